@@ -1,0 +1,7 @@
+# shellcheck shell=bash
+# Sourced: whether a Docker engine answers, asked of the same program that wrangler would use.
+
+docker_answers() {
+  local docker=${WRANGLER_DOCKER_BIN:-docker}
+  command -v "$docker" >/dev/null && "$docker" info >/dev/null 2>&1
+}

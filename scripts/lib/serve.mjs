@@ -1,0 +1,170 @@
+// Runs the Worker in workerd for the tests and the benchmark: `node scripts/lib/serve.mjs OPTIONS`
+//
+//   --state DIR         where D1, KV and Durable Objects persist: the same layout as wrangler's
+//                       `--persist-to DIR`, so that `scripts/migrate-local DIR` prepares it
+//   --var NAME=VALUE    overrides one of wrangler.toml's vars, or sets a secret; repeatable
+//   --worker FILE.js    serves this plain JavaScript Worker instead of dist/, with the same bindings
+//                       except the Durable Objects
+//   --port PORT         a fixed port instead of a free one
+//
+// What runs is dist/, the bundle as `scripts/build` leaves it, with the bindings of wrangler.toml.
+// .dev.vars is not read and containers are off. Requests reach workerd's own socket: nothing of
+// `wrangler dev` stands in between.
+//
+// Once it serves, it prints one line of JSON, {"url": "http://127.0.0.1:PORT"}, and then takes
+// commands on stdin, a JSON object a line, and answers each with a line on stdout, in order:
+//
+//   {"id":1,"sql":"SELECT ?1","params":[7],"db":"DB"}      → {"id":1,"rows":[…],"meta":{…}}
+//   {"id":2,"batch":[{"sql":…,"params":[…]},…],"db":"DB"}  → {"id":2,"batch":[{"rows":…,"meta":…},…]}
+//   {"id":3,"scheduled":"*/5 * * * *"}                     → {"id":3,"outcome":"ok"}
+//   {"id":4,"restart":true}                                → {"id":4,"url":…}, the same URL as before
+//   whatever fails                                         → {"id":…,"error":"message"}
+//
+// "db" defaults to DB. A restart kills workerd, as a crash would, and starts it on the same state.
+// The end of stdin ends everything, so that a caller killed outright leaves nothing behind; so do
+// SIGTERM and SIGINT. What the Worker logs goes to stderr.
+
+import { readFileSync, readdirSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from "miniflare";
+import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+const HOST = "127.0.0.1";
+
+class StderrLog extends Log {
+  log(message) {
+    process.stderr.write(`${message}\n`);
+  }
+}
+
+function readArguments() {
+  const { values } = parseArgs({
+    options: {
+      state: { type: "string" },
+      var: { type: "string", multiple: true, default: [] },
+      worker: { type: "string" },
+      port: { type: "string", default: "0" },
+    },
+  });
+  if (values.state === undefined) throw new Error("--state DIR is required");
+  const vars = values.var.map((pair) => {
+    const [name, ...value] = pair.split("=");
+    return [name, value.join("=")];
+  });
+  return { ...values, vars: Object.fromEntries(vars) };
+}
+
+/** The modules of dist/: the script first, which makes it the main one. */
+function bundleModules() {
+  const dist = join(ROOT, "dist");
+  const wasm = readdirSync(dist).filter((name) => name.endsWith(".wasm"));
+  return [
+    { type: "ESModule", path: join(dist, "index.js") },
+    ...wasm.map((name) => ({ type: "CompiledWasm", path: join(dist, name) })),
+  ];
+}
+
+function miniflareOptions({ state, vars, worker, port }) {
+  const config = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
+  const { workerOptions } = unstable_getMiniflareWorkerOptions(config, undefined, {
+    overrides: { enableContainers: false },
+  });
+  const { modulesRules: _, ...options } = workerOptions;
+  options.name = config.name;
+  // wrangler merges .dev.vars into these; a test must not depend on a developer's file.
+  options.bindings = { ...config.vars, ...vars };
+  options.modulesRoot = worker === undefined ? join(ROOT, "dist") : dirname(resolve(worker));
+  options.modules = worker === undefined ? bundleModules() : [{ type: "ESModule", path: resolve(worker) }];
+  if (worker !== undefined) options.durableObjects = {};
+  options.unsafeDirectSockets = [{ host: HOST, port: Number(port) }];
+
+  return convertV4MiniflareOptions({
+    workers: [options],
+    // Miniflare's own proxy, needed for commands only; requests go to the direct socket above.
+    host: HOST,
+    port: 0,
+    resourcePersistencePath: join(resolve(state), "v3"),
+    cf: false,
+    telemetry: { enabled: false },
+    log: new StderrLog(LogLevel.WARN),
+    handleStructuredLogs: ({ level, message }) => process.stderr.write(`[${level}] ${message}\n`),
+  });
+}
+
+const statement = (db, { sql, params = [] }) => db.prepare(sql).bind(...params);
+const answer = ({ results, meta }) => ({ rows: results, meta });
+
+async function url(miniflare) {
+  const { origin } = await miniflare.unsafeGetDirectURL();
+  return { url: origin };
+}
+
+async function execute(miniflare, options, command) {
+  if (command.sql !== undefined) {
+    const db = await miniflare.getD1Database(command.db ?? "DB");
+    return answer(await statement(db, command).all());
+  }
+  if (command.batch !== undefined) {
+    const db = await miniflare.getD1Database(command.db ?? "DB");
+    const results = await db.batch(command.batch.map((each) => statement(db, each)));
+    return { batch: results.map(answer) };
+  }
+  if (command.scheduled !== undefined) {
+    const worker = await miniflare.getWorker();
+    const { outcome } = await worker.scheduled({ cron: command.scheduled, scheduledTime: new Date() });
+    return { outcome };
+  }
+  if (command.restart) {
+    await miniflare.setOptions(options);
+    return url(miniflare);
+  }
+  throw new Error("a command has sql, batch, scheduled or restart");
+}
+
+const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+
+async function main() {
+  const options = miniflareOptions(readArguments());
+  const miniflare = new Miniflare(options);
+
+  let stopping;
+  const stop = () => {
+    stopping ??= miniflare.dispose().finally(() => process.exit());
+    return stopping;
+  };
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
+  // A caller that was killed no longer reads our answers either.
+  process.stdout.on("error", stop);
+  process.stderr.on("error", stop);
+
+  const lines = createInterface({ input: process.stdin });
+  let queue = miniflare.ready
+    .then(async () => print(await url(miniflare)))
+    .catch((error) => {
+      if (stopping) return stopping;
+      process.stderr.write(`${error.stack}\n`);
+      process.exitCode = 1;
+      return stop();
+    });
+  lines.on("line", (line) => {
+    queue = queue.then(async () => {
+      let id = null;
+      try {
+        const command = JSON.parse(line);
+        id = command.id ?? null;
+        print({ id, ...(await execute(miniflare, options, command)) });
+      } catch (error) {
+        if (!stopping) print({ id, error: error.message });
+      }
+    });
+  });
+  lines.on("close", stop);
+}
+
+await main();

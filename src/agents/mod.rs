@@ -1,0 +1,134 @@
+//! Agents, what is attached to them, and what they may use of it.
+
+mod attachment;
+mod permission;
+mod profile;
+mod store;
+mod toolbox;
+
+pub use attachment::{Attached, Config, attach, configure, detach, list_attached};
+pub use permission::{Refusal, judge};
+pub use profile::{Profile, ProfileChange};
+pub use toolbox::toolbox;
+
+use crate::callers::{Level, Scope};
+use crate::changes::{Action, Change};
+use crate::error::{Error, Result};
+use crate::ids::AgentId;
+use crate::page::{Page, PageRequest};
+use crate::registry::Risk;
+use crate::time::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Clone, Debug)]
+pub struct Agent {
+    pub id: AgentId,
+    pub profile: Profile,
+    pub created_at: Timestamp,
+    /// Counts its changes: one that was decided on an older reading is refused.
+    revision: u32,
+}
+
+/// What of an agent leaves the house, and what the change log keeps.
+#[derive(Serialize, ToSchema)]
+pub struct AgentOut {
+    #[schema(example = "agent_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
+    id: String,
+    name: String,
+    capabilities: Vec<String>,
+    max_risk: Risk,
+    allowed_modules: Vec<String>,
+    permission_level: Level,
+    default_tools: bool,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+}
+
+impl From<&Agent> for AgentOut {
+    fn from(agent: &Agent) -> Self {
+        let profile = agent.profile.clone();
+        Self {
+            id: agent.id.to_string(),
+            name: profile.name,
+            capabilities: profile.capabilities,
+            max_risk: profile.max_risk,
+            allowed_modules: profile.allowed_modules,
+            permission_level: profile.permission_level,
+            default_tools: profile.default_tools,
+            created_at: agent.created_at,
+        }
+    }
+}
+
+/// A page of the workspace's agents, oldest first; a bound token sees its own.
+pub async fn list(scope: &Scope, request: &PageRequest) -> Result<Page<Agent>> {
+    let only = scope.caller().await?.agent.as_ref();
+    let [rows] = scope.read([store::list_agents(scope.workspace(), only, request)?]).await?;
+    request.page(store::read_agents(&rows)?, |agent| PageRequest::age_cursor(agent.created_at, agent.id.as_str()))
+}
+
+pub async fn get(scope: &Scope, id: &AgentId) -> Result<Agent> {
+    let [rows] = scope.read([store::find_agent(scope.workspace(), id)]).await?;
+    scope.caller().await?.may_act_as(id)?;
+    found(id, store::read_agent(&rows)?)
+}
+
+pub async fn create(scope: &Scope, profile: Profile) -> Result<Agent> {
+    scope.caller().await?.must_be_unbound()?;
+    let agent = Agent { id: AgentId::random()?, profile, created_at: scope.app().now(), revision: 1 };
+    let change = Change::new(Action::Create, subject(&agent.id)).to(&AgentOut::from(&agent))?;
+    scope.write([store::insert_agent(scope.workspace(), &agent), change.record(&scope.author().await?)]).await??;
+    Ok(agent)
+}
+
+pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Result<Agent> {
+    let before = to_shape(scope, id).await?;
+    let mut after = before.clone();
+    change.apply(&mut after.profile);
+    if after.profile == before.profile {
+        return Ok(after);
+    }
+    let change = Change::new(Action::Update, subject(id))
+        .from(&AgentOut::from(&before))?
+        .to(&AgentOut::from(&after))?
+        .only_if(store::AGENT_IS_AT, [id.as_str().into(), before.revision.into()]);
+    let [_, updated] =
+        scope.write([change.record(&scope.author().await?), store::update_agent(scope.workspace(), &after)]).await??;
+    changed(&updated, id)?;
+    Ok(after)
+}
+
+/// Deletes the agent with its attachments and its tokens. Its call records stay.
+pub async fn delete(scope: &Scope, id: &AgentId) -> Result<()> {
+    let before = to_shape(scope, id).await?;
+    let change = Change::new(Action::Delete, subject(id))
+        .from(&AgentOut::from(&before))?
+        .only_if(store::AGENT_IS_AT, [id.as_str().into(), before.revision.into()]);
+    let [_, deleted] =
+        scope.write([change.record(&scope.author().await?), store::delete_agent(scope.workspace(), &before)]).await??;
+    changed(&deleted, id)
+}
+
+/// The agent, for a caller who may decide what it is.
+async fn to_shape(scope: &Scope, id: &AgentId) -> Result<Agent> {
+    let agent = get(scope, id).await?;
+    scope.caller().await?.must_be_unbound()?;
+    Ok(agent)
+}
+
+fn found(id: &AgentId, agent: Option<Agent>) -> Result<Agent> {
+    agent.ok_or_else(|| Error::not_found("Agent", id))
+}
+
+fn subject(id: &AgentId) -> String {
+    format!("agent:{id}")
+}
+
+/// A guarded write that touched no row was overtaken by another.
+fn changed(rows: &crate::db::Rows, what: impl std::fmt::Display) -> Result<()> {
+    match rows.changes() {
+        0 => Err(Error::Conflict(format!("{what} was changed by another request meanwhile; read it and try again"))),
+        _ => Ok(()),
+    }
+}

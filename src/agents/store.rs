@@ -1,0 +1,229 @@
+//! SQL for the tables `agents` and `agent_tools`.
+
+use super::attachment::{Attached, Config};
+use super::{Agent, Profile};
+use crate::callers::Level;
+use crate::db::{Param, Rows, Statement, sql};
+use crate::error::{Error, Result};
+use crate::ids::{AgentId, WorkspaceId};
+use crate::page::PageRequest;
+use crate::registry::{Risk, TOOL_COLUMNS, Tool, ToolRow};
+use crate::time::Timestamp;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+const AGENT_COLUMNS: &str =
+    "id, name, capabilities, max_risk, allowed_modules, permission_level, default_tools, created_at, revision";
+
+/// True while the agent `?11` is at the revision `?12` (for [`crate::changes::Change::only_if`]).
+pub const AGENT_IS_AT: &str = "EXISTS (SELECT 1 FROM agents WHERE workspace_id = ?1 AND id = ?11 AND revision = ?12)";
+
+/// True while the attachment of the tool `?12` to the agent `?11` is at the revision `?13`.
+pub const ATTACHMENT_IS_AT: &str = "EXISTS (
+    SELECT 1 FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?11 AND tool_key = ?12 AND revision = ?13)";
+
+/// The parameters of [`ATTACHMENT_IS_AT`].
+pub fn attachment_at(agent: &Agent, attached: &Attached) -> [Param; 3] {
+    [agent.id.as_str().into(), attached.tool.key.into(), attached.revision.into()]
+}
+
+#[derive(Deserialize)]
+struct AgentRow {
+    id: String,
+    name: String,
+    capabilities: String,
+    max_risk: Risk,
+    allowed_modules: String,
+    permission_level: Level,
+    default_tools: u8,
+    created_at: Timestamp,
+    revision: u32,
+}
+
+impl TryFrom<AgentRow> for Agent {
+    type Error = Error;
+
+    fn try_from(row: AgentRow) -> Result<Self> {
+        Ok(Self {
+            id: AgentId::parse(&row.id)
+                .ok_or_else(|| Error::Internal(format!("the agent {} has a broken id", row.id)))?,
+            profile: Profile {
+                name: row.name,
+                capabilities: stored_json(&row.capabilities)?,
+                max_risk: row.max_risk,
+                allowed_modules: stored_json(&row.allowed_modules)?,
+                permission_level: row.permission_level,
+                default_tools: row.default_tools != 0,
+            },
+            created_at: row.created_at,
+            revision: row.revision,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct AttachedRow {
+    #[serde(flatten)]
+    tool: ToolRow,
+    config: Option<String>,
+    revision: u32,
+}
+
+impl TryFrom<AttachedRow> for Attached {
+    type Error = Error;
+
+    fn try_from(row: AttachedRow) -> Result<Self> {
+        Ok(Self {
+            tool: Tool::try_from(row.tool)?,
+            config: row.config.as_deref().map(stored_json).transpose()?.map(Config),
+            revision: row.revision,
+        })
+    }
+}
+
+fn stored_json<T: DeserializeOwned>(text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|cause| Error::Internal(format!("stored JSON cannot be read: {cause}")))
+}
+
+/// The oldest first; `only` that one, if it is given.
+pub fn list_agents(workspace: &WorkspaceId, only: Option<&AgentId>, request: &PageRequest) -> Result<Statement> {
+    let (created_at, id) = request.after_age()?;
+    Ok(sql(format!(
+        "SELECT {AGENT_COLUMNS} FROM agents
+         WHERE workspace_id = ?1 AND (created_at, id) > (?2, ?3) AND (?4 IS NULL OR id = ?4)
+         ORDER BY created_at, id LIMIT ?5"
+    ))
+    .bind(workspace.as_str())
+    .bind(created_at)
+    .bind(id)
+    .bind(only.map(AgentId::as_str))
+    .bind(request.rows_to_ask()))
+}
+
+pub fn find_agent(workspace: &WorkspaceId, id: &AgentId) -> Statement {
+    sql(format!("SELECT {AGENT_COLUMNS} FROM agents WHERE workspace_id = ?1 AND id = ?2"))
+        .bind(workspace.as_str())
+        .bind(id.as_str())
+}
+
+pub fn read_agent(rows: &Rows) -> Result<Option<Agent>> {
+    rows.first::<AgentRow>()?.map(Agent::try_from).transpose()
+}
+
+pub fn read_agents(rows: &Rows) -> Result<Vec<Agent>> {
+    rows.all::<AgentRow>()?.into_iter().map(Agent::try_from).collect()
+}
+
+pub fn insert_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
+    let statement =
+        sql("INSERT INTO agents (workspace_id, id, name, capabilities, max_risk, allowed_modules, permission_level,
+           default_tools, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")
+        .bind(workspace.as_str())
+        .bind(agent.id.as_str());
+    bind_profile(statement, &agent.profile).bind(agent.created_at.to_string())
+}
+
+/// Only while it is at the revision that was read.
+pub fn update_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
+    let statement = sql("UPDATE agents SET name = ?3, capabilities = ?4, max_risk = ?5, allowed_modules = ?6,
+           permission_level = ?7, default_tools = ?8, revision = revision + 1
+         WHERE workspace_id = ?1 AND id = ?2 AND revision = ?9")
+    .bind(workspace.as_str())
+    .bind(agent.id.as_str());
+    bind_profile(statement, &agent.profile).bind(agent.revision)
+}
+
+fn bind_profile(statement: Statement, profile: &Profile) -> Statement {
+    statement
+        .bind(profile.name.as_str())
+        .bind(json!(profile.capabilities).to_string())
+        .bind(profile.max_risk.as_str())
+        .bind(json!(profile.allowed_modules).to_string())
+        .bind(profile.permission_level.as_str())
+        .bind(profile.default_tools)
+}
+
+/// Only while it is at the revision that was read.
+pub fn delete_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
+    sql("DELETE FROM agents WHERE workspace_id = ?1 AND id = ?2 AND revision = ?3")
+        .bind(workspace.as_str())
+        .bind(agent.id.as_str())
+        .bind(agent.revision)
+}
+
+/// Attachments `a` with their tools at the current versions.
+fn select_attached(rest: &str) -> Statement {
+    sql(format!(
+        "SELECT {TOOL_COLUMNS}, a.config, a.revision FROM agent_tools a
+         JOIN tools t ON t.key = a.tool_key JOIN tool_versions v ON v.key = t.current_version_key
+         WHERE a.workspace_id = ?1 AND a.agent_id = ?2 {rest}"
+    ))
+}
+
+/// A page in order of the tools' creation; `?3` is the tool after which it begins.
+pub fn list_attached(workspace: &WorkspaceId, agent: &AgentId, request: &PageRequest) -> Statement {
+    select_attached(
+        "AND a.tool_key > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?3), 0)
+         ORDER BY a.tool_key LIMIT ?4",
+    )
+    .bind(workspace.as_str())
+    .bind(agent.as_str())
+    .bind(request.after())
+    .bind(request.rows_to_ask())
+}
+
+pub fn all_attached(workspace: &WorkspaceId, agent: &AgentId) -> Statement {
+    select_attached("ORDER BY a.tool_key").bind(workspace.as_str()).bind(agent.as_str())
+}
+
+pub fn find_attached_by_name(workspace: &WorkspaceId, agent: &AgentId, tool_id: Option<&str>) -> Statement {
+    select_attached("AND a.tool_key = (SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?3)")
+        .bind(workspace.as_str())
+        .bind(agent.as_str())
+        .bind(tool_id)
+}
+
+pub fn read_attached(rows: &Rows) -> Result<Option<Attached>> {
+    rows.first::<AttachedRow>()?.map(Attached::try_from).transpose()
+}
+
+pub fn read_all_attached(rows: &Rows) -> Result<Vec<Attached>> {
+    rows.all::<AttachedRow>()?.into_iter().map(Attached::try_from).collect()
+}
+
+pub fn insert_attachment(
+    workspace: &WorkspaceId,
+    agent: &AgentId,
+    tool: &Tool,
+    config: Option<&Config>,
+    now: Timestamp,
+) -> Statement {
+    sql("INSERT INTO agent_tools (workspace_id, agent_id, tool_key, config, created_at) VALUES (?1, ?2, ?3, ?4, ?5)")
+        .bind(workspace.as_str())
+        .bind(agent.as_str())
+        .bind(tool.key)
+        .bind(config.map(Config::to_json))
+        .bind(now.to_string())
+}
+
+/// Only while it is at the revision that was read.
+pub fn update_attachment(workspace: &WorkspaceId, agent: &AgentId, attached: &Attached, config: &Config) -> Statement {
+    sql("UPDATE agent_tools SET config = ?5, revision = revision + 1
+         WHERE workspace_id = ?1 AND agent_id = ?2 AND tool_key = ?3 AND revision = ?4")
+    .bind(workspace.as_str())
+    .bind(agent.as_str())
+    .bind(attached.tool.key)
+    .bind(attached.revision)
+    .bind(config.to_json())
+}
+
+/// Only while it is at the revision that was read.
+pub fn delete_attachment(workspace: &WorkspaceId, agent: &AgentId, attached: &Attached) -> Statement {
+    sql("DELETE FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2 AND tool_key = ?3 AND revision = ?4")
+        .bind(workspace.as_str())
+        .bind(agent.as_str())
+        .bind(attached.tool.key)
+        .bind(attached.revision)
+}

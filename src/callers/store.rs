@@ -1,0 +1,91 @@
+//! SQL for the table `tokens`.
+
+use super::{Level, Token};
+use crate::db::{Rows, Statement, sql};
+use crate::error::{Error, Result};
+use crate::hex;
+use crate::ids::{AgentId, TokenId, WorkspaceId};
+use crate::page::PageRequest;
+use crate::time::Timestamp;
+use serde::Deserialize;
+
+const COLUMNS: &str = "id, name, level, agent_id, sha256, expires_at, created_at, created_by";
+
+/// True while the token `?11` is there (for [`crate::changes::Change::only_if`]).
+pub const TOKEN_EXISTS: &str = "EXISTS (SELECT 1 FROM tokens WHERE workspace_id = ?1 AND id = ?11)";
+
+#[derive(Deserialize)]
+struct TokenRow {
+    id: String,
+    name: String,
+    level: Level,
+    agent_id: Option<String>,
+    sha256: String,
+    expires_at: Option<Timestamp>,
+    created_at: Timestamp,
+    created_by: String,
+}
+
+impl TryFrom<TokenRow> for Token {
+    type Error = Error;
+
+    fn try_from(row: TokenRow) -> Result<Self> {
+        let broken = |what: &str| Error::Internal(format!("the token {} has a broken {what}", row.id));
+        Ok(Self {
+            id: TokenId::parse(&row.id).ok_or_else(|| broken("id"))?,
+            name: row.name,
+            level: row.level,
+            agent_id: match row.agent_id {
+                Some(id) => Some(AgentId::parse(&id).ok_or_else(|| broken("agent_id"))?),
+                None => None,
+            },
+            sha256: hex::decode_digest(&row.sha256).ok_or_else(|| broken("sha256"))?,
+            expires_at: row.expires_at,
+            created_at: row.created_at,
+            created_by: row.created_by,
+        })
+    }
+}
+
+pub fn find_token(workspace: &WorkspaceId, id: &TokenId) -> Statement {
+    sql(format!("SELECT {COLUMNS} FROM tokens WHERE workspace_id = ?1 AND id = ?2"))
+        .bind(workspace.as_str())
+        .bind(id.as_str())
+}
+
+pub fn read_token(rows: &Rows) -> Result<Option<Token>> {
+    rows.first::<TokenRow>()?.map(Token::try_from).transpose()
+}
+
+pub fn list_tokens(workspace: &WorkspaceId, request: &PageRequest) -> Result<Statement> {
+    let (created_at, id) = request.after_age()?;
+    Ok(sql(format!(
+        "SELECT {COLUMNS} FROM tokens WHERE workspace_id = ?1 AND (created_at, id) > (?2, ?3)
+         ORDER BY created_at, id LIMIT ?4"
+    ))
+    .bind(workspace.as_str())
+    .bind(created_at)
+    .bind(id)
+    .bind(request.rows_to_ask()))
+}
+
+pub fn read_tokens(rows: &Rows) -> Result<Vec<Token>> {
+    rows.all::<TokenRow>()?.into_iter().map(Token::try_from).collect()
+}
+
+pub fn insert_token(workspace: &WorkspaceId, token: &Token) -> Statement {
+    sql(format!("INSERT INTO tokens (workspace_id, {COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"))
+        .bind(workspace.as_str())
+        .bind(token.id.as_str())
+        .bind(token.name.as_str())
+        .bind(token.level.as_str())
+        .bind(token.agent_id.as_ref().map(AgentId::as_str))
+        .bind(hex::encode(&token.sha256))
+        .bind(token.expires_at.map(|it| it.to_string()))
+        .bind(token.created_at.to_string())
+        .bind(token.created_by.as_str())
+}
+
+pub fn delete_token(workspace: &WorkspaceId, id: &TokenId) -> Statement {
+    sql("DELETE FROM tokens WHERE workspace_id = ?1 AND id = ?2").bind(workspace.as_str()).bind(id.as_str())
+}

@@ -1,0 +1,202 @@
+//! Bearer tokens: `peg_<id>_<secret>`. The id finds the row, the SHA-256 of the whole decides.
+//! The token itself is shown when it is made and kept nowhere.
+
+use super::{Caller, Level, Scope, store};
+use crate::changes::{Action, Change};
+use crate::db::Failure;
+use crate::error::{Error, Result};
+use crate::ids::{AgentId, TokenId, random_hex};
+use crate::page::{Page, PageRequest};
+use crate::time::Timestamp;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use utoipa::ToSchema;
+
+const PREFIX: &str = "peg_";
+
+/// One message for every fault of a token, so that none can be told from another.
+const NOT_VALID: Error = Error::Unauthorized("The token is not valid in this workspace");
+
+/// A token's record.
+#[derive(Clone, Debug)]
+pub struct Token {
+    pub id: TokenId,
+    pub name: String,
+    pub level: Level,
+    pub agent_id: Option<AgentId>,
+    pub sha256: [u8; 32],
+    pub expires_at: Option<Timestamp>,
+    pub created_at: Timestamp,
+    pub created_by: String,
+}
+
+/// A token as its owners see it.
+#[derive(Serialize, ToSchema)]
+pub struct TokenOut {
+    #[schema(example = "tok_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
+    id: String,
+    name: String,
+    level: Level,
+    agent_id: Option<String>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires_at: Option<Timestamp>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    created_by: String,
+}
+
+impl From<&Token> for TokenOut {
+    fn from(token: &Token) -> Self {
+        Self {
+            id: token.id.to_string(),
+            name: token.name.clone(),
+            level: token.level,
+            agent_id: token.agent_id.as_ref().map(String::from),
+            expires_at: token.expires_at,
+            created_at: token.created_at,
+            created_by: token.created_by.clone(),
+        }
+    }
+}
+
+/// A token as a request brings it.
+pub struct Presented {
+    id: TokenId,
+    sha256: [u8; 32],
+}
+
+impl Presented {
+    pub fn parse(token: &str) -> Result<Self> {
+        let id = token
+            .strip_prefix(PREFIX)
+            .and_then(|rest| rest.rsplit_once('_'))
+            .and_then(|(id, _secret)| TokenId::parse(id))
+            .ok_or(NOT_VALID)?;
+        Ok(Self { id, sha256: Sha256::digest(token).into() })
+    }
+
+    pub fn id(&self) -> &TokenId {
+        &self.id
+    }
+
+    /// The caller behind the token, if `found` is its record and it is still good.
+    pub fn check(&self, found: Option<Token>, now: Timestamp) -> Result<Caller> {
+        let token = found.ok_or(NOT_VALID)?;
+        let same = bool::from(self.sha256.ct_eq(&token.sha256));
+        if !same || token.expires_at.is_some_and(|end| end <= now) {
+            return Err(NOT_VALID);
+        }
+        Ok(Caller { level: token.level, agent: token.agent_id, operator: token.id.to_string() })
+    }
+}
+
+/// What a new token is asked to be.
+pub struct NewToken {
+    pub name: String,
+    pub level: Level,
+    pub agent_id: Option<AgentId>,
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Makes a token; the text beside the record is the token itself, this once.
+pub async fn create(scope: &Scope, new: NewToken) -> Result<(Token, String)> {
+    let caller = scope.caller().await?;
+    caller.must_be_unbound()?;
+    let now = scope.app().now();
+    if new.expires_at.is_some_and(|end| end <= now) {
+        return Err(Error::body("/expires_at", "must be in the future"));
+    }
+    let id = TokenId::random()?;
+    let secret = format!("{PREFIX}{id}_{}", random_hex::<32>()?);
+    let token = Token {
+        id,
+        name: new.name,
+        level: new.level,
+        agent_id: new.agent_id,
+        sha256: Sha256::digest(&secret).into(),
+        expires_at: new.expires_at,
+        created_at: now,
+        created_by: caller.operator.clone(),
+    };
+    let change = Change::new(Action::Create, format!("token:{}", token.id)).to(&TokenOut::from(&token))?;
+    let written =
+        scope.write([store::insert_token(scope.workspace(), &token), change.record(&scope.author().await?)]).await?;
+    match written {
+        Ok(_) => Ok((token, secret)),
+        Err(Failure::MissingReference) => {
+            Err(Error::not_found("Agent", token.agent_id.as_ref().map_or("", AgentId::as_str)))
+        }
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+pub async fn list(scope: &Scope, request: &PageRequest) -> Result<Page<Token>> {
+    let [rows] = scope.read([store::list_tokens(scope.workspace(), request)?]).await?;
+    scope.caller().await?.must_be_unbound()?;
+    request.page(store::read_tokens(&rows)?, |token| PageRequest::age_cursor(token.created_at, token.id.as_str()))
+}
+
+/// Ends a token at once.
+pub async fn revoke(scope: &Scope, id: &TokenId) -> Result<()> {
+    let [rows] = scope.read([store::find_token(scope.workspace(), id)]).await?;
+    scope.caller().await?.must_be_unbound()?;
+    let token = store::read_token(&rows)?.ok_or_else(|| Error::not_found("Token", id))?;
+    let change = Change::new(Action::Revoke, format!("token:{id}"))
+        .from(&TokenOut::from(&token))?
+        .only_if(store::TOKEN_EXISTS, [id.as_str().into()]);
+    let [_, deleted] =
+        scope.write([change.record(&scope.author().await?), store::delete_token(scope.workspace(), id)]).await??;
+    match deleted.changes() {
+        0 => Err(Error::not_found("Token", id)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: &str = "2026-11-16T12:00:00Z";
+
+    fn now() -> Timestamp {
+        Timestamp::parse(NOW).unwrap()
+    }
+
+    fn token(secret: &str) -> Token {
+        Token {
+            id: TokenId::parse("tok_1").unwrap(),
+            name: "n".into(),
+            level: Level::Admin,
+            agent_id: None,
+            sha256: Sha256::digest(secret).into(),
+            expires_at: None,
+            created_at: now(),
+            created_by: "root".into(),
+        }
+    }
+
+    #[test]
+    fn the_right_secret_is_let_in_as_what_it_is() {
+        let presented = Presented::parse("peg_tok_1_secret").unwrap();
+        assert_eq!(presented.id().as_str(), "tok_1");
+        let caller = presented.check(Some(token("peg_tok_1_secret")), now()).unwrap();
+        assert_eq!((caller.level, caller.operator.as_str()), (Level::Admin, "tok_1"));
+    }
+
+    #[test]
+    fn a_wrong_unknown_or_expired_token_is_refused_alike() {
+        let presented = Presented::parse("peg_tok_1_secret").unwrap();
+        let expired = Token { expires_at: Some(now()), ..token("peg_tok_1_secret") };
+        for found in [None, Some(token("peg_tok_1_other")), Some(expired)] {
+            assert_eq!(presented.check(found, now()).unwrap_err(), NOT_VALID);
+        }
+    }
+
+    #[test]
+    fn what_is_no_token_of_ours_never_reaches_the_database() {
+        for text in ["", "peg_", "peg_tok", "tok_1_secret", "peg__", "peg_a b_c", "peg_ä_c"] {
+            assert!(Presented::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The change log: who did what to which thing, written in the same batch as the doing.
+
+use crate::db::{Param, Statement, sql};
+use crate::error::{Error, Result};
+use crate::ids::{ToolId, WorkspaceId};
+use crate::text_enum::text_enum;
+use crate::time::Timestamp;
+use serde::Serialize;
+
+text_enum! {
+    /// What was done.
+    Action {
+        Attach = "attach",
+        Detach = "detach",
+        Configure = "configure",
+        Create = "create",
+        Update = "update",
+        Delete = "delete",
+        Revoke = "revoke",
+    }
+}
+
+/// Whose doing it is, where and when.
+pub struct Author<'a> {
+    pub workspace: &'a WorkspaceId,
+    pub operator: &'a str,
+    pub now: Timestamp,
+}
+
+/// One row of the log, before it is written.
+pub struct Change {
+    action: Action,
+    subject: String,
+    tool_id: Option<ToolId>,
+    previous_state: Option<String>,
+    new_state: Option<String>,
+    condition: Option<(&'static str, Vec<Param>)>,
+}
+
+impl Change {
+    /// `subject` is what was changed, as `kind:id`.
+    pub fn new(action: Action, subject: String) -> Self {
+        Self { action, subject, tool_id: None, previous_state: None, new_state: None, condition: None }
+    }
+
+    /// The tool that it is about.
+    pub fn of_tool(mut self, tool_id: &ToolId) -> Self {
+        self.tool_id = Some(tool_id.clone());
+        self
+    }
+
+    /// What the subject was before.
+    pub fn from(mut self, state: &impl Serialize) -> Result<Self> {
+        self.previous_state = Some(to_json(state)?);
+        Ok(self)
+    }
+
+    /// What the subject is now.
+    pub fn to(mut self, state: &impl Serialize) -> Result<Self> {
+        self.new_state = Some(to_json(state)?);
+        Ok(self)
+    }
+
+    /// Writes the row only if `condition` holds: the one under which the change itself takes place.
+    /// The row goes before that statement in the batch. `?1` is the workspace, `params` are `?11` and on.
+    pub fn only_if<const N: usize>(mut self, condition: &'static str, params: [Param; N]) -> Self {
+        self.condition = Some((condition, params.into()));
+        self
+    }
+
+    /// The statement that writes the row. Batches run one after the other, so that the next number is
+    /// free, and time is held at the last row's where the clock has gone back.
+    pub fn record(self, author: &Author<'_>) -> Statement {
+        let (condition, params) = self.condition.unwrap_or(("true", Vec::new()));
+        let statement = sql(format!(
+            "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version,
+               operator, reason, previous_state, new_state)
+             SELECT ?1, 1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0),
+               max(?2, coalesce((SELECT timestamp FROM changes WHERE workspace_id = ?1 ORDER BY seq DESC LIMIT 1), '')),
+               ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
+             WHERE {condition}"
+        ))
+        .bind(author.workspace.as_str())
+        .bind(author.now.to_string())
+        .bind(self.action.as_str())
+        .bind(self.subject)
+        .bind(self.tool_id.as_ref().map(ToolId::as_str))
+        .bind(Param::Null)
+        .bind(author.operator)
+        .bind(Param::Null)
+        .bind(self.previous_state)
+        .bind(self.new_state);
+        params.into_iter().fold(statement, Statement::bind)
+    }
+}
+
+fn to_json(state: &impl Serialize) -> Result<String> {
+    serde_json::to_string(state).map_err(|cause| Error::Internal(format!("a state is not JSON: {cause}")))
+}

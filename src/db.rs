@@ -1,0 +1,262 @@
+//! The one way to D1. Statements are plain values, so that what builds them tests on the host;
+//! they run as one atomic batch, in one round trip, and what each request cost is counted here.
+
+use crate::error::{Error, Result};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use worker::js_sys::{Array, JSON};
+use worker::wasm_bindgen::{JsCast, JsValue};
+use worker::wasm_bindgen_futures::JsFuture;
+use worker::{D1Database, worker_sys};
+
+/// One SQL statement with what is bound to `?1`, `?2`, ….
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    sql: String,
+    params: Vec<Param>,
+}
+
+/// A bound value. Numbers reach SQLite as REAL, whatever they are: where that matters
+/// (a rowid of an FTS table), the SQL casts or sub-selects.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Param {
+    Null,
+    Text(String),
+    Number(f64),
+}
+
+/// Starts a statement.
+pub fn sql(text: impl Into<String>) -> Statement {
+    Statement { sql: text.into(), params: Vec::new() }
+}
+
+impl Statement {
+    /// Binds the next parameter.
+    pub fn bind(mut self, value: impl Into<Param>) -> Self {
+        self.params.push(value.into());
+        self
+    }
+
+    fn prepare(&self, database: &D1Database) -> worker::Result<JsValue> {
+        let params = self.params.iter().map(JsValue::from).collect::<Vec<_>>();
+        let statement = database.prepare(&self.sql).bind(&params)?;
+        Ok(statement.inner().into())
+    }
+}
+
+impl From<&str> for Param {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Param {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u32> for Param {
+    fn from(number: u32) -> Self {
+        Self::Number(number.into())
+    }
+}
+
+impl From<bool> for Param {
+    fn from(truth: bool) -> Self {
+        Self::Number(truth.into())
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Param {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl From<&Param> for JsValue {
+    fn from(param: &Param) -> Self {
+        match param {
+            Param::Null => Self::NULL,
+            Param::Text(text) => Self::from_str(text),
+            Param::Number(number) => Self::from_f64(*number),
+        }
+    }
+}
+
+/// What one statement answered.
+#[derive(Deserialize)]
+pub struct Rows {
+    results: Option<Box<RawValue>>,
+    meta: Meta,
+}
+
+#[derive(Deserialize)]
+struct Meta {
+    #[serde(default)]
+    changes: u32,
+    #[serde(default)]
+    rows_read: u32,
+    #[serde(default)]
+    rows_written: u32,
+}
+
+impl Rows {
+    pub fn all<T: DeserializeOwned>(&self) -> Result<Vec<T>> {
+        match &self.results {
+            None => Ok(Vec::new()),
+            Some(rows) => serde_json::from_str(rows.get())
+                .map_err(|cause| Error::Internal(format!("a row does not fit its type: {cause}"))),
+        }
+    }
+
+    pub fn first<T: DeserializeOwned>(&self) -> Result<Option<T>> {
+        Ok(self.all()?.into_iter().next())
+    }
+
+    /// How many rows the statement inserted, updated or deleted itself.
+    pub fn changes(&self) -> u32 {
+        self.meta.changes
+    }
+}
+
+/// Why a batch did not run. Nothing of it was done.
+#[derive(Debug, PartialEq)]
+pub enum Failure {
+    /// A row of that key is there already.
+    Duplicate,
+    /// A row that it refers to is not there.
+    MissingReference,
+    /// The migrations have not been run.
+    NotMigrated,
+    Other(String),
+}
+
+impl Failure {
+    /// D1 tells by text alone.
+    fn from_message(message: String) -> Self {
+        if message.contains("UNIQUE constraint failed") {
+            Self::Duplicate
+        } else if message.contains("FOREIGN KEY constraint failed") {
+            Self::MissingReference
+        } else if message.contains("no such table") {
+            Self::NotMigrated
+        } else {
+            Self::Other(message)
+        }
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Duplicate => Self::Internal("a unique constraint failed where none should".into()),
+            Failure::MissingReference => Self::Internal("a foreign key constraint failed where none should".into()),
+            Failure::NotMigrated => {
+                Self::Unavailable("The database has no tables yet: run wrangler d1 migrations apply DB")
+            }
+            Failure::Other(cause) => Self::Internal(cause),
+        }
+    }
+}
+
+/// What a request has cost so far.
+#[derive(Default)]
+pub struct Cost {
+    round_trips: AtomicU32,
+    rows_read: AtomicU32,
+    rows_written: AtomicU32,
+}
+
+impl std::fmt::Display for Cost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "round_trips={}, rows_read={}, rows_written={}",
+            self.round_trips.load(Relaxed),
+            self.rows_read.load(Relaxed),
+            self.rows_written.load(Relaxed)
+        )
+    }
+}
+
+pub struct Db {
+    database: D1Database,
+    cost: Cost,
+}
+
+impl Db {
+    pub fn new(database: D1Database) -> Self {
+        Self { database, cost: Cost::default() }
+    }
+
+    pub fn cost(&self) -> &Cost {
+        &self.cost
+    }
+
+    /// Runs the statements as one transaction: all of them or none.
+    pub async fn batch(&self, statements: &[Statement]) -> std::result::Result<Vec<Rows>, Failure> {
+        self.cost.round_trips.fetch_add(1, Relaxed);
+        let answer = self.send(statements).await.map_err(|cause| Failure::from_message(message_of(&cause)))?;
+        let rows: Vec<Rows> = serde_json::from_str(&answer)
+            .map_err(|cause| Failure::Other(format!("D1's answer cannot be read: {cause}")))?;
+        for it in &rows {
+            self.cost.rows_read.fetch_add(it.meta.rows_read, Relaxed);
+            self.cost.rows_written.fetch_add(it.meta.rows_written, Relaxed);
+        }
+        Ok(rows)
+    }
+
+    /// The answer crosses from JavaScript as one JSON text: a crossing per cell costs more than
+    /// the query itself.
+    async fn send(&self, statements: &[Statement]) -> std::result::Result<String, JsValue> {
+        let prepared = statements.iter().map(|it| it.prepare(&self.database)).collect::<worker::Result<Array>>()?;
+        let database: &JsValue = self.database.as_ref();
+        let database: &worker_sys::types::D1Database = database.unchecked_ref();
+        let answer = JsFuture::from(database.batch(prepared)?).await?;
+        Ok(JSON::stringify(&answer)?.into())
+    }
+}
+
+fn message_of(cause: &JsValue) -> String {
+    cause.dyn_ref::<worker::js_sys::Error>().map_or_else(|| format!("{cause:?}"), |error| String::from(error.message()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constraint_failures_are_told_apart() {
+        let check = |message: &str, expected| assert_eq!(Failure::from_message(message.into()), expected);
+        check("D1_ERROR: UNIQUE constraint failed: agent_tools.workspace_id: SQLITE_CONSTRAINT", Failure::Duplicate);
+        check("D1_ERROR: FOREIGN KEY constraint failed: SQLITE_CONSTRAINT", Failure::MissingReference);
+        check("D1_ERROR: no such table: tools: SQLITE_ERROR", Failure::NotMigrated);
+        check(
+            "D1_ERROR: storage caused object to be reset",
+            Failure::Other("D1_ERROR: storage caused object to be reset".into()),
+        );
+    }
+
+    #[test]
+    fn an_unforeseen_failure_is_internal() {
+        assert_eq!(Error::from(Failure::Duplicate).code(), "INTERNAL");
+        assert_eq!(Error::from(Failure::NotMigrated).code(), "UNAVAILABLE");
+    }
+
+    #[test]
+    fn rows_are_read_by_name() {
+        #[derive(Debug, Deserialize, PartialEq)]
+        struct Row {
+            id: String,
+        }
+        let rows: Rows =
+            serde_json::from_str(r#"{"results":[{"id":"a"},{"id":"b"}],"meta":{"changes":2,"rows_read":3}}"#).unwrap();
+        assert_eq!(rows.all::<Row>().unwrap().len(), 2);
+        assert_eq!(rows.first::<Row>().unwrap(), Some(Row { id: "a".into() }));
+        assert_eq!(rows.changes(), 2);
+        assert!(rows.all::<u32>().is_err());
+    }
+}

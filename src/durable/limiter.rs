@@ -1,0 +1,169 @@
+//! Exact rate limits. One object per workspace and tool keeps the times of the calls of the last
+//! minute in its storage, so that the window outlives the object's eviction and a restart. A Durable
+//! Object takes one event at a time while it waits for its storage: two racing calls never see
+//! the same window.
+
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::ids::{ToolId, WorkspaceId};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use worker::{Date, DurableObject, Env, Method, Request, RequestInit, Response, State, durable_object, wasm_bindgen};
+
+/// The length of the window.
+const WINDOW_MILLIS: u64 = 60_000;
+const STORAGE_KEY: &str = "window";
+
+/// What is asked of a limiter.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum Ask {
+    /// Use one call of the window, if there is one left.
+    Take { limit: u32 },
+    /// Only look.
+    Peek { limit: u32 },
+}
+
+/// How a window stands, after a call was taken or refused, or at a look.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// Whether the call that asked may go on; at a look, whether one could.
+    pub allowed: bool,
+    pub remaining: u32,
+    /// Whole seconds until a call may go on: 0 if one may now.
+    pub retry_after: u32,
+}
+
+/// Uses up one call, or says when to come back.
+pub async fn take(app: &App, workspace: &WorkspaceId, tool: &ToolId, limit: u32) -> Result<Standing> {
+    send(app, workspace, tool, Ask::Take { limit }).await
+}
+
+/// Looks at the window without using it.
+pub async fn peek(app: &App, workspace: &WorkspaceId, tool: &ToolId, limit: u32) -> Result<Standing> {
+    send(app, workspace, tool, Ask::Peek { limit }).await
+}
+
+async fn send(app: &App, workspace: &WorkspaceId, tool: &ToolId, ask: Ask) -> Result<Standing> {
+    let limiters = app.limiters()?;
+    let answer = async {
+        let mut init = RequestInit::new();
+        init.with_method(Method::Post).with_body(Some(serde_json::to_string(&ask)?.into()));
+        let request = Request::new_with_init("https://limiter/", &init)?;
+        // A slash can be in neither name, so that no two pairs share an object.
+        let limiter = limiters.get_by_name(&format!("{workspace}/{tool}"))?;
+        limiter.fetch_with_request(request).await?.json::<Standing>().await
+    };
+    answer.await.map_err(|cause: worker::Error| Error::Internal(format!("the limiter did not answer: {cause}")))
+}
+
+#[durable_object]
+pub struct Limiter {
+    state: State,
+}
+
+impl DurableObject for Limiter {
+    fn new(state: State, _env: Env) -> Self {
+        Self { state }
+    }
+
+    async fn fetch(&self, mut request: Request) -> worker::Result<Response> {
+        let ask = request.json::<Ask>().await?;
+        let storage = self.state.storage();
+        let mut window = storage.get::<Window>(STORAGE_KEY).await?.unwrap_or_default();
+        let now = Date::now().as_millis();
+        let standing = match ask {
+            Ask::Peek { limit } => window.standing(limit, now),
+            Ask::Take { limit } => {
+                let standing = window.take(limit, now);
+                if standing.allowed {
+                    storage.put(STORAGE_KEY, &window).await?;
+                }
+                standing
+            }
+        };
+        Response::from_json(&standing)
+    }
+}
+
+/// The times of the calls that were let through, oldest first.
+#[derive(Default, Serialize, Deserialize)]
+struct Window(VecDeque<u64>);
+
+impl Window {
+    fn take(&mut self, limit: u32, now: u64) -> Standing {
+        let before = self.standing(limit, now);
+        if before.allowed {
+            self.0.push_back(now);
+            return Standing { allowed: true, ..self.standing(limit, now) };
+        }
+        before
+    }
+
+    fn standing(&mut self, limit: u32, now: u64) -> Standing {
+        while self.0.front().is_some_and(|at| at + WINDOW_MILLIS <= now) {
+            self.0.pop_front();
+        }
+        let used = self.0.len();
+        let limit = limit as usize;
+        // The call that must leave the window before another may come in. The limit may have been
+        // lowered since, so that it need not be the oldest.
+        let blocking = used.checked_sub(limit).and_then(|index| self.0.get(index));
+        let wait = blocking.map_or(0, |at| (at + WINDOW_MILLIS).saturating_sub(now).div_ceil(1_000));
+        Standing {
+            allowed: used < limit,
+            remaining: u32::try_from(limit.saturating_sub(used)).unwrap_or(u32::MAX),
+            retry_after: u32::try_from(wait).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_as_the_limit_and_no_more() {
+        let mut window = Window::default();
+        let allowed = (0..30).filter(|_| window.take(5, 1_000).allowed).count();
+        assert_eq!(allowed, 5);
+        assert_eq!(window.standing(5, 1_000), Standing { allowed: false, remaining: 0, retry_after: 60 });
+    }
+
+    #[test]
+    fn the_window_slides() {
+        let mut window = Window::default();
+        for at in [0, 10_000, 20_000] {
+            assert!(window.take(3, at).allowed);
+        }
+        assert_eq!(window.take(3, 59_999).retry_after, 1);
+        assert!(window.take(3, 60_000).allowed);
+        assert_eq!(window.take(3, 60_000).retry_after, 10);
+    }
+
+    #[test]
+    fn to_wait_as_told_is_enough() {
+        let mut window = Window::default();
+        window.take(1, 123);
+        let wait = u64::from(window.take(1, 30_456).retry_after);
+        assert!(window.take(1, 30_456 + wait * 1_000).allowed);
+    }
+
+    #[test]
+    fn a_lowered_limit_waits_for_enough_calls_to_leave() {
+        let mut window = Window::default();
+        for at in [0, 10_000, 20_000] {
+            window.take(3, at);
+        }
+        assert_eq!(window.standing(1, 20_000).retry_after, 60);
+        assert_eq!(window.standing(2, 20_000).retry_after, 50);
+    }
+
+    #[test]
+    fn a_look_uses_nothing() {
+        let mut window = Window::default();
+        window.take(2, 0);
+        for _ in 0..5 {
+            assert_eq!(window.standing(2, 0).remaining, 1);
+        }
+    }
+}

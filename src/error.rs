@@ -1,0 +1,240 @@
+//! Every way a request can be refused or fail, with its code, its status and the one envelope
+//! that leaves the house: `{"error": {"code", "message", "details"}}`.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use std::fmt;
+use std::sync::Arc;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, from the caller's point of view.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Error {
+    /// The request itself is wrong, in these places.
+    Invalid(Vec<Problem>),
+    /// No token where one is needed, or one that is not good.
+    Unauthorized(&'static str),
+    /// A good token that is not enough.
+    Forbidden(String),
+    NotFound {
+        kind: &'static str,
+        id: String,
+    },
+    NoRoute,
+    MethodNotAllowed,
+    AlreadyExists(String),
+    /// The thing is not, or no longer, in a state that allows this.
+    Conflict(String),
+    TooLarge {
+        limit_bytes: usize,
+    },
+    RateLimited {
+        message: String,
+        retry_after: u32,
+    },
+    /// Our fault. The cause is for the log alone.
+    Internal(String),
+    /// Something that this needs is not there now.
+    Unavailable(&'static str),
+}
+
+/// One fault of a request, and where in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    pub place: Place,
+    /// A JSON pointer within a body, else the bare name of the parameter or header.
+    pub path: String,
+    pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    Body,
+    Query,
+    Header,
+}
+
+impl Place {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Body => "body",
+            Self::Query => "query",
+            Self::Header => "header",
+        }
+    }
+}
+
+impl Error {
+    /// One fault in the body, at the JSON pointer `path`.
+    pub fn body(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::at(Place::Body, path, message)
+    }
+
+    /// One fault in the query string, in the parameter `name`.
+    pub fn query(name: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::at(Place::Query, name, message)
+    }
+
+    /// One fault in a header.
+    pub fn header(name: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::at(Place::Header, name, message)
+    }
+
+    fn at(place: Place, path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Invalid(vec![Problem { place, path: path.into(), message: message.into() }])
+    }
+
+    pub fn not_found(kind: &'static str, id: impl fmt::Display) -> Self {
+        Self::NotFound { kind, id: id.to_string() }
+    }
+
+    /// Stable: clients match on it.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Invalid(_) => "VALIDATION_ERROR",
+            Self::Unauthorized(_) => "UNAUTHORIZED",
+            Self::Forbidden(_) => "PERMISSION_DENIED",
+            Self::NotFound { .. } | Self::NoRoute => "NOT_FOUND",
+            Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",
+            Self::AlreadyExists(_) => "ALREADY_EXISTS",
+            Self::Conflict(_) => "CONFLICT",
+            Self::TooLarge { .. } => "PAYLOAD_TOO_LARGE",
+            Self::RateLimited { .. } => "RATE_LIMITED",
+            Self::Internal(_) => "INTERNAL",
+            Self::Unavailable(_) => "UNAVAILABLE",
+        }
+    }
+
+    pub const fn status(&self) -> StatusCode {
+        match self {
+            Self::Invalid(_) => StatusCode::BAD_REQUEST,
+            Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
+            Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            Self::NotFound { .. } | Self::NoRoute => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::AlreadyExists(_) | Self::Conflict(_) => StatusCode::CONFLICT,
+            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    fn details(&self, request_id: &str) -> Value {
+        match self {
+            Self::Invalid(problems) => json!({
+                "problems": problems
+                    .iter()
+                    .map(|it| json!({"in": it.place.as_str(), "path": it.path, "message": it.message}))
+                    .collect::<Vec<_>>(),
+            }),
+            Self::TooLarge { limit_bytes } => json!({"limit_bytes": limit_bytes}),
+            Self::RateLimited { retry_after, .. } => json!({"retry_after": retry_after}),
+            Self::Internal(_) => json!({"request_id": request_id}),
+            Self::Unauthorized(_)
+            | Self::Forbidden(_)
+            | Self::NotFound { .. }
+            | Self::NoRoute
+            | Self::MethodNotAllowed
+            | Self::AlreadyExists(_)
+            | Self::Conflict(_)
+            | Self::Unavailable(_) => Value::Null,
+        }
+    }
+
+    /// The body that the caller gets.
+    pub fn envelope(&self, request_id: &str) -> Value {
+        let (code, message) = (self.code(), self.to_string());
+        json!({"error": {"code": code, "message": message, "details": self.details(request_id)}})
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid(problems) => {
+                for (index, it) in problems.iter().enumerate() {
+                    let separator = if index == 0 { "" } else { "; " };
+                    match it.path.as_str() {
+                        "" => write!(f, "{separator}{}", it.message)?,
+                        path => write!(f, "{separator}{path}: {}", it.message)?,
+                    }
+                }
+                Ok(())
+            }
+            Self::Unauthorized(message) | Self::Unavailable(message) => f.write_str(message),
+            Self::Forbidden(message)
+            | Self::AlreadyExists(message)
+            | Self::Conflict(message)
+            | Self::RateLimited { message, .. } => f.write_str(message),
+            Self::NotFound { kind, id } => write!(f, "{kind} not found: {id}"),
+            Self::NoRoute => f.write_str("There is no such route; GET /openapi.json lists them all"),
+            Self::MethodNotAllowed => {
+                f.write_str("This route does not take that method; the Allow header lists those it takes")
+            }
+            Self::TooLarge { limit_bytes } => {
+                write!(f, "The body is larger than {limit_bytes} bytes")
+            }
+            Self::Internal(_) => f.write_str("Something went wrong on our side"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The status and headers; [`crate::http`] writes the body, for only it knows the request's id.
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let mut response = self.status().into_response();
+        if let Self::RateLimited { retry_after, .. } = &self {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*retry_after));
+        }
+        if let Self::Unauthorized(_) = &self {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response.extensions_mut().insert(Arc::new(self));
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_problem_is_named_in_the_message_and_in_the_details() {
+        let error = Error::Invalid(vec![
+            Problem { place: Place::Body, path: "/name".into(), message: "must not be empty".into() },
+            Problem { place: Place::Query, path: "limit".into(), message: "must be from 1 to 200".into() },
+        ]);
+        assert_eq!(
+            error.envelope("r1"),
+            json!({"error": {
+                "code": "VALIDATION_ERROR",
+                "message": "/name: must not be empty; limit: must be from 1 to 200",
+                "details": {"problems": [
+                    {"in": "body", "path": "/name", "message": "must not be empty"},
+                    {"in": "query", "path": "limit", "message": "must be from 1 to 200"},
+                ]},
+            }})
+        );
+    }
+
+    #[test]
+    fn an_internal_cause_stays_inside() {
+        let error = Error::Internal("no such table: secrets".into());
+        let envelope = error.envelope("req_7");
+        assert!(!envelope.to_string().contains("secrets"));
+        assert_eq!(envelope["error"]["details"]["request_id"], "req_7");
+    }
+
+    #[test]
+    fn a_rate_limit_says_when_to_come_back() {
+        let response = Error::RateLimited { message: "Rate limit exceeded: 5 calls a minute".into(), retry_after: 17 }
+            .into_response();
+        assert_eq!(response.status(), 429);
+        assert_eq!(response.headers()["retry-after"], "17");
+    }
+}

@@ -1,0 +1,50 @@
+//! Hexadecimal digits: for digests, and for cursors and search facets, where any text must become one
+//! plain word.
+
+use std::fmt::Write;
+
+pub fn encode(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The text behind `digits`, if they are the hexadecimal digits of some text.
+pub fn decode_text(digits: &str) -> Option<String> {
+    String::from_utf8(decode(digits)?).ok()
+}
+
+/// The SHA-256 behind `digits`, if they are one's.
+pub fn decode_digest(digits: &str) -> Option<[u8; 32]> {
+    decode(digits)?.try_into().ok()
+}
+
+fn decode(digits: &str) -> Option<Vec<u8>> {
+    let digits = digits.as_bytes();
+    if !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    let digit = |it: u8| char::from(it).to_digit(16);
+    digits.chunks_exact(2).map(|pair| u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_survives() {
+        for text in ["", "a", "module.tool", "søk", "a:b\u{0}"] {
+            assert_eq!(decode_text(&encode(text.as_bytes())).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn what_is_not_hex_of_text_is_nothing() {
+        for digits in ["a", "zz", "ff", "6g", "é"] {
+            assert_eq!(decode_text(digits), None, "{digits}");
+        }
+    }
+}

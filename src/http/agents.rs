@@ -1,0 +1,205 @@
+//! `/api/agents`: who uses tools.
+
+use super::attachments::AttachedOut;
+use super::extract::{Body, Guest, Named, Query, User};
+use super::respond::{Created, Json, NoContent};
+use crate::agents::{self, AgentOut, Profile, ProfileChange};
+use crate::callers::Level;
+use crate::error::Result;
+use crate::ids::AgentId;
+use crate::page::PageRequest;
+use crate::registry::Risk;
+use crate::text_enum::text_enum;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    /// How many to answer at the most.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    pub limit: Option<u32>,
+    /// Where the page before this one ended: its `next_cursor`.
+    #[param(pattern = "^[A-Za-z0-9_-]+$")]
+    pub cursor: Option<String>,
+}
+
+impl PageQuery {
+    pub fn check(&self) -> Result<PageRequest> {
+        PageRequest::new(self.limit, self.cursor.as_deref())
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgentIn {
+    #[schema(min_length = 1, max_length = 200, example = "Mail clerk")]
+    name: String,
+    #[schema(max_items = 200, example = json!(["mail"]))]
+    capabilities: Option<Vec<String>>,
+    /// The riskiest tool that it may use; medium if not given.
+    max_risk: Option<Risk>,
+    /// The modules whose tools it may use.
+    #[schema(max_items = 200)]
+    allowed_modules: Option<Vec<String>>,
+    /// The most that a call of the agent may do, whoever makes it; user if not given.
+    permission_level: Option<Level>,
+    /// Whether it has execute_python, read_file, write_file and list_files while nothing is attached; true if not given.
+    default_tools: Option<bool>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgentPatch {
+    #[schema(min_length = 1, max_length = 200)]
+    name: Option<String>,
+    #[schema(max_items = 200)]
+    capabilities: Option<Vec<String>>,
+    max_risk: Option<Risk>,
+    #[schema(max_items = 200)]
+    allowed_modules: Option<Vec<String>>,
+    permission_level: Option<Level>,
+    default_tools: Option<bool>,
+}
+
+impl AgentPatch {
+    fn check(self) -> Result<ProfileChange> {
+        ProfileChange {
+            name: self.name,
+            capabilities: self.capabilities,
+            max_risk: self.max_risk,
+            allowed_modules: self.allowed_modules,
+            permission_level: self.permission_level,
+            default_tools: self.default_tools,
+        }
+        .checked()
+    }
+}
+
+impl AgentIn {
+    fn check(self) -> Result<Profile> {
+        let name = self.name.clone();
+        let given = AgentPatch {
+            name: Some(self.name),
+            capabilities: self.capabilities,
+            max_risk: self.max_risk,
+            allowed_modules: self.allowed_modules,
+            permission_level: self.permission_level,
+            default_tools: self.default_tools,
+        };
+        Ok(Profile::new(name, given.check()?))
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct AgentPage {
+    agents: Vec<AgentOut>,
+    next_cursor: Option<String>,
+}
+
+/// List the agents
+///
+/// The oldest first. A token that is bound to an agent sees that one.
+#[utoipa::path(get, path = "/api/agents", tag = "agents", params(PageQuery),
+    responses((status = 200, description = "A page of agents", body = AgentPage)))]
+#[worker::send]
+pub async fn list_agents(Guest(scope): Guest, Query(query): Query<PageQuery>) -> Result<Json<AgentPage>> {
+    let page = agents::list(&scope, &query.check()?).await?;
+    let (agents, next_cursor) = page.map(|agent| AgentOut::from(&agent));
+    Ok(Json(AgentPage { agents, next_cursor }))
+}
+
+/// Create an agent
+#[utoipa::path(post, path = "/api/agents", tag = "agents", request_body = AgentIn,
+    responses((status = 201, description = "The agent", body = AgentOut)))]
+#[worker::send]
+pub async fn create_agent(User(scope): User, Body(body): Body<AgentIn>) -> Result<Created<AgentOut>> {
+    let agent = agents::create(&scope, body.check()?).await?;
+    Ok(Created(AgentOut::from(&agent)))
+}
+
+/// Get an agent
+#[utoipa::path(get, path = "/api/agents/{agent_id}", tag = "agents", params(("agent_id" = String, Path)),
+    responses((status = 200, description = "The agent", body = AgentOut)))]
+#[worker::send]
+pub async fn get_agent(Guest(scope): Guest, Named(agent_id): Named<AgentId>) -> Result<Json<AgentOut>> {
+    let agent = agents::get(&scope, &agent_id).await?;
+    Ok(Json(AgentOut::from(&agent)))
+}
+
+/// Change an agent
+///
+/// What is not given stays. Of two racing changes the second is refused: 409.
+#[utoipa::path(patch, path = "/api/agents/{agent_id}", tag = "agents", params(("agent_id" = String, Path)),
+    request_body = AgentPatch,
+    responses(
+        (status = 200, description = "The agent", body = AgentOut),
+        (status = 409, description = "Another request changed it meanwhile"),
+    ))]
+#[worker::send]
+pub async fn update_agent(
+    User(scope): User,
+    Named(agent_id): Named<AgentId>,
+    Body(body): Body<AgentPatch>,
+) -> Result<Json<AgentOut>> {
+    let agent = agents::update(&scope, &agent_id, body.check()?).await?;
+    Ok(Json(AgentOut::from(&agent)))
+}
+
+/// Delete an agent
+///
+/// With its attachments and the tokens that are bound to it.
+#[utoipa::path(delete, path = "/api/agents/{agent_id}", tag = "agents", params(("agent_id" = String, Path)),
+    responses(
+        (status = 204, description = "It is gone"),
+        (status = 409, description = "Another request changed it meanwhile"),
+    ))]
+#[worker::send]
+pub async fn delete_agent(User(scope): User, Named(agent_id): Named<AgentId>) -> Result<NoContent> {
+    agents::delete(&scope, &agent_id).await?;
+    Ok(NoContent)
+}
+
+text_enum! {
+    /// A form in which tools are handed to agents.
+    Format {
+        Json = "json",
+    }
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ToolboxQuery {
+    /// The form of the answer; `json` if not given.
+    #[param(inline)]
+    format: Option<Format>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ToolboxOut {
+    tools: Vec<AttachedOut>,
+}
+
+/// Get what an agent may really use now
+///
+/// The attached tools, or execute_python, read_file, write_file and list_files where nothing is attached; without
+/// those that its level, capabilities, risk or modules, or the caller's level, rule out.
+#[utoipa::path(get, path = "/api/agents/{agent_id}/toolbox", tag = "agents",
+    params(("agent_id" = String, Path), ToolboxQuery),
+    responses((status = 200, description = "The tools", body = ToolboxOut)))]
+#[worker::send]
+pub async fn get_toolbox(
+    Guest(scope): Guest,
+    Named(agent_id): Named<AgentId>,
+    Query(query): Query<ToolboxQuery>,
+) -> Result<Json<ToolboxOut>> {
+    let tools = agents::toolbox(&scope, &agent_id).await?;
+    let level = scope.caller().await?.level;
+    match query.format.unwrap_or(Format::Json) {
+        Format::Json => {
+            Ok(Json(ToolboxOut { tools: tools.into_iter().map(|it| AttachedOut::seen_by(level, it)).collect() }))
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! `/api/agents/{agent_id}/tools`: what is attached to an agent.
+
+use super::agents::PageQuery;
+use super::extract::{Body, Guest, Named, Query, User};
+use super::respond::{Created, Json, NoContent};
+use crate::agents::{self, Attached, Config};
+use crate::callers::Level;
+use crate::error::{Error, Result};
+use crate::ids::{AgentId, ToolId};
+use crate::registry::ToolOut;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// A tool with the configuration that it has for one agent.
+#[derive(Serialize, ToSchema)]
+pub struct AttachedOut {
+    #[serde(flatten)]
+    tool: ToolOut,
+    #[schema(value_type = Option<Object>, example = json!({"default_limit": 20}))]
+    config: Option<Map<String, Value>>,
+}
+
+impl AttachedOut {
+    /// As a caller of that level may see it.
+    pub fn seen_by(level: Level, attached: Attached) -> Self {
+        Self { tool: ToolOut::seen_by(level, attached.tool), config: attached.config.map(|it| it.0) }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct AttachedPage {
+    tools: Vec<AttachedOut>,
+    next_cursor: Option<String>,
+}
+
+/// List what is attached to an agent
+#[utoipa::path(get, path = "/api/agents/{agent_id}/tools", tag = "attachments",
+    params(("agent_id" = String, Path), PageQuery),
+    responses((status = 200, description = "A page of attached tools", body = AttachedPage)))]
+#[worker::send]
+pub async fn list_attached_tools(
+    Guest(scope): Guest,
+    Named(agent_id): Named<AgentId>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<AttachedPage>> {
+    let page = agents::list_attached(&scope, &agent_id, &query.check()?).await?;
+    let level = scope.caller().await?.level;
+    let (tools, next_cursor) = page.map(|it| AttachedOut::seen_by(level, it));
+    Ok(Json(AttachedPage { tools, next_cursor }))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttachmentIn {
+    #[schema(example = "email_search")]
+    tool_id: String,
+    /// `default_<parameter>` fills that parameter where a call omits it.
+    #[schema(value_type = Option<Object>, example = json!({"default_limit": 20}))]
+    config: Option<Map<String, Value>>,
+}
+
+/// Attach a tool to an agent
+///
+/// Whether the agent may use it is judged when it is called.
+#[utoipa::path(post, path = "/api/agents/{agent_id}/tools", tag = "attachments", params(("agent_id" = String, Path)),
+    request_body = AttachmentIn,
+    responses(
+        (status = 201, description = "The tool and its configuration", body = AttachedOut),
+        (status = 409, description = "It is attached already"),
+    ))]
+#[worker::send]
+pub async fn attach_tool(
+    User(scope): User,
+    Named(agent_id): Named<AgentId>,
+    Body(body): Body<AttachmentIn>,
+) -> Result<Created<AttachedOut>> {
+    let tool_id = ToolId::parse(&body.tool_id)
+        .ok_or_else(|| Error::body("/tool_id", "must be a tool's id, such as read_file"))?;
+    let attached = agents::attach(&scope, &agent_id, &tool_id, body.config.map(Config)).await?;
+    Ok(Created(AttachedOut::seen_by(scope.caller().await?.level, attached)))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigIn {
+    /// The whole new configuration; `{}` for none.
+    #[schema(value_type = Object, example = json!({"default_limit": 20}))]
+    config: Map<String, Value>,
+}
+
+/// Give an attached tool another configuration
+#[utoipa::path(patch, path = "/api/agents/{agent_id}/tools/{tool_id}", tag = "attachments",
+    params(("agent_id" = String, Path), ("tool_id" = String, Path)), request_body = ConfigIn,
+    responses(
+        (status = 200, description = "The tool and its configuration", body = AttachedOut),
+        (status = 409, description = "Another request changed it meanwhile"),
+    ))]
+#[worker::send]
+pub async fn configure_tool(
+    User(scope): User,
+    Named(agent_id): Named<AgentId>,
+    Named(tool_id): Named<ToolId>,
+    Body(body): Body<ConfigIn>,
+) -> Result<Json<AttachedOut>> {
+    let attached = agents::configure(&scope, &agent_id, &tool_id, Config(body.config)).await?;
+    Ok(Json(AttachedOut::seen_by(scope.caller().await?.level, attached)))
+}
+
+/// Detach a tool from an agent
+#[utoipa::path(delete, path = "/api/agents/{agent_id}/tools/{tool_id}", tag = "attachments",
+    params(("agent_id" = String, Path), ("tool_id" = String, Path)),
+    responses(
+        (status = 204, description = "It is detached"),
+        (status = 409, description = "Another request changed it meanwhile"),
+    ))]
+#[worker::send]
+pub async fn detach_tool(
+    User(scope): User,
+    Named(agent_id): Named<AgentId>,
+    Named(tool_id): Named<ToolId>,
+) -> Result<NoContent> {
+    agents::detach(&scope, &agent_id, &tool_id).await?;
+    Ok(NoContent)
+}

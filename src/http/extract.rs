@@ -1,0 +1,310 @@
+//! What handlers take: who is calling, which thing, which body, which filters. Each is checked
+//! here, and every fault leaves in the one envelope.
+
+use crate::app::App;
+use crate::callers::{Credential, Level, Presented, Scope};
+use crate::error::{Error, Result};
+use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
+use axum::body::Body as RequestBody;
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Request, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use subtle::ConstantTimeEq;
+
+/// The largest body.
+pub const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
+
+const WORKSPACE: &str = "X-Workspace-Id";
+
+/// Declares an extractor that gives the scope of callers of a level. The level itself is checked with the
+/// handler's first look at the data ([`Scope`]).
+macro_rules! callers {
+    ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {
+        $(
+            $(#[$meta])*
+            pub struct $name(pub Scope);
+
+            impl<S: Sync> FromRequestParts<S> for $name {
+                type Rejection = Error;
+
+                async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self> {
+                    scope(parts, Level::$name).map(Self)
+                }
+            }
+        )+
+    };
+}
+
+callers! {
+    /// Anyone let into the workspace.
+    Guest,
+    /// Who works with agents, sessions and files.
+    User,
+    /// Who owns the workspace.
+    Owner,
+}
+
+fn scope(parts: &Parts, needs: Level) -> Result<Scope> {
+    let app = app(parts)?;
+    let workspace = workspace(&parts.headers)?;
+    let credential = credential(&parts.headers, &app)?;
+    Ok(Scope::new(app, workspace, credential, needs))
+}
+
+fn app(parts: &Parts) -> Result<Arc<App>> {
+    parts.extensions.get::<Arc<App>>().cloned().ok_or_else(|| Error::Internal("a request came without its app".into()))
+}
+
+fn workspace(headers: &HeaderMap) -> Result<WorkspaceId> {
+    let Some(value) = headers.get(WORKSPACE) else {
+        return Err(Error::header(WORKSPACE, "is required: it names the workspace"));
+    };
+    value
+        .to_str()
+        .ok()
+        .and_then(WorkspaceId::parse)
+        .ok_or_else(|| Error::header(WORKSPACE, "must be 1 to 64 letters, digits, _ or -"))
+}
+
+fn credential(headers: &HeaderMap, app: &App) -> Result<Credential> {
+    let Some(value) = headers.get(header::AUTHORIZATION) else {
+        return if app.settings().open {
+            Ok(Credential::Open)
+        } else {
+            Err(Error::Unauthorized("A token is needed: Authorization: Bearer …"))
+        };
+    };
+    let token = value
+        .to_str()
+        .ok()
+        .and_then(|it| it.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim())
+        .ok_or(Error::Unauthorized("The Authorization header must be: Bearer …"))?;
+    let digest: [u8; 32] = Sha256::digest(token).into();
+    match app.settings().root_token {
+        Some(root) if bool::from(root.ct_eq(&digest)) => Ok(Credential::Root),
+        _ => Presented::parse(token).map(Credential::Token),
+    }
+}
+
+/// The id in a path. One that could never be an id is simply not found.
+pub struct Named<T>(pub T);
+
+/// An id that paths hold under a name of its own.
+pub trait PathId: Sized {
+    const PARAM: &'static str;
+    const KIND: &'static str;
+    fn parse(text: &str) -> Option<Self>;
+}
+
+macro_rules! path_ids {
+    ($($id:ident, $param:literal, $kind:literal;)+) => {
+        $(impl PathId for $id {
+            const PARAM: &'static str = $param;
+            const KIND: &'static str = $kind;
+
+            fn parse(text: &str) -> Option<Self> {
+                Self::parse(text)
+            }
+        })+
+    };
+}
+
+path_ids! {
+    ToolId, "tool_id", "Tool";
+    AgentId, "agent_id", "Agent";
+    TokenId, "token_id", "Token";
+}
+
+impl<S: Send + Sync, T: PathId> FromRequestParts<S> for Named<T> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let params = RawPathParams::from_request_parts(parts, state).await.map_err(|_| Error::NoRoute)?;
+        let text = params.iter().find(|(name, _)| *name == T::PARAM).map_or("", |(_, text)| text);
+        T::parse(text).map(Self).ok_or_else(|| Error::not_found(T::KIND, text))
+    }
+}
+
+/// The query string. An unknown parameter is a fault: it would be a filter that does not filter.
+pub struct Query<T>(pub T);
+
+impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self> {
+        let text = parts.uri.query().unwrap_or_default();
+        read_query(text).map(Self)
+    }
+}
+
+fn read_query<T: DeserializeOwned>(text: &str) -> Result<T> {
+    let pairs = serde_urlencoded::Deserializer::new(form_urlencoded(text));
+    serde_path_to_error::deserialize(pairs).map_err(|cause| {
+        let message = cause.inner().to_string();
+        let name = place(cause.path(), &message).unwrap_or_default();
+        Error::query(name, message)
+    })
+}
+
+fn form_urlencoded(text: &str) -> worker::url::form_urlencoded::Parse<'_> {
+    worker::url::form_urlencoded::parse(text.as_bytes())
+}
+
+/// A JSON body, whatever its Content-Type.
+pub struct Body<T>(pub T);
+
+impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Error;
+
+    async fn from_request(request: Request<RequestBody>, _state: &S) -> Result<Self> {
+        let too_large = Error::TooLarge { limit_bytes: MAX_BODY_BYTES };
+        let announced =
+            request.headers().get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
+        if announced.is_some_and(|bytes| bytes > MAX_BODY_BYTES) {
+            return Err(too_large);
+        }
+        let bytes = Limited::new(request.into_body(), MAX_BODY_BYTES)
+            .collect()
+            .await
+            .map_err(|cause| {
+                if cause.is::<LengthLimitError>() {
+                    too_large
+                } else {
+                    Error::body("", format!("The body could not be read: {cause}"))
+                }
+            })?
+            .to_bytes();
+        read_json(&bytes).map(Self)
+    }
+}
+
+fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    // serde would take an array for a struct, field by field.
+    if bytes.trim_ascii_start().first().is_some_and(|it| *it != b'{') {
+        return Err(Error::body("", "The body must be a JSON object"));
+    }
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|cause| {
+        let message = cause.inner().to_string();
+        let pointer = place(cause.path(), &message).map_or_else(String::new, |it| format!("/{it}"));
+        Error::body(pointer, message)
+    })?;
+    json.end().map_err(|cause| Error::body("", cause.to_string()))?;
+    Ok(value)
+}
+
+/// Where a value did not fit, as the inside of a JSON pointer. serde speaks of missing and unknown fields at
+/// the object around them; the field's name is in its message.
+fn place(path: &serde_path_to_error::Path, message: &str) -> Option<String> {
+    use serde_path_to_error::Segment;
+    let mut steps = path
+        .iter()
+        .filter_map(|segment| match segment {
+            Segment::Seq { index } => Some(index.to_string()),
+            Segment::Map { key } => Some(escaped(key)),
+            Segment::Enum { .. } | Segment::Unknown => None,
+        })
+        .collect::<Vec<_>>();
+    let named = ["missing field `", "unknown field `", "duplicate field `"]
+        .iter()
+        .find_map(|start| message.strip_prefix(start)?.split_once('`'));
+    if let Some(field) = named.map(|(field, _)| escaped(field))
+        && steps.last() != Some(&field)
+    {
+        steps.push(field);
+    }
+    (!steps.is_empty()).then(|| steps.join("/"))
+}
+
+/// A name as one step of a JSON pointer.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Problem;
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
+    struct Outer {
+        name: String,
+        level: Option<Level>,
+        inner: Option<Vec<Inner>>,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
+    struct Inner {
+        count: u32,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Filters {
+        #[expect(dead_code, reason = "only its place is of interest")]
+        limit: Option<u32>,
+    }
+
+    #[track_caller]
+    fn path_of<T: std::fmt::Debug>(result: Result<T>) -> String {
+        match result {
+            Err(Error::Invalid(problems)) => {
+                let [Problem { path, .. }] = problems.as_slice() else {
+                    unreachable!("one fault at a time");
+                };
+                path.clone()
+            }
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_fault_of_a_body_has_its_place() {
+        let check =
+            |json: &str, expected: &str| assert_eq!(path_of(read_json::<Outer>(json.as_bytes())), expected, "{json}");
+        check("{}", "/name");
+        check(r#"{"name": 1}"#, "/name");
+        check(r#"{"name": "a", "level": "root"}"#, "/level");
+        check(r#"{"name": "a", "inner": [{"count": 1}, {"count": -1}]}"#, "/inner/1/count");
+        check(r#"{"name": "a", "inner": [{}]}"#, "/inner/0/count");
+        check(r#"{"name": "a", "inner": [{"count": 1, "a/b": 2}]}"#, "/inner/0/a~1b");
+        check(r#"{"name": "a", "nmae": "b"}"#, "/nmae");
+        check(r#"{"name": "a", "name": "b"}"#, "/name");
+        check("", "");
+        check("{", "");
+        check(r#"{"name": "a"} x"#, "");
+        check(r#"["a"]"#, "");
+        check("7", "");
+    }
+
+    #[test]
+    fn null_means_absent() {
+        let outer = read_json::<Outer>(br#"{"name": "a", "level": null, "inner": null}"#).unwrap();
+        assert_eq!((outer.level, outer.inner), (None, None));
+    }
+
+    #[test]
+    fn deep_json_is_refused_and_does_not_overflow() {
+        let deep = r#"{"a":"#.repeat(100_000);
+        assert!(read_json::<serde_json::Value>(deep.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn every_fault_of_a_query_has_its_place() {
+        let check = |text: &str, expected: &str| assert_eq!(path_of(read_query::<Filters>(text)), expected, "{text}");
+        check("limit=x", "limit");
+        check("limit=-1", "limit");
+        check("lmit=1", "lmit");
+        check("limit=1&limit=2", "limit");
+        assert!(read_query::<Filters>("limit=5").is_ok() && read_query::<Filters>("").is_ok());
+    }
+}

@@ -1,0 +1,124 @@
+//! The API's description: what the handlers' attributes say, and what holds for all of them. It is made
+//! on the host and kept as `openapi.json`, which the Worker serves: a Worker need not carry the code
+//! that describes it.
+
+use super::{Described, extract::MAX_BODY_BYTES};
+use serde_json::{Value, json};
+use utoipa::OpenApi;
+
+/// What can come of any route under `/api`, besides what its handler says.
+const REFUSALS: [(&str, &str); 7] = [
+    ("400", "The request is wrong: `error.details.problems` says where"),
+    ("401", "No token, or one that is not valid in this workspace"),
+    ("403", "The token is not enough"),
+    ("404", "There is no such thing in this workspace"),
+    ("413", "The body is too large"),
+    ("500", "Our fault; `error.details.request_id` finds it in the log"),
+    ("503", "Something that this needs is not there now"),
+];
+
+/// The whole document.
+pub fn document() -> Value {
+    let mut document = json!(Described::openapi());
+    document["openapi"] = "3.1.0".into();
+    document["info"] = json!({
+        "title": "Pegboard",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "The tool registry that AI agents run on, at the edge.",
+        "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+    });
+    document["components"]["securitySchemes"] = json!({"bearer": {"type": "http", "scheme": "bearer"}});
+    document["components"]["schemas"]["Error"] = error_schema();
+    document["components"]["parameters"]["Workspace"] = json!({
+        "name": "X-Workspace-Id",
+        "in": "header",
+        "required": true,
+        "description": "The workspace that the request is about",
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
+        "example": "demo",
+    });
+    for (path, item) in document["paths"].as_object_mut().into_iter().flatten() {
+        for operation in item.as_object_mut().into_iter().flat_map(|it| it.values_mut()) {
+            complete(path, operation);
+        }
+    }
+    document
+}
+
+/// Adds to one operation what all have.
+fn complete(path: &str, operation: &mut Value) {
+    let refusal = |description: &str| {
+        json!({
+            "description": description,
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+        })
+    };
+    if path.starts_with("/api/") {
+        operation["security"] = json!([{"bearer": []}, {}]);
+        let workspace = json!({"$ref": "#/components/parameters/Workspace"});
+        match operation["parameters"].as_array_mut() {
+            Some(parameters) => parameters.insert(0, workspace),
+            None => operation["parameters"] = json!([workspace]),
+        }
+        for (status, description) in REFUSALS {
+            operation["responses"][status] = refusal(description);
+        }
+    }
+    for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
+        if status.starts_with('4') && response.get("content").is_none() {
+            *response = refusal(response["description"].as_str().unwrap_or_default());
+        }
+    }
+}
+
+fn error_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["error"],
+        "properties": {"error": {
+            "type": "object",
+            "required": ["code", "message", "details"],
+            "properties": {
+                "code": {"type": "string", "example": "NOT_FOUND"},
+                "message": {"type": "string", "example": "Tool not found: x"},
+                "details": {"type": ["object", "null"]},
+            },
+        }},
+        "description": format!("Every refusal has this form. Bodies go to {MAX_BODY_BYTES} bytes."),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
+
+    /// `UPDATE_OPENAPI=1 cargo test openapi` writes the file anew.
+    #[test]
+    fn the_file_is_what_the_code_says() {
+        let document = serde_json::to_string_pretty(&document()).unwrap() + "\n";
+        if std::env::var_os("UPDATE_OPENAPI").is_some() {
+            std::fs::write(FILE, &document).unwrap();
+        }
+        let file = std::fs::read_to_string(FILE).unwrap();
+        assert!(
+            file == document,
+            "openapi.json is not what the code says: run scripts/openapi and look at the difference"
+        );
+    }
+
+    #[test]
+    fn every_api_route_names_the_workspace_and_its_refusals() {
+        let document = document();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for (method, operation) in item.as_object().unwrap() {
+                assert!(operation["summary"].is_string(), "{method} {path} has no summary");
+                if path.starts_with("/api/") {
+                    assert!(operation["parameters"].to_string().contains("Workspace"), "{method} {path}");
+                    assert!(operation["responses"]["401"].is_object(), "{method} {path}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What needs no workspace: health, the API's description, and its page.
+
+use super::respond::Json;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Serialize, ToSchema)]
+pub struct Health {
+    #[schema(example = "ok")]
+    status: &'static str,
+    #[schema(example = "0.1.0")]
+    version: &'static str,
+}
+
+/// Whether the Worker answers
+#[utoipa::path(get, path = "/healthz", tag = "site",
+    responses((status = 200, description = "It does", body = Health)))]
+pub async fn health() -> Json<Health> {
+    Json(Health { status: "ok", version: env!("CARGO_PKG_VERSION") })
+}
+
+/// This description
+#[utoipa::path(get, path = "/openapi.json", tag = "site",
+    responses((status = 200, description = "OpenAPI 3.1", body = Object, content_type = "application/json")))]
+pub async fn openapi() -> Response {
+    page("application/json", include_str!("../../openapi.json"))
+}
+
+/// This description, to read
+#[utoipa::path(get, path = "/docs", tag = "site",
+    responses((status = 200, description = "A page that needs nothing from elsewhere", body = String, content_type = "text/html; charset=utf-8")))]
+pub async fn docs() -> Response {
+    page("text/html; charset=utf-8", include_str!("docs.html"))
+}
+
+/// A file that changes with the next deployment at the earliest.
+fn page(content_type: &'static str, text: &'static str) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
+        (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=300")),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static("default-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"),
+        ),
+    ];
+    (headers, text).into_response()
+}

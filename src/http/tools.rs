@@ -1,0 +1,213 @@
+//! `/api/tools`: the registry, read.
+
+use super::extract::{Body, Guest, Named, Query};
+use super::respond::{Json, Text};
+use crate::durable::limiter;
+use crate::error::{Error, Result};
+use crate::ids::{ToolId, Version};
+use crate::page::PageRequest;
+use crate::registry::schema::{self, Violation};
+use crate::registry::{self, ExecutionMode, ResourceClass, Risk, Source, ToolFilter, ToolOut};
+use crate::search_text;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::{IntoParams, ToSchema};
+
+/// Which tools to list. Every condition must hold.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ToolQuery {
+    /// How many to answer at the most.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+    /// Where the page before this one ended: its `next_cursor`.
+    #[param(pattern = "^[A-Za-z0-9_-]+$")]
+    cursor: Option<String>,
+    #[param(example = "email")]
+    category: Option<String>,
+    /// Tools of at most this risk.
+    #[param(inline)]
+    max_risk: Option<Risk>,
+    /// A comma list: tools that need no capability but these.
+    #[param(example = "net,mail")]
+    capabilities: Option<String>,
+    #[param(inline)]
+    execution_mode: Option<ExecutionMode>,
+    #[param(inline)]
+    resource_class: Option<ResourceClass>,
+    /// Tools that need this credential.
+    credential: Option<String>,
+    /// Tools with a side effect of this type.
+    side_effect: Option<String>,
+    #[param(inline)]
+    source: Option<Source>,
+    /// A comma list: only these tools.
+    #[param(example = "read_file,write_file")]
+    ids: Option<String>,
+    /// Full text over id, name and description, best match first: words are all required, `"a phrase"`,
+    /// `-word` to exclude, `word*` for a prefix, `OR` between alternatives.
+    #[param(max_length = 2000)]
+    q: Option<String>,
+    /// Also tools without an active version.
+    include_inactive: Option<bool>,
+}
+
+impl ToolQuery {
+    fn into_filter(self) -> Result<ToolFilter> {
+        if let Some(text) = &self.q
+            && text.chars().count() > search_text::MAX_CHARS
+        {
+            let message = format!("has more than {} characters", search_text::MAX_CHARS);
+            return Err(Error::query("q", message));
+        }
+        let ids = self.ids.as_deref().map(|list| {
+            comma_list(list)
+                .map(|id| ToolId::parse(id).ok_or_else(|| Error::query("ids", format!("{id:?} is not a tool's id"))))
+                .collect::<Result<Vec<_>>>()
+        });
+        Ok(ToolFilter {
+            category: self.category,
+            max_risk: self.max_risk,
+            capabilities: self.capabilities.as_deref().map(|list| comma_list(list).map(str::to_owned).collect()),
+            execution_mode: self.execution_mode,
+            resource_class: self.resource_class,
+            credential: self.credential,
+            side_effect: self.side_effect,
+            source: self.source,
+            ids: ids.transpose()?,
+            text: self.q,
+            include_inactive: self.include_inactive.unwrap_or(false),
+        })
+    }
+}
+
+fn comma_list(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|it| !it.is_empty())
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ToolPage {
+    tools: Vec<ToolOut>,
+    next_cursor: Option<String>,
+}
+
+/// List the tools
+///
+/// In order of creation, the built-ins first; with `q`, the best match first.
+#[utoipa::path(get, path = "/api/tools", tag = "tools", params(ToolQuery),
+    responses((status = 200, description = "A page of tools", body = ToolPage)))]
+#[worker::send]
+pub async fn list_tools(Guest(scope): Guest, Query(query): Query<ToolQuery>) -> Result<Json<ToolPage>> {
+    let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
+    let page = registry::list(&scope, &query.into_filter()?, &request).await?;
+    let level = scope.caller().await?.level;
+    let (tools, next_cursor) = page.map(|tool| ToolOut::seen_by(level, tool));
+    Ok(Json(ToolPage { tools, next_cursor }))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct VersionQuery {
+    /// Exactly that version, active or not.
+    #[param(pattern = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$", example = "1.0.0")]
+    version: Option<String>,
+}
+
+/// Get a tool
+///
+/// At its active version; with none active, at its highest, with `active: false`.
+#[utoipa::path(get, path = "/api/tools/{tool_id}", tag = "tools",
+    params(("tool_id" = String, Path, example = "email_search"), VersionQuery),
+    responses((status = 200, description = "The tool", body = ToolOut)))]
+#[worker::send]
+pub async fn get_tool(
+    Guest(scope): Guest,
+    Named(tool_id): Named<ToolId>,
+    Query(query): Query<VersionQuery>,
+) -> Result<Json<ToolOut>> {
+    let version = query
+        .version
+        .map(|text| Version::parse(&text).ok_or_else(|| Error::query("version", "must be three numbers such as 1.0.0")))
+        .transpose()?;
+    let tool = registry::get(&scope, &tool_id, version).await?;
+    Ok(Json(ToolOut::seen_by(scope.caller().await?.level, tool)))
+}
+
+/// Describe a tool for a model
+///
+/// Plain text, for a prompt.
+#[utoipa::path(get, path = "/api/tools/{tool_id}/description", tag = "tools",
+    params(("tool_id" = String, Path, example = "email_search")),
+    responses((status = 200, description = "The description", body = String, content_type = "text/plain; charset=utf-8",
+        example = "Tool: email_search\nDescription: …")))]
+#[worker::send]
+pub async fn describe_tool(Guest(scope): Guest, Named(tool_id): Named<ToolId>) -> Result<Text> {
+    let tool = registry::get(&scope, &tool_id, None).await?;
+    Ok(Text(registry::describe(&tool)))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArgumentsIn {
+    #[schema(value_type = Option<Object>, example = json!({"query": "meeting", "inbox_id": "john.arnold@enron.com"}))]
+    arguments: Option<Map<String, Value>>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ValidationOut {
+    valid: bool,
+    errors: Vec<Violation>,
+    /// The arguments with the schema's defaults filled in.
+    #[schema(value_type = Object)]
+    arguments: Value,
+}
+
+/// Check arguments against a tool's schema
+///
+/// Runs nothing.
+#[utoipa::path(post, path = "/api/tools/{tool_id}/validate", tag = "tools",
+    params(("tool_id" = String, Path, example = "email_search")), request_body = ArgumentsIn,
+    responses((status = 200, description = "Whether they fit, and where not", body = ValidationOut)))]
+#[worker::send]
+pub async fn validate_arguments(
+    Guest(scope): Guest,
+    Named(tool_id): Named<ToolId>,
+    Body(body): Body<ArgumentsIn>,
+) -> Result<Json<ValidationOut>> {
+    let tool = registry::get(&scope, &tool_id, None).await?;
+    let schema = schema::compiled(&tool.parameters_schema)?;
+    let mut arguments = Value::Object(body.arguments.unwrap_or_default());
+    schema.fill_defaults(&mut arguments);
+    let errors = schema.violations(&arguments);
+    Ok(Json(ValidationOut { valid: errors.is_empty(), errors, arguments }))
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct RateLimitOut {
+    /// Calls a minute; null if there is no limit.
+    limit: Option<u32>,
+    /// How many calls could be made now.
+    remaining: Option<u32>,
+    /// Seconds until a call may be made; 0 if one may now.
+    retry_after: Option<u32>,
+}
+
+/// See how much of a tool's rate limit is left
+#[utoipa::path(get, path = "/api/tools/{tool_id}/rate-limit", tag = "tools",
+    params(("tool_id" = String, Path, example = "email_search")),
+    responses((status = 200, description = "How the limit stands", body = RateLimitOut)))]
+#[worker::send]
+pub async fn get_rate_limit(Guest(scope): Guest, Named(tool_id): Named<ToolId>) -> Result<Json<RateLimitOut>> {
+    let tool = registry::get(&scope, &tool_id, None).await?;
+    let standing = match tool.rate_limit {
+        None => None,
+        Some(limit) => Some(limiter::peek(scope.app(), scope.workspace(), &tool_id, limit).await?),
+    };
+    Ok(Json(RateLimitOut {
+        limit: tool.rate_limit,
+        remaining: standing.map(|it| it.remaining),
+        retry_after: standing.map(|it| it.retry_after),
+    }))
+}

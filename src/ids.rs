@@ -1,0 +1,195 @@
+//! Names and ids: parsed once at the edge, trusted after. Ids that we make hold 128 random bits.
+
+use crate::error::{Error, Result};
+use crate::hex;
+use std::fmt;
+
+/// Declares a text type that can only hold what its rule lets through.
+macro_rules! id {
+    ($(#[$meta:meta])* $name:ident, $rule:path) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            pub fn parse(text: &str) -> Option<Self> {
+                $rule(text).then(|| Self(text.to_owned()))
+            }
+
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl From<&$name> for String {
+            fn from(id: &$name) -> Self {
+                id.0.clone()
+            }
+        }
+    };
+}
+
+id!(
+    /// The tenant: `X-Workspace-Id`.
+    WorkspaceId,
+    is_slug
+);
+id!(
+    /// `read_file`, `module.tool`, `toolset:tool`, `server:tool`.
+    ToolId,
+    is_tool_id
+);
+id!(
+    /// `agent_…`
+    AgentId,
+    is_slug
+);
+id!(
+    /// `tok_…`
+    TokenId,
+    is_slug
+);
+
+impl AgentId {
+    pub fn random() -> Result<Self> {
+        Ok(Self(format!("agent_{}", random_hex::<16>()?)))
+    }
+}
+
+impl TokenId {
+    pub fn random() -> Result<Self> {
+        Ok(Self(format!("tok_{}", random_hex::<16>()?)))
+    }
+}
+
+/// `BYTES` random bytes in hexadecimal.
+pub fn random_hex<const BYTES: usize>() -> Result<String> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes).map_err(|cause| Error::Internal(format!("no randomness: {cause}")))?;
+    Ok(hex::encode(&bytes))
+}
+
+/// `^[A-Za-z0-9_-]{1,64}$`
+pub fn is_slug(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(is_slug_byte)
+}
+
+fn is_tool_id(text: &str) -> bool {
+    (1..=256).contains(&text.len()) && text.bytes().all(|it| is_slug_byte(it) || it == b'.' || it == b':')
+}
+
+const fn is_slug_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+}
+
+/// The longest name that people give, in characters.
+const MAX_NAME_CHARS: usize = 200;
+
+/// Whether `name` is one that people can give to an agent or a token.
+pub fn check_name(name: &str) -> std::result::Result<(), String> {
+    let chars = name.chars().count();
+    if name.trim().is_empty() {
+        Err("must not be empty".into())
+    } else if chars > MAX_NAME_CHARS {
+        Err(format!("has {chars} characters; {MAX_NAME_CHARS} are allowed"))
+    } else if name.chars().any(char::is_control) {
+        Err("must not hold control characters".into())
+    } else {
+        Ok(())
+    }
+}
+
+/// Exactly three numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    pub major: u32,
+    pub minor: u32,
+    pub patch: u32,
+}
+
+impl Version {
+    /// `1.2.3`: no signs, no leading zeros, no suffix.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split('.').map(|part| {
+            let plain = !part.is_empty()
+                && part.bytes().all(|it| it.is_ascii_digit())
+                && (part == "0" || !part.starts_with('0'));
+            if plain { part.parse().ok() } else { None }
+        });
+        let version = Self { major: parts.next()??, minor: parts.next()??, patch: parts.next()?? };
+        parts.next().is_none().then_some(version)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workspaces_are_slugs_of_64() {
+        for good in ["a", "ws_abc-123", &"x".repeat(64)] {
+            assert!(WorkspaceId::parse(good).is_some(), "{good}");
+        }
+        for bad in ["", "a b", "ä", "a/b", "a.b", "a\u{0}", &"x".repeat(65)] {
+            assert!(WorkspaceId::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn tool_ids_may_name_where_they_come_from() {
+        for good in ["read_file", "research.web_search", "kit:analyze", "srv:Tool-2"] {
+            assert!(ToolId::parse(good).is_some(), "{good}");
+        }
+        for bad in ["", "a b", "a@1.0.0", "../x", &"x".repeat(257)] {
+            assert!(ToolId::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn versions_are_exactly_three_numbers() {
+        let check = |text, expected: Option<&str>| {
+            assert_eq!(Version::parse(text).map(|it| it.to_string()).as_deref(), expected, "{text}");
+        };
+        check("1.2.3", Some("1.2.3"));
+        check("0.0.0", Some("0.0.0"));
+        check("10.20.4294967295", Some("10.20.4294967295"));
+        for bad in ["", "1", "1.2", "1.2.3.4", "01.2.3", "1.2.3-rc1", "+1.2.3", "1.2.x", "1..3", "1.2.4294967296"] {
+            check(bad, None);
+        }
+    }
+
+    #[test]
+    fn versions_sort_as_numbers() {
+        assert!(Version::parse("1.10.0") > Version::parse("1.9.9"));
+    }
+
+    #[test]
+    fn made_ids_differ_and_parse() {
+        let (one, two) = (AgentId::random().unwrap(), AgentId::random().unwrap());
+        assert_ne!(one, two);
+        assert_eq!(one.as_str().len(), "agent_".len() + 32);
+        assert_eq!(AgentId::parse(one.as_str()), Some(one));
+    }
+
+    #[test]
+    fn names_are_for_people() {
+        for good in ["Clerk", "Büro 7 🤖", &"x".repeat(200)] {
+            assert!(check_name(good).is_ok(), "{good}");
+        }
+        for bad in ["", "   ", "a\u{0}b", "line\nbreak", &"x".repeat(201)] {
+            assert!(check_name(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Pegboard: the tool registry that AI agents run on, at the edge. ARCHITECTURE.md is the map.
+
+pub mod agents;
+pub mod app;
+pub mod callers;
+pub mod changes;
+pub mod db;
+pub mod durable;
+pub mod error;
+pub mod hex;
+pub mod http;
+pub mod ids;
+pub mod page;
+pub mod registry;
+pub mod search_text;
+pub mod settings;
+mod text_enum;
+pub mod time;
+mod upkeep;
+
+use worker::{Context, Env, HttpRequest, ScheduleContext, ScheduledEvent, event};
+
+#[event(start)]
+fn start() {
+    console_error_panic_hook::set_once();
+}
+
+#[event(fetch)]
+async fn fetch(request: HttpRequest, env: Env, _context: Context) -> worker::Result<axum::response::Response> {
+    Ok(http::serve(request, env).await)
+}
+
+#[event(scheduled)]
+async fn scheduled(_event: ScheduledEvent, env: Env, _context: ScheduleContext) {
+    upkeep::run(env).await;
+}

@@ -1,0 +1,118 @@
+//! Lists come in pages: `limit` rows, and a cursor to the next ones. A cursor is the hexadecimal
+//! form of where the page ended; it names nothing that the page itself did not show.
+
+use crate::error::{Error, Result};
+use crate::hex;
+use crate::time::Timestamp;
+
+pub const MAX_LIMIT: u32 = 200;
+pub const DEFAULT_LIMIT: u32 = 50;
+
+/// What a caller asked for, checked.
+#[derive(Debug)]
+pub struct PageRequest {
+    limit: u32,
+    cursor: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    pub next_cursor: Option<String>,
+}
+
+impl PageRequest {
+    pub fn new(limit: Option<u32>, cursor: Option<&str>) -> Result<Self> {
+        let limit = limit.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            return Err(Error::query("limit", format!("must be from 1 to {MAX_LIMIT}, not {limit}")));
+        }
+        let cursor =
+            cursor.map(|it| hex::decode_text(it).filter(|text| !text.is_empty()).ok_or_else(bad_cursor)).transpose()?;
+        Ok(Self { limit, cursor })
+    }
+
+    /// Where the page begins: after this.
+    pub fn after(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+
+    /// For lists by age: after this time and id, the smallest of each at the start.
+    pub fn after_age(&self) -> Result<(&str, &str)> {
+        match &self.cursor {
+            None => Ok(("", "")),
+            Some(cursor) => {
+                cursor.split_once(' ').filter(|(time, _)| Timestamp::parse(time).is_some()).ok_or_else(bad_cursor)
+            }
+        }
+    }
+
+    /// For ranked lists: after this many.
+    pub fn offset(&self) -> Result<u32> {
+        match &self.cursor {
+            None => Ok(0),
+            Some(cursor) => cursor.parse().map_err(|_| bad_cursor()),
+        }
+    }
+
+    pub fn age_cursor(time: Timestamp, id: &str) -> String {
+        format!("{time} {id}")
+    }
+
+    /// One more than is shown, to know whether there are more.
+    pub fn rows_to_ask(&self) -> u32 {
+        self.limit + 1
+    }
+
+    /// Cuts what was read to the page, with a cursor made from its last item if more follow.
+    pub fn page<T>(&self, mut items: Vec<T>, position: impl Fn(&T) -> String) -> Result<Page<T>> {
+        let limit = self.limit as usize;
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next_cursor = match items.last() {
+            Some(last) if more => Some(hex::encode(position(last).as_bytes())),
+            _ => None,
+        };
+        Ok(Page { items, next_cursor })
+    }
+}
+
+pub fn bad_cursor() -> Error {
+    Error::query("cursor", "is not a cursor that this list gave out")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_checked() {
+        assert_eq!(PageRequest::new(None, None).unwrap().rows_to_ask(), DEFAULT_LIMIT + 1);
+        for good in [1, 200] {
+            assert!(PageRequest::new(Some(good), None).is_ok());
+        }
+        for bad in [0, 201, u32::MAX] {
+            assert!(PageRequest::new(Some(bad), None).is_err());
+        }
+    }
+
+    #[test]
+    fn pages_lead_to_each_other() {
+        let first = PageRequest::new(Some(2), None).unwrap();
+        let page = first.page(vec!["a", "b", "c"], |it| (*it).to_owned()).unwrap();
+        assert_eq!(page.items, ["a", "b"]);
+        let second = PageRequest::new(Some(2), page.next_cursor.as_deref()).unwrap();
+        assert_eq!(second.after(), Some("b"));
+        let page = second.page(vec!["c", "d"], |it| (*it).to_owned()).unwrap();
+        assert_eq!((page.items, page.next_cursor), (vec!["c", "d"], None));
+    }
+
+    #[test]
+    fn a_made_up_cursor_is_refused() {
+        for cursor in ["", "x", "zz", "-_", "ff"] {
+            assert!(PageRequest::new(None, Some(cursor)).is_err(), "{cursor}");
+        }
+        let nonsense = PageRequest::new(None, Some(&hex::encode(b"nonsense"))).unwrap();
+        assert!(nonsense.after_age().is_err() && nonsense.offset().is_err());
+    }
+}

@@ -1,0 +1,64 @@
+//! The registry: tools, found and shown. It knows workspaces and callers, and nothing of agents.
+
+mod describe;
+mod filter;
+mod out;
+mod row;
+pub mod schema;
+mod store;
+mod tool;
+
+pub use describe::describe;
+pub use filter::ToolFilter;
+pub use out::ToolOut;
+pub use row::{TOOL_COLUMNS, ToolRow};
+pub use store::{find_tool, find_tools, read_tool, read_tools};
+#[cfg(test)]
+pub use tool::fixture;
+pub use tool::{ExecutionMode, ResourceClass, Risk, Source, Tool};
+
+use crate::callers::Scope;
+use crate::error::{Error, Result};
+use crate::ids::{ToolId, Version};
+use crate::page::{Page, PageRequest, bad_cursor};
+use serde::de::IgnoredAny;
+
+/// A page of the tools that the filter lets through: best matches first where it has a search text,
+/// else in order of creation, the built-ins first.
+pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> Result<Page<Tool>> {
+    let Some(expression) = filter.to_fts5(scope.workspace()) else {
+        scope.caller().await?;
+        return request.page(Vec::new(), |_: &Tool| String::new());
+    };
+    if filter.text.is_some() {
+        let offset = request.offset()?;
+        let found = store::search_tools(scope.workspace(), filter, &expression, request)?;
+        let [rows] = scope.read([found]).await?;
+        let tools = store::read_tools(&rows)?;
+        let next = offset + request.rows_to_ask() - 1;
+        return request.page(tools, |_| next.to_string());
+    }
+    let [rows, position] = scope
+        .read([
+            store::list_tools(scope.workspace(), filter, &expression, request)?,
+            store::tool_exists(scope.workspace(), request.after()),
+        ])
+        .await?;
+    if request.after().is_some() && position.first::<IgnoredAny>()?.is_none() {
+        return Err(bad_cursor());
+    }
+    request.page(store::read_tools(&rows)?, |tool| tool.id.to_string())
+}
+
+/// The tool at its active version (with none active, at its highest), or at the one that is asked for.
+pub async fn get(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<Tool> {
+    let statement = match version {
+        None => store::find_tool(scope.workspace(), id),
+        Some(version) => store::find_version(scope.workspace(), id, version),
+    };
+    let [rows] = scope.read([statement]).await?;
+    store::read_tool(&rows)?.ok_or_else(|| match version {
+        None => Error::not_found("Tool", id),
+        Some(version) => Error::not_found("Tool", format!("{id}@{version}")),
+    })
+}

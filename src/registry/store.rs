@@ -1,0 +1,113 @@
+//! SQL for the tables `tools`, `tool_versions` and `tool_search`. The workspace `''` holds the built-ins.
+
+use super::filter::ToolFilter;
+use super::row::{TOOL_COLUMNS, ToolRow};
+use super::tool::Tool;
+use crate::db::{Param, Rows, Statement, sql};
+use crate::error::{Error, Result};
+use crate::ids::{ToolId, Version, WorkspaceId};
+use crate::page::PageRequest;
+
+/// Takes from an expression `?1` the tools that need a capability outside of the JSON array `?3`.
+/// `?2` is the workspace.
+const EXCEPT_CAPABILITIES: &str = "coalesce((
+    SELECT ' NOT facets : (' || group_concat('p' || hex(capability), ' OR ') || ')'
+    FROM workspace_capabilities
+    WHERE ?3 IS NOT NULL AND workspace_id IN ('', ?2) AND capability NOT IN (SELECT value FROM json_each(?3))), '')";
+
+/// A page in order of creation. `?4` is the tool after which it begins.
+pub fn list_tools(
+    workspace: &WorkspaceId,
+    filter: &ToolFilter,
+    expression: &str,
+    request: &PageRequest,
+) -> Result<Statement> {
+    Ok(sql(format!(
+        "SELECT {TOOL_COLUMNS} FROM (
+           SELECT rowid AS key FROM tool_search
+           WHERE tool_search MATCH '(' || ?1 || ')' || {EXCEPT_CAPABILITIES}
+             AND rowid > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?2) AND id = ?4), 0)
+           ORDER BY rowid LIMIT ?5
+         ) page JOIN tools t ON t.key = page.key JOIN tool_versions v ON v.key = t.current_version_key
+         ORDER BY page.key"
+    ))
+    .bind(expression)
+    .bind(workspace.as_str())
+    .bind(capabilities(filter)?)
+    .bind(request.after())
+    .bind(request.rows_to_ask()))
+}
+
+/// A page of the best matches; a match in the id or the name counts for more than in the description.
+pub fn search_tools(
+    workspace: &WorkspaceId,
+    filter: &ToolFilter,
+    expression: &str,
+    request: &PageRequest,
+) -> Result<Statement> {
+    Ok(sql(format!(
+        "SELECT {TOOL_COLUMNS} FROM (
+           SELECT rowid AS key, rank FROM tool_search
+           WHERE tool_search MATCH '(' || ?1 || ')' || {EXCEPT_CAPABILITIES}
+             AND rank MATCH 'bm25(4.0, 4.0, 1.0, 0.0)'
+           ORDER BY rank LIMIT ?5 OFFSET ?4
+         ) page JOIN tools t ON t.key = page.key JOIN tool_versions v ON v.key = t.current_version_key
+         ORDER BY page.rank, page.key"
+    ))
+    .bind(expression)
+    .bind(workspace.as_str())
+    .bind(capabilities(filter)?)
+    .bind(request.offset()?)
+    .bind(request.rows_to_ask()))
+}
+
+fn capabilities(filter: &ToolFilter) -> Result<Param> {
+    let json = filter.capabilities.as_ref().map(serde_json::to_string).transpose();
+    json.map(Param::from).map_err(|cause| Error::Internal(format!("capabilities are not JSON: {cause}")))
+}
+
+/// Whether a cursor names a tool that there is.
+pub fn tool_exists(workspace: &WorkspaceId, id: Option<&str>) -> Statement {
+    sql("SELECT 1 AS found FROM tools WHERE workspace_id IN ('', ?1) AND id = ?2").bind(workspace.as_str()).bind(id)
+}
+
+/// The tool at its current version: the active one, else the highest.
+pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
+    sql(format!(
+        "SELECT {TOOL_COLUMNS} FROM tools t JOIN tool_versions v ON v.key = t.current_version_key
+         WHERE t.workspace_id IN ('', ?1) AND t.id = ?2"
+    ))
+    .bind(workspace.as_str())
+    .bind(id.as_str())
+}
+
+pub fn find_version(workspace: &WorkspaceId, id: &ToolId, version: Version) -> Statement {
+    sql(format!(
+        "SELECT {TOOL_COLUMNS} FROM tools t JOIN tool_versions v ON v.tool_key = t.key
+         WHERE t.workspace_id IN ('', ?1) AND t.id = ?2 AND v.major = ?3 AND v.minor = ?4 AND v.patch = ?5"
+    ))
+    .bind(workspace.as_str())
+    .bind(id.as_str())
+    .bind(version.major)
+    .bind(version.minor)
+    .bind(version.patch)
+}
+
+/// The tools at their current versions, of those ids that there are.
+pub fn find_tools(workspace: &WorkspaceId, ids: &[&str]) -> Statement {
+    sql(format!(
+        "SELECT {TOOL_COLUMNS} FROM tools t JOIN tool_versions v ON v.key = t.current_version_key
+         WHERE t.workspace_id IN ('', ?1) AND t.id IN (SELECT value FROM json_each(?2))
+         ORDER BY t.key"
+    ))
+    .bind(workspace.as_str())
+    .bind(serde_json::json!(ids).to_string())
+}
+
+pub fn read_tool(rows: &Rows) -> Result<Option<Tool>> {
+    rows.first::<ToolRow>()?.map(Tool::try_from).transpose()
+}
+
+pub fn read_tools(rows: &Rows) -> Result<Vec<Tool>> {
+    rows.all::<ToolRow>()?.into_iter().map(Tool::try_from).collect()
+}

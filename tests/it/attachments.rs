@@ -1,0 +1,149 @@
+//! `/api/agents/{agent_id}/tools`.
+
+use crate::harness::{Tool, open, race, workspace};
+use serde_json::{Value, json};
+
+#[test]
+fn a_tool_is_attached_configured_listed_and_detached() {
+    let client = workspace();
+    let path = format!("/api/agents/{}/tools", client.agent(json!({})));
+    let attached = client.post(&path, json!({"tool_id": "email_search", "config": {"default_limit": 20}})).created();
+    assert_eq!(attached["config"], json!({"default_limit": 20}));
+    let mut tool = client.get("/api/tools/email_search").ok();
+    tool["config"] = json!({"default_limit": 20});
+    assert_eq!(attached, tool);
+    assert_eq!(client.get(&path).ok(), json!({"tools": [attached], "next_cursor": null}));
+
+    let one = format!("{path}/email_search");
+    let configured = client.patch(&one, json!({"config": {"default_limit": 5, "note": "x"}})).ok();
+    assert_eq!(configured["config"], json!({"default_limit": 5, "note": "x"}));
+    assert_eq!(client.get(&path).ok()["tools"][0]["config"], json!({"default_limit": 5, "note": "x"}));
+    assert_eq!(client.patch(&one, json!({"config": {}})).ok()["config"], json!({}));
+
+    client.delete(&one).no_content();
+    client.delete(&one).refused(404, "NOT_FOUND");
+    client.patch(&one, json!({"config": {}})).refused(404, "NOT_FOUND");
+    assert_eq!(client.get(&path).ok()["tools"], json!([]));
+}
+
+#[test]
+fn without_a_configuration_it_is_null() {
+    let client = workspace();
+    let path = format!("/api/agents/{}/tools", client.agent(json!({})));
+    assert_eq!(client.post(&path, json!({"tool_id": "read_file"})).created()["config"], Value::Null);
+    assert_eq!(client.post(&path, json!({"tool_id": "list_files", "config": null})).created()["config"], Value::Null);
+}
+
+#[test]
+fn a_configuration_must_fit_the_tool() {
+    let client = workspace();
+    let path = format!("/api/agents/{}/tools", client.agent(json!({})));
+    for (config, place) in [
+        (json!({"default_limit": 51}), "/config/default_limit"),
+        (json!({"default_limit": "20"}), "/config/default_limit"),
+        (json!({"default_order": "random"}), "/config/default_order"),
+        (json!({"default_limti": 20}), "/config"),
+        (json!({"max_result_bytes": -1}), "/config/max_result_bytes"),
+        (json!([1]), "/config"),
+        (json!("x"), "/config"),
+    ] {
+        let refused =
+            client.post(&path, json!({"tool_id": "email_search", "config": config})).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), [place], "{config}");
+    }
+    assert_eq!(client.get(&path).ok()["tools"], json!([]));
+
+    client.post(&path, json!({"tool_id": "email_search", "config": {"default_limit": 20}})).created();
+    client
+        .patch(&format!("{path}/email_search"), json!({"config": {"default_limit": 0}}))
+        .refused(400, "VALIDATION_ERROR");
+    client.patch(&format!("{path}/email_search"), json!({})).refused(400, "VALIDATION_ERROR");
+    assert_eq!(client.get(&path).ok()["tools"][0]["config"], json!({"default_limit": 20}));
+}
+
+#[test]
+fn what_is_not_there_cannot_be_attached() {
+    let (client, elsewhere) = (workspace(), workspace());
+    let path = format!("/api/agents/{}/tools", client.agent(json!({})));
+    Tool::new("private").put(open(), &elsewhere);
+    for unknown in ["nope", "private"] {
+        let refused = client.post(&path, json!({"tool_id": unknown})).refused(404, "NOT_FOUND");
+        assert_eq!(refused.message, format!("Tool not found: {unknown}"));
+    }
+    for body in
+        [json!({}), json!({"tool_id": null}), json!({"tool_id": 7}), json!({"tool_id": ""}), json!({"tool_id": "a b"})]
+    {
+        assert_eq!(client.post(&path, body).refused(400, "VALIDATION_ERROR").paths(), ["/tool_id"]);
+    }
+    let refused = client.post("/api/agents/agent_x/tools", json!({"tool_id": "read_file"})).refused(404, "NOT_FOUND");
+    assert_eq!(refused.message, "Agent not found: agent_x");
+}
+
+#[test]
+fn attaching_twice_is_refused_and_keeps_the_first() {
+    let client = workspace();
+    let path = format!("/api/agents/{}/tools", client.agent(json!({})));
+    client.post(&path, json!({"tool_id": "email_search", "config": {"default_limit": 1}})).created();
+    client
+        .post(&path, json!({"tool_id": "email_search", "config": {"default_limit": 2}}))
+        .refused(409, "ALREADY_EXISTS");
+    assert_eq!(client.get(&path).ok()["tools"][0]["config"], json!({"default_limit": 1}));
+}
+
+#[test]
+fn of_racing_attachments_one_wins() {
+    let client = workspace();
+    let path = format!("/api/agents/{}/tools", client.agent(json!({})));
+    let answers = race(12, |index| {
+        client.post(&path, json!({"tool_id": "email_search", "config": {"default_limit": index + 1}}))
+    });
+    let winners = answers.iter().filter(|it| it.status == 201).collect::<Vec<_>>();
+    assert_eq!(winners.len(), 1);
+    for loser in answers.iter().filter(|it| it.status != 201) {
+        loser.refused(409, "ALREADY_EXISTS");
+    }
+    assert_eq!(client.get(&path).ok()["tools"], json!([winners[0].json()]));
+}
+
+#[test]
+fn of_racing_detachments_one_wins() {
+    let client = workspace();
+    let path = format!("/api/agents/{}/tools", client.agent(json!({})));
+    client.post(&path, json!({"tool_id": "read_file"})).created();
+    let answers = race(8, |_| client.delete(&format!("{path}/read_file")));
+    assert_eq!(answers.iter().filter(|it| it.status == 204).count(), 1);
+    assert!(answers.iter().all(|it| matches!(it.status, 204 | 404 | 409)));
+}
+
+#[test]
+fn attached_tools_come_in_pages() {
+    let client = workspace();
+    let path = format!("/api/agents/{}/tools", client.agent(json!({})));
+    for index in 0..5 {
+        let id = format!("tool-{index}");
+        Tool::new(&id).put(open(), &client);
+        client.post(&path, json!({"tool_id": id})).created();
+    }
+    client.post(&path, json!({"tool_id": "read_file"})).created();
+    let all = client.get(&path).ok()["tools"].clone();
+    assert_eq!(all.as_array().unwrap().len(), 6);
+    for limit in [1, 2, 3, 6, 7] {
+        assert_eq!(json!(client.pages(&path, "tools", limit)), all);
+    }
+    client.get(&format!("{path}?cursor=6e6f7768657265")).refused(400, "VALIDATION_ERROR");
+}
+
+#[test]
+fn attachments_follow_the_active_version() {
+    let client = workspace();
+    let path = format!("/api/agents/{}/tools", client.agent(json!({})));
+    Tool::new("grown").put(open(), &client);
+    client.post(&path, json!({"tool_id": "grown"})).created();
+    open().sql(
+        "UPDATE tool_versions SET active = 0, deactivated_at = '2026-11-16T03:00:00.000Z', deactivated_reason = 'version_update'
+         WHERE workspace_id = ?1",
+        &[json!(client.workspace())],
+    );
+    Tool::new("grown").with(json!({"minor": 1})).put(open(), &client);
+    assert_eq!(client.get(&path).ok()["tools"][0]["version"], "1.1.0");
+}

@@ -1,0 +1,210 @@
+//! What holds for every route.
+
+use crate::harness::{self, ROOT_TOKEN, Server, closed, open, unique, workspace};
+use serde_json::json;
+
+#[test]
+fn a_workspace_must_be_named_and_well_formed() {
+    let client = workspace();
+    for path in ["/api/tools", "/api/agents", "/api/tokens"] {
+        let refused = client.without_header("X-Workspace-Id").get(path).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), ["X-Workspace-Id"]);
+        assert_eq!(refused.details["problems"][0]["in"], "header");
+    }
+    for bad in ["", "a b", "a/b", "ws.1", &"x".repeat(65)] {
+        client.with_header("X-Workspace-Id", bad).get("/api/tools").refused(400, "VALIDATION_ERROR");
+    }
+    client.with_header("X-Workspace-Id", &"x".repeat(64)).get("/api/tools").ok();
+}
+
+#[test]
+fn every_answer_carries_a_request_id_of_its_own() {
+    let client = workspace();
+    let answers = [
+        client.get("/api/tools"),
+        client.get("/healthz"),
+        client.get("/nowhere"),
+        client.send("PUT", "/api/tools", Some(vec![])),
+        client.post("/api/agents", json!({})),
+        client.send("OPTIONS", "/api/tools", None),
+    ];
+    let mut ids = answers.iter().map(|it| it.header("x-request-id").expect("an id").to_owned()).collect::<Vec<_>>();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), answers.len());
+}
+
+#[test]
+fn unknown_routes_and_methods_are_refused_in_the_envelope() {
+    let client = workspace();
+    for path in ["/", "/api", "/api/", "/api/nowhere", "/api/tools/x/y/z", "/api/agents/", "/API/tools"] {
+        client.get(path).refused(404, "NOT_FOUND");
+    }
+    for (method, path, allowed) in [
+        ("DELETE", "/api/tools", "GET,HEAD"),
+        ("PUT", "/api/agents", "GET,HEAD,POST"),
+        ("POST", "/api/tools/read_file", "GET,HEAD"),
+        ("GET", "/api/tools/read_file/validate", "POST"),
+        ("POST", "/healthz", "GET,HEAD"),
+    ] {
+        let answer = client.send(method, path, None);
+        answer.refused(405, "METHOD_NOT_ALLOWED");
+        assert_eq!(answer.header("allow"), Some(allowed), "{method} {path}");
+    }
+}
+
+#[test]
+fn malformed_bodies_are_refused_and_change_nothing() {
+    let client = workspace();
+    let deep = format!(r#"{{"name":"a","capabilities":{}{}}}"#, "[".repeat(5000), "]".repeat(5000));
+    let bodies: Vec<(&[u8], &str)> = vec![
+        (b"", ""),
+        (b"{", ""),
+        (b"null", ""),
+        (b"[]", ""),
+        (br#"["a"]"#, ""),
+        (b"\"name\"", ""),
+        (br#"{"name":"a"} trailing"#, ""),
+        (b"\xff\xfe", ""),
+        (br#"{"name":"\ud800"}"#, "/name"),
+        (br#"{}"#, "/name"),
+        (br#"{"name":null}"#, "/name"),
+        (br#"{"name":7}"#, "/name"),
+        (br#"{"name":""}"#, "/name"),
+        (br#"{"name":"a\u0000b"}"#, "/name"),
+        (br#"{"name":"a","surname":"b"}"#, "/surname"),
+        (br#"{"name":"a","name":"b"}"#, "/name"),
+        (br#"{"name":"a","max_risk":"extreme"}"#, "/max_risk"),
+        (br#"{"name":"a","max_risk":"Safe"}"#, "/max_risk"),
+        (br#"{"name":"a","permission_level":"root"}"#, "/permission_level"),
+        (br#"{"name":"a","default_tools":"yes"}"#, "/default_tools"),
+        (br#"{"name":"a","capabilities":"net"}"#, "/capabilities"),
+        (br#"{"name":"a","capabilities":["net",1]}"#, "/capabilities/1"),
+        (br#"{"name":"a","capabilities":["'; DROP TABLE agents; --"]}"#, "/capabilities/0"),
+        (deep.as_bytes(), "/capabilities/0"),
+    ];
+    for (body, path) in bodies {
+        let shown = String::from_utf8_lossy(body).chars().take(60).collect::<String>();
+        let refused = client.send("POST", "/api/agents", Some(body.to_vec())).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), [path], "{shown}");
+    }
+    assert_eq!(client.get("/api/agents").ok()["agents"], json!([]));
+}
+
+#[test]
+fn content_type_does_not_matter() {
+    let client = workspace().with_header("Content-Type", "text/plain");
+    client.post("/api/agents", json!({"name": "Plain"})).created();
+}
+
+#[test]
+fn bodies_end_at_16_mib() {
+    let client = workspace();
+    let body = |bytes: usize| {
+        let frame = r#"{"name":""}"#.len();
+        format!(r#"{{"name":"{}"}}"#, "x".repeat(bytes - frame)).into_bytes()
+    };
+    let limit = 16 * 1024 * 1024;
+    client.send("POST", "/api/agents", Some(body(limit))).refused(400, "VALIDATION_ERROR");
+    let refused = client.send("POST", "/api/agents", Some(body(limit + 1))).refused(413, "PAYLOAD_TOO_LARGE");
+    assert_eq!(refused.details["limit_bytes"], limit);
+}
+
+#[test]
+fn limits_and_cursors_are_checked() {
+    let client = workspace();
+    for list in ["/api/tools", "/api/agents", "/api/tokens"] {
+        for (query, parameter) in [
+            ("limit=0", "limit"),
+            ("limit=201", "limit"),
+            ("limit=-1", "limit"),
+            ("limit=ten", "limit"),
+            ("limit=", "limit"),
+            ("limit=5&limit=6", "limit"),
+            ("cursor=", "cursor"),
+            ("cursor=%00", "cursor"),
+            ("cursor=zz", "cursor"),
+            ("cursor=6e6f7768657265", "cursor"),
+            ("page=2", "page"),
+        ] {
+            let refused = client.get(&format!("{list}?{query}")).refused(400, "VALIDATION_ERROR");
+            assert_eq!(refused.paths(), [parameter], "{list}?{query}");
+        }
+        client.get(&format!("{list}?limit=200")).ok();
+    }
+}
+
+#[test]
+fn cors_is_for_the_origins_that_are_configured() {
+    let client = workspace().with_header("Origin", "https://console.example");
+    let preflight = client
+        .with_header("Access-Control-Request-Method", "PATCH")
+        .with_header("Access-Control-Request-Headers", "authorization,x-workspace-id,content-type")
+        .send("OPTIONS", "/api/agents/agent_x", None);
+    assert_eq!(preflight.status, 200);
+    assert_eq!(preflight.header("access-control-allow-origin"), Some("https://console.example"));
+    assert!(preflight.header("access-control-allow-methods").unwrap().contains("PATCH"));
+    assert!(preflight.header("access-control-allow-headers").unwrap().contains("x-workspace-id"));
+
+    let answer = client.get("/api/tools");
+    assert_eq!(answer.header("access-control-allow-origin"), Some("https://console.example"));
+    assert!(answer.header("access-control-expose-headers").unwrap().contains("x-request-id"));
+
+    let foreign = client.with_header("Origin", "https://evil.example").get("/api/tools");
+    assert_eq!(foreign.header("access-control-allow-origin"), None);
+    let unconfigured = closed().client("x").with_header("Origin", "https://console.example").get("/healthz");
+    assert_eq!(unconfigured.header("access-control-allow-origin"), None);
+}
+
+#[test]
+fn health_description_and_docs_need_nothing() {
+    let anyone = closed().client("x").without_header("X-Workspace-Id");
+    assert_eq!(anyone.get("/healthz").ok()["status"], "ok");
+    let description = anyone.get("/openapi.json").ok();
+    assert_eq!(description["openapi"], "3.1.0");
+    let docs = anyone.get("/docs");
+    assert_eq!((docs.status, docs.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    for elsewhere in ["src=\"http", "href=\"http", "@import", "url(http"] {
+        assert!(!docs.text.contains(elsewhere), "the page must work offline: {elsewhere}");
+    }
+}
+
+#[test]
+fn what_a_request_costs_is_told_only_where_it_is_configured() {
+    assert!(open().client("x").get("/api/tools").header("x-d1-cost").is_some());
+    let quiet = Server::start("quiet", &[("AUTH", "open")]);
+    assert_eq!(quiet.client("x").get("/api/tools").header("x-d1-cost"), None);
+}
+
+#[test]
+fn a_failure_of_ours_shows_nothing_but_an_id() {
+    let server = Server::start("broken", &[("AUTH", "open")]);
+    server.sql("ALTER TABLE agents RENAME COLUMN name TO title", &[]);
+    let answer = server.client("x").get("/api/agents");
+    let refused = answer.refused(500, "INTERNAL");
+    assert_eq!(refused.details["request_id"].as_str(), answer.header("x-request-id"));
+    for secret in ["SELECT", "column", "name", "SQLITE", "src/"] {
+        assert!(!answer.text.replace("error", "").contains(secret), "{}", answer.text);
+    }
+}
+
+#[test]
+fn a_database_without_tables_is_unavailable() {
+    let server = Server::start_unmigrated("unmigrated", &[("ROOT_TOKEN", ROOT_TOKEN)]);
+    let client = server.client("x").with_token(ROOT_TOKEN);
+    let refused = client.get("/api/tools").refused(503, "UNAVAILABLE");
+    assert!(refused.message.contains("migrations apply"), "{}", refused.message);
+    client.get("/healthz").ok();
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_restart() {
+    let server = Server::start("restarted", &[("AUTH", "open")]);
+    let client = server.client(&unique("ws"));
+    let ids = harness::race(10, |index| client.agent(json!({"name": format!("Agent {index}")})));
+    let answer = server.ask(json!({"restart": true}));
+    assert!(answer["error"].is_null(), "{answer}");
+    for id in ids {
+        client.get(&format!("/api/agents/{id}")).ok();
+    }
+}

@@ -1,0 +1,200 @@
+//! A caller: a workspace, perhaps a token, and the answers that it gets.
+
+use serde_json::{Value, json};
+use ureq::Agent;
+use ureq::http::{HeaderMap, Request};
+
+#[derive(Clone)]
+pub struct Client {
+    agent: Agent,
+    url: String,
+    headers: Vec<(String, String)>,
+    workspace: String,
+}
+
+impl Client {
+    pub fn new(url: &str, workspace: &str) -> Self {
+        let config = Agent::config_builder().http_status_as_error(false).max_redirects(0).build();
+        Self { agent: config.into(), url: url.to_owned(), headers: Vec::new(), workspace: workspace.to_owned() }
+            .with_header("X-Workspace-Id", workspace)
+    }
+
+    pub fn workspace(&self) -> &str {
+        &self.workspace
+    }
+
+    /// The same caller with this header, in place of another of its name.
+    pub fn with_header(&self, name: &str, value: &str) -> Self {
+        let mut client = self.without_header(name);
+        client.headers.push((name.to_owned(), value.to_owned()));
+        client
+    }
+
+    pub fn without_header(&self, name: &str) -> Self {
+        let mut client = self.clone();
+        client.headers.retain(|(it, _)| !it.eq_ignore_ascii_case(name));
+        client
+    }
+
+    pub fn with_token(&self, token: &str) -> Self {
+        self.with_header("Authorization", &format!("Bearer {token}"))
+    }
+
+    /// The same caller, knocking at another workspace.
+    pub fn in_workspace(&self, workspace: &str) -> Self {
+        let mut client = self.with_header("X-Workspace-Id", workspace);
+        client.workspace = workspace.to_owned();
+        client
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, None)
+    }
+
+    pub fn post(&self, path: &str, body: Value) -> Answer {
+        self.send("POST", path, Some(body.to_string().into_bytes()))
+    }
+
+    pub fn patch(&self, path: &str, body: Value) -> Answer {
+        self.send("PATCH", path, Some(body.to_string().into_bytes()))
+    }
+
+    pub fn delete(&self, path: &str) -> Answer {
+        self.send("DELETE", path, None)
+    }
+
+    pub fn send(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Answer {
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.url));
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let response = match body {
+            Some(body) => self.agent.run(request.body(body).unwrap()),
+            None => self.agent.run(request.body(()).unwrap()),
+        };
+        let mut response = response.unwrap_or_else(|error| panic!("{method} {path}: {error}"));
+        let text = response.body_mut().read_to_string().unwrap();
+        Answer {
+            request: format!("{method} {path}"),
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            text,
+        }
+    }
+
+    /// Every item of a list, page after page.
+    pub fn pages(&self, path: &str, plural: &str, limit: usize) -> Vec<Value> {
+        let mut items = Vec::new();
+        let mut cursor = String::new();
+        loop {
+            let joint = if path.contains('?') { '&' } else { '?' };
+            let page = self.get(&format!("{path}{joint}limit={limit}{cursor}")).ok();
+            let found = page[plural].as_array().unwrap();
+            assert!(found.len() <= limit, "{path} answered {} items for a limit of {limit}", found.len());
+            items.extend(found.iter().cloned());
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return items,
+            }
+        }
+    }
+
+    /// Makes an agent and gives its id.
+    pub fn agent(&self, body: Value) -> String {
+        let mut fields = json!({"name": "Agent"});
+        fields.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+        id_of(self.post("/api/agents", fields).created())
+    }
+
+    /// Makes a token and gives the caller who has it.
+    pub fn token(&self, body: Value) -> Self {
+        let made = self.post("/api/tokens", body).created();
+        self.with_token(made["token"].as_str().unwrap())
+    }
+}
+
+fn id_of(thing: Value) -> String {
+    thing["id"].as_str().unwrap().to_owned()
+}
+
+pub struct Answer {
+    request: String,
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub text: String,
+}
+
+/// The inside of an error's envelope.
+#[derive(Debug)]
+pub struct Refused {
+    pub message: String,
+    pub details: Value,
+}
+
+impl Refused {
+    /// The places that a validation error names.
+    pub fn paths(&self) -> Vec<&str> {
+        let problems = self.details["problems"].as_array().expect("a validation error lists problems");
+        problems.iter().map(|it| it["path"].as_str().unwrap()).collect()
+    }
+}
+
+impl Answer {
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text)
+            .unwrap_or_else(|_| panic!("{} answered {}, not JSON: {}", self.request, self.status, self.text))
+    }
+
+    #[track_caller]
+    fn expect(&self, status: u16) {
+        assert_eq!(self.status, status, "{} answered {}", self.request, self.text);
+    }
+
+    #[track_caller]
+    pub fn ok(&self) -> Value {
+        self.expect(200);
+        self.json()
+    }
+
+    #[track_caller]
+    pub fn created(&self) -> Value {
+        self.expect(201);
+        self.json()
+    }
+
+    #[track_caller]
+    pub fn no_content(&self) {
+        self.expect(204);
+        assert_eq!(self.text, "");
+    }
+
+    /// The refusal, if it has that status and code and exactly the envelope's form.
+    #[track_caller]
+    pub fn refused(&self, status: u16, code: &str) -> Refused {
+        self.expect(status);
+        let body = self.json();
+        let error = body["error"].as_object().unwrap_or_else(|| panic!("{} has no envelope: {body}", self.request));
+        assert_eq!(body.as_object().unwrap().len(), 1);
+        assert_eq!(error.keys().collect::<Vec<_>>(), ["code", "message", "details"]);
+        assert_eq!(error["code"], code, "{} answered {}", self.request, self.text);
+        assert!(error["details"].is_object() || error["details"].is_null());
+        Refused { message: error["message"].as_str().unwrap().to_owned(), details: error["details"].clone() }
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// One figure of the header that tells what the request cost.
+    #[track_caller]
+    pub fn cost(&self, figure: &str) -> u32 {
+        let cost = self.header("x-d1-cost").expect("the server tells what requests cost");
+        let (_, number) = cost
+            .split(", ")
+            .filter_map(|it| it.split_once('='))
+            .find(|(name, _)| *name == figure)
+            .unwrap_or_else(|| panic!("{cost} has no {figure}"));
+        number.parse().unwrap()
+    }
+}

@@ -1,0 +1,60 @@
+//! The Worker to talk to, and a way to talk to it.
+
+mod client;
+mod seed;
+mod server;
+
+pub use client::Client;
+pub use seed::Tool;
+pub use server::{ROOT_TOKEN, Server};
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The Worker as it is deployed: tokens are required.
+pub fn closed() -> &'static Server {
+    static SERVER: OnceLock<Server> = OnceLock::new();
+    SERVER.get_or_init(|| Server::start("closed", &[("ROOT_TOKEN", ROOT_TOKEN), ("COST_HEADER", "on")]))
+}
+
+/// The Worker as `scripts/dev` runs it: without a token, the caller owns the workspace.
+pub fn open() -> &'static Server {
+    static SERVER: OnceLock<Server> = OnceLock::new();
+    SERVER.get_or_init(|| {
+        let vars = [("AUTH", "open"), ("COST_HEADER", "on"), ("CORS_ORIGINS", "https://console.example")];
+        Server::start("open", &vars)
+    })
+}
+
+/// A workspace of its own on the open server, as its owner.
+pub fn workspace() -> Client {
+    open().client(&unique("ws"))
+}
+
+/// A workspace of its own on the closed server, as root.
+pub fn closed_workspace() -> Client {
+    closed().client(&unique("ws")).with_token(ROOT_TOKEN)
+}
+
+/// A name that no other test uses.
+pub fn unique(prefix: &str) -> String {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    format!("{prefix}_{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Runs `each` in as many threads at once, and gives what they gave.
+pub fn race<T: Send>(runners: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let barrier = std::sync::Barrier::new(runners);
+    std::thread::scope(|threads| {
+        let (barrier, each) = (&barrier, &each);
+        let running = (0..runners)
+            .map(|index| {
+                threads.spawn(move || {
+                    barrier.wait();
+                    each(index)
+                })
+            })
+            .collect::<Vec<_>>();
+        running.into_iter().map(|it| it.join().unwrap()).collect()
+    })
+}

@@ -1,0 +1,70 @@
+//! Tools put straight into the database, with whatever a test needs of them.
+
+use super::{Client, Server};
+use serde_json::{Value, json};
+
+pub struct Tool {
+    id: String,
+    source: &'static str,
+    version: Value,
+}
+
+impl Tool {
+    pub fn new(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            source: "registered",
+            version: json!({
+                "major": 1, "minor": 0, "patch": 0,
+                "name": id, "description": format!("The tool {id}"),
+                "parameters_schema": r#"{"type":"object"}"#, "returns_schema": null,
+                "handler_key": "http",
+                "handler": r#"{"type":"http","url":"https://example.com/run","headers":{"X-Key":"s3cret"}}"#,
+                "category": "general", "examples": "[]", "risk_level": "low", "required_permission": "guest",
+                "required_capabilities": "[]", "requires_approval": 0, "rate_limit": null, "timeout_seconds": 30,
+                "execution_mode": "local", "resource_class": "control", "rollback_strategy": "none",
+                "credentials_required": "[]", "side_effects": "[]",
+                "registered_at": "2026-11-16T01:00:00.000Z", "registered_by": "tests",
+                "active": 1, "deactivated_at": null, "deactivated_reason": null,
+            }),
+        }
+    }
+
+    pub fn source(mut self, source: &'static str) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// Sets columns of the version; lists are given as JSON and stored as text.
+    pub fn with(mut self, columns: Value) -> Self {
+        for (name, value) in columns.as_object().unwrap() {
+            self.version[name] = if value.is_array() { value.to_string().into() } else { value.clone() };
+        }
+        self
+    }
+
+    pub fn inactive(self, reason: &str) -> Self {
+        self.with(json!({"active": 0, "deactivated_at": "2026-11-16T02:00:00.000Z", "deactivated_reason": reason}))
+    }
+
+    /// Writes the tool, or one more version of it.
+    pub fn put(self, server: &Server, client: &Client) {
+        let workspace = client.workspace();
+        server.sql(
+            "INSERT OR IGNORE INTO tools (workspace_id, id, source, created_at) VALUES (?1, ?2, ?3, '2026-11-16T01:00:00.000Z')",
+            &[json!(workspace), json!(self.id), json!(self.source)],
+        );
+        let columns = self.version.as_object().unwrap();
+        let names = columns.keys().cloned().collect::<Vec<_>>().join(", ");
+        let places = (3..columns.len() + 3).map(|index| format!("?{index}")).collect::<Vec<_>>().join(", ");
+        let mut params = vec![json!(workspace), json!(self.id)];
+        params.extend(columns.values().cloned());
+        server.sql(
+            &format!(
+                "INSERT INTO tool_versions (workspace_id, tool_key, {names})
+                 SELECT ?1, key, {places} FROM tools WHERE workspace_id = ?1 AND id = ?2"
+            ),
+            &params,
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! One workerd with a state folder of its own, started by `scripts/lib/serve.mjs`. It ends with the test
+//! process, for it watches its standard input.
+
+use super::Client;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Mutex;
+
+pub const ROOT_TOKEN: &str = "root-token-of-the-tests";
+
+pub struct Server {
+    url: String,
+    control: Mutex<Control>,
+}
+
+struct Control {
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    _process: Child,
+}
+
+impl Server {
+    /// Starts the Worker on a copy of the migrated state.
+    pub fn start(name: &str, vars: &[(&str, &str)]) -> Self {
+        let state = state_folder(name);
+        copy_folder(Path::new(&variable("PEGBOARD_TEMPLATE_STATE")), &state);
+        Self::start_on(&state, vars)
+    }
+
+    /// Starts the Worker on a database that has not been migrated.
+    pub fn start_unmigrated(name: &str, vars: &[(&str, &str)]) -> Self {
+        Self::start_on(&state_folder(name), vars)
+    }
+
+    fn start_on(state: &Path, vars: &[(&str, &str)]) -> Self {
+        let command = variable("PEGBOARD_SERVE");
+        let mut words = command.split_whitespace();
+        let mut process = Command::new(words.next().unwrap());
+        process.args(words).arg("--state").arg(state);
+        for (name, value) in vars {
+            process.arg("--var").arg(format!("{name}={value}"));
+        }
+        let mut process = process.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("serve.mjs starts");
+        let mut control = Control {
+            stdin: process.stdin.take().unwrap(),
+            stdout: BufReader::new(process.stdout.take().unwrap()),
+            _process: process,
+        };
+        let ready = control.line();
+        let url = ready["url"].as_str().expect("serve.mjs says its URL").to_owned();
+        Self { url, control: Mutex::new(control) }
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// A client with no token, in that workspace.
+    pub fn client(&self, workspace: &str) -> Client {
+        Client::new(&self.url, workspace)
+    }
+
+    /// Runs SQL on the real database, past the API.
+    pub fn sql(&self, sql: &str, params: &[Value]) -> Vec<Value> {
+        let answer = self.ask(json!({"sql": sql, "params": params}));
+        answer["rows"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
+    }
+
+    /// The message with which the database refuses some SQL.
+    pub fn sql_error(&self, sql: &str) -> String {
+        let answer = self.ask(json!({"sql": sql, "params": []}));
+        answer["error"].as_str().unwrap_or_else(|| panic!("{sql} was accepted: {answer}")).to_owned()
+    }
+
+    /// Sends something that `serve.mjs` understands.
+    pub fn ask(&self, mut request: Value) -> Value {
+        let mut control = self.control.lock().unwrap();
+        request["id"] = 1.into();
+        writeln!(control.stdin, "{request}").unwrap();
+        control.line()
+    }
+}
+
+impl Control {
+    fn line(&mut self) -> Value {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("serve.mjs said {line:?}; its errors are above"))
+    }
+}
+
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run these tests with scripts/test it"))
+}
+
+fn state_folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("state-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).expect("the migrated state is there").map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
