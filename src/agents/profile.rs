@@ -4,6 +4,8 @@ use crate::callers::Level;
 use crate::error::{Error, Place, Problem, Result};
 use crate::ids::check_name;
 use crate::registry::Risk;
+use serde::Deserialize;
+use utoipa::ToSchema;
 
 const MAX_LIST: usize = 200;
 const MAX_WORD_BYTES: usize = 128;
@@ -36,11 +38,16 @@ impl Profile {
 }
 
 /// What is to be different; what is not given stays.
-#[derive(Default)]
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = AgentPatch)]
 pub struct ProfileChange {
+    #[schema(min_length = 1, max_length = 200)]
     pub name: Option<String>,
+    #[schema(max_items = 200)]
     pub capabilities: Option<Vec<String>>,
     pub max_risk: Option<Risk>,
+    #[schema(max_items = 200)]
     pub allowed_modules: Option<Vec<String>>,
     pub permission_level: Option<Level>,
     pub default_tools: Option<bool>,

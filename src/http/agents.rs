@@ -49,46 +49,17 @@ pub struct AgentIn {
     default_tools: Option<bool>,
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AgentPatch {
-    #[schema(min_length = 1, max_length = 200)]
-    name: Option<String>,
-    #[schema(max_items = 200)]
-    capabilities: Option<Vec<String>>,
-    max_risk: Option<Risk>,
-    #[schema(max_items = 200)]
-    allowed_modules: Option<Vec<String>>,
-    permission_level: Option<Level>,
-    default_tools: Option<bool>,
-}
-
-impl AgentPatch {
-    fn check(self) -> Result<ProfileChange> {
-        ProfileChange {
-            name: self.name,
-            capabilities: self.capabilities,
-            max_risk: self.max_risk,
-            allowed_modules: self.allowed_modules,
-            permission_level: self.permission_level,
-            default_tools: self.default_tools,
-        }
-        .checked()
-    }
-}
-
 impl AgentIn {
     fn check(self) -> Result<Profile> {
-        let name = self.name.clone();
-        let given = AgentPatch {
-            name: Some(self.name),
+        let given = ProfileChange {
+            name: Some(self.name.clone()),
             capabilities: self.capabilities,
             max_risk: self.max_risk,
             allowed_modules: self.allowed_modules,
             permission_level: self.permission_level,
             default_tools: self.default_tools,
         };
-        Ok(Profile::new(name, given.check()?))
+        Ok(Profile::new(self.name, given.checked()?))
     }
 }
 
@@ -132,7 +103,7 @@ pub async fn get_agent(Guest(scope): Guest, Named(agent_id): Named<AgentId>) -> 
 ///
 /// What is not given stays. Of two racing changes the second is refused: 409.
 #[utoipa::path(patch, path = "/api/agents/{agent_id}", tag = "agents", params(("agent_id" = String, Path)),
-    request_body = AgentPatch,
+    request_body = ProfileChange,
     responses(
         (status = 200, description = "The agent", body = AgentOut),
         (status = 409, description = "Another request changed it meanwhile"),
@@ -141,9 +112,9 @@ pub async fn get_agent(Guest(scope): Guest, Named(agent_id): Named<AgentId>) -> 
 pub async fn update_agent(
     User(scope): User,
     Named(agent_id): Named<AgentId>,
-    Body(body): Body<AgentPatch>,
+    Body(body): Body<ProfileChange>,
 ) -> Result<Json<AgentOut>> {
-    let agent = agents::update(&scope, &agent_id, body.check()?).await?;
+    let agent = agents::update(&scope, &agent_id, body.checked()?).await?;
     Ok(Json(AgentOut::from(&agent)))
 }
 

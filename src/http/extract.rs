@@ -9,7 +9,7 @@ use axum::body::Body as RequestBody;
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Request, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -163,25 +163,29 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request<RequestBody>, _state: &S) -> Result<Self> {
-        let too_large = Error::TooLarge { limit_bytes: MAX_BODY_BYTES };
-        let announced =
-            request.headers().get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
-        if announced.is_some_and(|bytes| bytes > MAX_BODY_BYTES) {
-            return Err(too_large);
-        }
-        let bytes = Limited::new(request.into_body(), MAX_BODY_BYTES)
-            .collect()
-            .await
-            .map_err(|cause| {
-                if cause.is::<LengthLimitError>() {
-                    too_large
-                } else {
-                    Error::body("", format!("The body could not be read: {cause}"))
-                }
-            })?
-            .to_bytes();
-        read_json(&bytes).map(Self)
+        read_json(&collect(request.into_body()).await?).map(Self)
     }
+}
+
+/// The whole body, up to the limit. A longer one is read to its end all the same, though not kept: a
+/// client that is still sending when the answer comes sees a broken connection instead of the answer.
+async fn collect(mut body: RequestBody) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut total = 0_usize;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|cause| Error::body("", format!("The body could not be read: {cause}")))?;
+        let Some(data) = frame.data_ref() else { continue };
+        total = total.saturating_add(data.len());
+        if total <= MAX_BODY_BYTES {
+            bytes.extend_from_slice(data);
+        } else {
+            bytes = Vec::new();
+        }
+    }
+    if total > MAX_BODY_BYTES {
+        return Err(Error::TooLarge { limit_bytes: MAX_BODY_BYTES });
+    }
+    Ok(bytes)
 }
 
 fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {

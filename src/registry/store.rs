@@ -15,21 +15,28 @@ const EXCEPT_CAPABILITIES: &str = "coalesce((
     FROM workspace_capabilities
     WHERE ?3 IS NOT NULL AND workspace_id IN ('', ?2) AND capability NOT IN (SELECT value FROM json_each(?3))), '')";
 
-/// A page in order of creation. `?4` is the tool after which it begins.
+/// The tools whose keys `found` gives, in its `position`. `?1` is the expression, `?2` the workspace,
+/// `?3` the capabilities, `?4` where the page begins, `?5` how many rows it takes.
+fn select_page(found: &str) -> Statement {
+    sql(format!(
+        "SELECT {TOOL_COLUMNS} FROM ({found}) page
+         JOIN tools t ON t.key = page.key JOIN tool_versions v ON v.key = t.current_version_key
+         ORDER BY page.position, page.key"
+    ))
+}
+
+/// A page in order of creation, after the tool that the cursor names.
 pub fn list_tools(
     workspace: &WorkspaceId,
     filter: &ToolFilter,
     expression: &str,
     request: &PageRequest,
 ) -> Result<Statement> {
-    Ok(sql(format!(
-        "SELECT {TOOL_COLUMNS} FROM (
-           SELECT rowid AS key FROM tool_search
-           WHERE tool_search MATCH '(' || ?1 || ')' || {EXCEPT_CAPABILITIES}
-             AND rowid > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?2) AND id = ?4), 0)
-           ORDER BY rowid LIMIT ?5
-         ) page JOIN tools t ON t.key = page.key JOIN tool_versions v ON v.key = t.current_version_key
-         ORDER BY page.key"
+    Ok(select_page(&format!(
+        "SELECT rowid AS key, 0 AS position FROM tool_search
+         WHERE tool_search MATCH '(' || ?1 || ')' || {EXCEPT_CAPABILITIES}
+           AND rowid > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?2) AND id = ?4), 0)
+         ORDER BY rowid LIMIT ?5"
     ))
     .bind(expression)
     .bind(workspace.as_str())
@@ -45,14 +52,11 @@ pub fn search_tools(
     expression: &str,
     request: &PageRequest,
 ) -> Result<Statement> {
-    Ok(sql(format!(
-        "SELECT {TOOL_COLUMNS} FROM (
-           SELECT rowid AS key, rank FROM tool_search
-           WHERE tool_search MATCH '(' || ?1 || ')' || {EXCEPT_CAPABILITIES}
-             AND rank MATCH 'bm25(4.0, 4.0, 1.0, 0.0)'
-           ORDER BY rank LIMIT ?5 OFFSET ?4
-         ) page JOIN tools t ON t.key = page.key JOIN tool_versions v ON v.key = t.current_version_key
-         ORDER BY page.rank, page.key"
+    Ok(select_page(&format!(
+        "SELECT rowid AS key, rank AS position FROM tool_search
+         WHERE tool_search MATCH '(' || ?1 || ')' || {EXCEPT_CAPABILITIES}
+           AND rank MATCH 'bm25(4.0, 4.0, 1.0, 0.0)'
+         ORDER BY rank LIMIT ?5 OFFSET ?4"
     ))
     .bind(expression)
     .bind(workspace.as_str())

@@ -256,7 +256,7 @@ fn pages_lead_to_the_end_and_miss_nothing() {
     for index in 0..7 {
         Tool::new(&format!("tool-{index}")).put(open(), &client);
     }
-    for (query, count) in [("", 13), ("source=registered", 7), ("q=tool", 7), ("q=the%20OR%20file", 10)] {
+    for (query, count) in [("", 13), ("source=registered", 7), ("q=tool", 7), ("q=the%20OR%20file", 12)] {
         let path = format!("/api/tools?{query}");
         let all = client.get(&path).ok();
         assert_eq!(ids(&all).len(), count, "{query}");

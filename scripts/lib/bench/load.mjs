@@ -1,0 +1,61 @@
+// Requests as fast as they are answered, over a few kept-alive connections.
+
+import { Agent, request } from "node:http";
+
+const CONNECTIONS = 8;
+
+/** Sends for so many seconds; gives requests a second, and the times of all answers in milliseconds. */
+export async function load(url, headers, seconds) {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const times = [];
+  const end = performance.now() + seconds * 1000;
+  const begin = performance.now();
+  const connection = async () => {
+    while (performance.now() < end) {
+      const sent = performance.now();
+      const status = await once(url, headers, agent);
+      if (status !== 200) throw new Error(`${url} answered ${status}`);
+      times.push(performance.now() - sent);
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+  const elapsed = (performance.now() - begin) / 1000;
+  agent.destroy();
+  return { rate: times.length / elapsed, times };
+}
+
+function once(url, headers, agent) {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { headers, agent }, (response) => {
+      response.on("end", () => resolve(response.statusCode));
+      response.on("error", reject);
+      response.resume();
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+/** Measures two sides in turns, so that a slow moment of the machine falls on both. */
+export async function sideBySide(left, right, seconds, rounds = 4) {
+  const sides = [left, right].map((side) => ({ ...side, rates: [], times: [] }));
+  for (const side of sides) await load(side.url, side.headers, Math.min(1, seconds));
+  for (let round = 0; round < rounds; round++) {
+    for (const side of round % 2 ? [...sides].reverse() : sides) {
+      const { rate, times } = await load(side.url, side.headers, seconds / rounds);
+      side.rates.push(rate);
+      side.times.push(...times);
+    }
+  }
+  const [a, b] = sides.map(({ rates, times }) => ({
+    rate: quantile(rates, 0.5),
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+  }));
+  return { ours: a, other: b, ratio: a.rate / b.rate };
+}
+
+export function quantile(values, share) {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+}

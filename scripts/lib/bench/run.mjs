@@ -1,0 +1,170 @@
+// The benchmark itself; scripts/bench prepares what it needs and says what it is for.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+import { sideBySide } from "./load.mjs";
+import { start } from "./server.mjs";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const { values: options } = parseArgs({
+  options: { state: { type: "string" }, seconds: { type: "string" }, out: { type: "string" } },
+});
+const seconds = Number(options.seconds);
+const SMALL = "bench_10";
+const LARGE = "bench_10000";
+
+const servers = [];
+try {
+  const worker = await begin("worker", ["--var", "AUTH=open"]);
+  const baseline = await begin("baseline", ["--worker", join(ROOT, "scripts/lib/bench/baseline.js")]);
+  for (const server of [worker, baseline]) {
+    await seed(server, SMALL, 10);
+    await seed(server, LARGE, 10_000);
+  }
+  const report = {
+    bundle: JSON.parse(readFileSync(join(ROOT, "dist/size.json"), "utf8")),
+    speed: await speed(worker, baseline),
+    growth: await growth(worker),
+  };
+  // Two runtimes on one state would be in each other's way.
+  await worker.stop();
+  report.cost = await cost();
+  print(report);
+  writeFileSync(options.out, `${JSON.stringify(report, null, 2)}\n`);
+} finally {
+  await Promise.all(servers.map((server) => server.stop()));
+}
+
+async function begin(state, more) {
+  const server = await start(["--state", join(options.state, state), ...more]);
+  servers.push(server);
+  return server;
+}
+
+/** `count` tools of a usual size, in a workspace of their own. */
+async function seed(server, workspace, count) {
+  await server.ask({
+    batch: [
+      {
+        sql: `INSERT INTO tools (workspace_id, id, source, created_at)
+              WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?2 - 1)
+              SELECT ?1, 'tool-' || i, 'registered', '2026-11-16T01:00:00.000Z' FROM n`,
+        params: [workspace, count],
+      },
+      {
+        sql: `INSERT INTO tool_versions (workspace_id, tool_key, major, minor, patch, name, description, parameters_schema,
+                handler_key, handler, category, required_capabilities, registered_at, registered_by, active)
+              SELECT ?1, t.key, 1, 0, 0, 'Tool ' || t.id, b.description, b.parameters_schema, 'http', b.handler,
+                'category-' || (t.key % 100), json_array('cap-' || (t.key % 20)), t.created_at, 'bench', 1
+              FROM tools t, (SELECT * FROM tool_versions WHERE handler_key = 'email_get') b WHERE t.workspace_id = ?1`,
+        params: [workspace],
+      },
+    ],
+  });
+}
+
+async function speed(worker, baseline) {
+  const routes = { "GET /api/tools": "/api/tools", "GET /api/tools/:id": "/api/tools/tool-7" };
+  const measured = {};
+  for (const [name, path] of Object.entries(routes)) {
+    for (const workspace of [SMALL, LARGE]) {
+      const headers = { "x-workspace-id": workspace };
+      measured[`${name}, ${workspace.slice(6)} tools`] = await sideBySide(
+        { url: worker.url + path, headers },
+        { url: baseline.url + path, headers },
+        seconds,
+      );
+    }
+  }
+  return measured;
+}
+
+/** Our own speed with 10,000 tools against ours with 10. */
+async function growth(worker) {
+  const routes = {
+    "list": "/api/tools?source=registered&limit=10",
+    "list by category": "/api/tools?category=email&limit=10",
+    "search": "/api/tools?q=whole&limit=10",
+    "get": "/api/tools/tool-7",
+  };
+  const measured = {};
+  for (const [name, path] of Object.entries(routes)) {
+    const side = (workspace) => ({ url: worker.url + path, headers: { "x-workspace-id": workspace } });
+    measured[name] = await sideBySide(side(LARGE), side(SMALL), seconds);
+  }
+  return measured;
+}
+
+/** What each endpoint costs in D1, with a token, as the Worker itself counts it. */
+async function cost() {
+  const server = await begin("worker", ["--var", "ROOT_TOKEN=root", "--var", "COST_HEADER=on"]);
+  const call = async (token, method, path, body) => {
+    const headers = { "x-workspace-id": LARGE, authorization: `Bearer ${token}` };
+    const response = await fetch(server.url + path, { method, headers, body: body && JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    const figures = response.headers.get("x-d1-cost").split(", ").map((it) => it.split("="));
+    const text = await response.text();
+    return {
+      body: text.startsWith("{") ? JSON.parse(text) : null,
+      cost: Object.fromEntries(figures.map(([name, number]) => [name, Number(number)])),
+    };
+  };
+  const { token } = (await call("root", "POST", "/api/tokens", { name: "bench", level: "owner" })).body;
+  const costs = {};
+  const measure = async (name, path, body) => {
+    const answer = await call(token, name.split(" ")[0], path, body);
+    costs[name] = answer.cost;
+    return answer.body;
+  };
+  await measure("GET /api/tools", "/api/tools");
+  await measure("GET /api/tools?category", "/api/tools?category=category-42");
+  await measure("GET /api/tools?capabilities", "/api/tools?capabilities=cap-3");
+  await measure("GET /api/tools?q", "/api/tools?q=message");
+  await measure("GET /api/tools/:id", "/api/tools/tool-7");
+  await measure("GET /api/tools/:id/description", "/api/tools/tool-7/description");
+  await measure("POST /api/tools/:id/validate", "/api/tools/tool-7/validate", { arguments: {} });
+  await measure("GET /api/tools/:id/rate-limit", "/api/tools/tool-7/rate-limit");
+  const { id } = await measure("POST /api/agents", "/api/agents", { name: "Bench" });
+  await measure("GET /api/agents", "/api/agents");
+  await measure("GET /api/agents/:id", `/api/agents/${id}`);
+  await measure("PATCH /api/agents/:id", `/api/agents/${id}`, { name: "Bench 2" });
+  await measure("POST /api/agents/:id/tools", `/api/agents/${id}/tools`, { tool_id: "tool-7", config: {} });
+  await measure("GET /api/agents/:id/tools", `/api/agents/${id}/tools`);
+  await measure("GET /api/agents/:id/toolbox", `/api/agents/${id}/toolbox`);
+  await measure("PATCH /api/agents/:id/tools/:toolId", `/api/agents/${id}/tools/tool-7`, { config: { note: 1 } });
+  await measure("DELETE /api/agents/:id/tools/:toolId", `/api/agents/${id}/tools/tool-7`);
+  await measure("DELETE /api/agents/:id", `/api/agents/${id}`);
+  const made = await measure("POST /api/tokens", "/api/tokens", { name: "x", level: "guest" });
+  await measure("GET /api/tokens", "/api/tokens");
+  await measure("DELETE /api/tokens/:id", `/api/tokens/${made.id}`);
+  return costs;
+}
+
+function print({ bundle, speed, growth, cost }) {
+  const kib = (bytes) => `${(bytes / 1024).toFixed(1)} KiB`;
+  console.log(`\nBundle: ${kib(bundle.raw)}, gzipped ${kib(bundle.gzip)}\n`);
+  table("Ours against a bare JavaScript Worker (requests/s; ratio above 1: ours is faster)", speed, "JavaScript");
+  table("With 10,000 tools against 10 (requests/s; ratio 1: no growth)", growth, "10 tools");
+  console.log("D1 cost of one request, with a token, in a workspace of 10,000 tools");
+  const width = Math.max(...Object.keys(cost).map((it) => it.length));
+  console.log(`${"".padEnd(width)}  round trips  rows read  rows written`);
+  for (const [name, it] of Object.entries(cost)) {
+    const cells = [it.round_trips, it.rows_read, it.rows_written].map((cell, i) => String(cell).padStart([11, 9, 12][i]));
+    console.log(`${name.padEnd(width)}  ${cells.join("  ")}`);
+  }
+}
+
+function table(title, rows, other) {
+  console.log(title);
+  const width = Math.max(...Object.keys(rows).map((it) => it.length));
+  console.log(`${"".padEnd(width)}  ratio     ours  ${other.padStart(10)}  p50 ms (both)  p99 ms (both)`);
+  for (const [name, it] of Object.entries(rows)) {
+    const both = (figure) => `${it.ours[figure].toFixed(1)} / ${it.other[figure].toFixed(1)}`.padStart(13);
+    const rates = `${it.ours.rate.toFixed(0).padStart(7)}  ${it.other.rate.toFixed(0).padStart(10)}`;
+    console.log(`${name.padEnd(width)}  ${it.ratio.toFixed(2).padStart(5)}  ${rates}  ${both("p50")}  ${both("p99")}`);
+  }
+  console.log();
+}
