@@ -1,6 +1,6 @@
 //! What one request has to work with: the bindings, the settings, the clock and its own id.
 
-use crate::db::Db;
+use crate::db::{Cost, Db};
 use crate::error::{Error, Result};
 use crate::ids;
 use crate::settings::Settings;
@@ -9,7 +9,7 @@ use worker::{Date, Env, ObjectNamespace};
 
 pub struct App {
     env: Env,
-    db: Db,
+    db: Option<Db>,
     settings: &'static Settings,
     now: Timestamp,
     request_id: String,
@@ -17,14 +17,20 @@ pub struct App {
 
 impl App {
     pub fn new(env: Env) -> Result<Self> {
-        let database = env.d1("DB").map_err(|_| Error::Unavailable("DB binding not configured: see wrangler.toml"))?;
         let now = Timestamp::from_millis(Date::now().as_millis())
             .ok_or_else(|| Error::Internal("the clock is out of range".into()))?;
-        Ok(Self { db: Db::new(database), settings: Settings::of(&env), now, request_id: ids::random_hex::<16>()?, env })
+        let request_id = ids::random_hex::<16>()?;
+        Ok(Self { db: env.d1("DB").ok().map(Db::new), settings: Settings::of(&env), now, request_id, env })
     }
 
-    pub fn db(&self) -> &Db {
-        &self.db
+    /// The database. Only a [`crate::callers::Scope`], which checks the caller, and upkeep may ask for it.
+    pub fn db(&self) -> Result<&Db> {
+        self.db.as_ref().ok_or(Error::Unavailable("DB binding not configured: see wrangler.toml"))
+    }
+
+    /// What the request has cost in D1 so far.
+    pub fn cost(&self) -> Option<&Cost> {
+        self.db.as_ref().map(Db::cost)
     }
 
     pub fn settings(&self) -> &Settings {

@@ -94,6 +94,24 @@ impl Change {
     }
 }
 
+/// Records that each of several things was ended by one request. `ended` selects a `subject`, a `tool_id` and a
+/// `previous_state` for each; in it `?1` is the workspace, and `params` are `?5` and on.
+pub fn record_each<const N: usize>(author: &Author<'_>, action: Action, ended: &str, params: [Param; N]) -> Statement {
+    let statement = sql(format!(
+        "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, operator, previous_state)
+         SELECT ?1,
+           coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0) + row_number() OVER (ORDER BY subject),
+           max(?2, coalesce((SELECT timestamp FROM changes WHERE workspace_id = ?1 ORDER BY seq DESC LIMIT 1), '')),
+           ?3, subject, tool_id, ?4, previous_state
+         FROM ({ended})"
+    ))
+    .bind(author.workspace.as_str())
+    .bind(author.now.to_string())
+    .bind(action.as_str())
+    .bind(author.operator);
+    params.into_iter().fold(statement, Statement::bind)
+}
+
 fn to_json(state: &impl Serialize) -> Result<String> {
     serde_json::to_string(state).map_err(|cause| Error::Internal(format!("a state is not JSON: {cause}")))
 }

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use worker::js_sys::{Array, JSON};
@@ -114,6 +114,10 @@ impl Rows {
 
     pub fn first<T: DeserializeOwned>(&self) -> Result<Option<T>> {
         Ok(self.all()?.into_iter().next())
+    }
+
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.first::<IgnoredAny>()?.is_none())
     }
 
     /// How many rows the statement inserted, updated or deleted itself.

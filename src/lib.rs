@@ -32,5 +32,8 @@ async fn fetch(request: HttpRequest, env: Env, _context: Context) -> worker::Res
 
 #[event(scheduled)]
 async fn scheduled(_event: ScheduledEvent, env: Env, _context: ScheduleContext) {
-    upkeep::run(env).await;
+    if let Err(cause) = upkeep::run(env).await {
+        // The event counts as failed, and its cause stands in the log.
+        wasm_bindgen::throw_str(&format!("upkeep failed: {cause:?}"));
+    }
 }

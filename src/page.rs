@@ -7,6 +7,7 @@ use crate::time::Timestamp;
 
 pub const MAX_LIMIT: u32 = 200;
 pub const DEFAULT_LIMIT: u32 = 50;
+const MAX_OFFSET: u32 = 10_000;
 
 /// What a caller asked for, checked.
 #[derive(Debug)]
@@ -47,12 +48,21 @@ impl PageRequest {
         }
     }
 
-    /// For ranked lists: after this many.
+    /// For ranked lists: after this many. Their pages read all that comes before them, and end where nobody
+    /// looks any more.
     pub fn offset(&self) -> Result<u32> {
         match &self.cursor {
             None => Ok(0),
-            Some(cursor) => cursor.parse().map_err(|_| bad_cursor()),
+            Some(cursor) => cursor.parse().ok().filter(|it| *it <= MAX_OFFSET).ok_or_else(bad_cursor),
         }
+    }
+
+    /// A page of a ranked list. It is the last one if the next would begin too far down.
+    pub fn ranked_page<T>(&self, items: Vec<T>) -> Result<Page<T>> {
+        let next = self.offset()? + self.limit;
+        let mut page = self.page(items, |_| next.to_string());
+        page.next_cursor.take_if(|_| next > MAX_OFFSET);
+        Ok(page)
     }
 
     pub fn age_cursor(time: Timestamp, id: &str) -> String {
@@ -65,7 +75,7 @@ impl PageRequest {
     }
 
     /// Cuts what was read to the page, with a cursor made from its last item if more follow.
-    pub fn page<T>(&self, mut items: Vec<T>, position: impl Fn(&T) -> String) -> Result<Page<T>> {
+    pub fn page<T>(&self, mut items: Vec<T>, position: impl Fn(&T) -> String) -> Page<T> {
         let limit = self.limit as usize;
         let more = items.len() > limit;
         items.truncate(limit);
@@ -73,7 +83,7 @@ impl PageRequest {
             Some(last) if more => Some(hex::encode(position(last).as_bytes())),
             _ => None,
         };
-        Ok(Page { items, next_cursor })
+        Page { items, next_cursor }
     }
 }
 
@@ -99,11 +109,11 @@ mod tests {
     #[test]
     fn pages_lead_to_each_other() {
         let first = PageRequest::new(Some(2), None).unwrap();
-        let page = first.page(vec!["a", "b", "c"], |it| (*it).to_owned()).unwrap();
+        let page = first.page(vec!["a", "b", "c"], |it| (*it).to_owned());
         assert_eq!(page.items, ["a", "b"]);
         let second = PageRequest::new(Some(2), page.next_cursor.as_deref()).unwrap();
         assert_eq!(second.after(), Some("b"));
-        let page = second.page(vec!["c", "d"], |it| (*it).to_owned()).unwrap();
+        let page = second.page(vec!["c", "d"], |it| (*it).to_owned());
         assert_eq!((page.items, page.next_cursor), (vec!["c", "d"], None));
     }
 
@@ -114,5 +124,7 @@ mod tests {
         }
         let nonsense = PageRequest::new(None, Some(&hex::encode(b"nonsense"))).unwrap();
         assert!(nonsense.after_age().is_err() && nonsense.offset().is_err());
+        let far = PageRequest::new(None, Some(&hex::encode(b"4294967295"))).unwrap();
+        assert!(far.offset().is_err());
     }
 }

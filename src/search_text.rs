@@ -2,29 +2,38 @@
 //! required, `"a phrase"` is a phrase, `-word` excludes, `word*` is a prefix, `OR` joins its
 //! neighbours, and everything else is quoted, so that no text can be read as FTS5's own syntax.
 
+use std::collections::HashSet;
+
 /// The longest text that is searched for, in characters.
 pub const MAX_CHARS: usize = 2_000;
+
+/// How many different words are searched for; those after them are left out. Ranking looks at every place of
+/// every word, so that a text of a thousand common ones would hold the database for seconds.
+const MAX_TERMS: usize = 32;
 
 /// The FTS5 expression for `text`, or nothing where there is nothing to search for.
 pub fn to_fts5(text: &str) -> Option<String> {
     let mut wanted: Vec<Vec<String>> = Vec::new();
     let mut unwanted: Vec<String> = Vec::new();
     let mut joins_previous = false;
+    let mut seen = HashSet::new();
 
     for word in words(text) {
-        match word {
-            Word::Or => joins_previous = true,
-            Word::Term { excluded: true, term } => {
-                unwanted.push(term);
-                joins_previous = false;
+        let (excluded, term) = match word {
+            Word::Or => {
+                joins_previous = true;
+                continue;
             }
-            Word::Term { excluded: false, term } => {
-                match wanted.last_mut() {
-                    Some(alternatives) if joins_previous => alternatives.push(term),
-                    _ => wanted.push(vec![term]),
-                }
-                joins_previous = false;
-            }
+            Word::Term { excluded, term } => (excluded, term),
+        };
+        let joins = std::mem::take(&mut joins_previous);
+        if seen.len() == MAX_TERMS || !seen.insert((excluded, term.clone())) {
+            continue;
+        }
+        match wanted.last_mut() {
+            _ if excluded => unwanted.push(term),
+            Some(alternatives) if joins => alternatives.push(term),
+            _ => wanted.push(vec![term]),
         }
     }
     if wanted.is_empty() {
@@ -129,6 +138,13 @@ mod tests {
         check(r#"never "closed phrase"#, r#"("never") AND ("closed phrase")"#);
         check(r#"glued"phrase"x"#, r#"("glued") AND ("phrase") AND ("x")"#);
         check("nul\0byte", r#"("nul byte")"#);
+    }
+
+    #[test]
+    fn repeated_and_too_many_words_are_left_out() {
+        check("a a b a", r#"("a") AND ("b")"#);
+        let many = (0..1000).map(|it| format!("w{it} ")).collect::<String>();
+        assert_eq!(to_fts5(&many).unwrap().matches("AND").count(), MAX_TERMS - 1);
     }
 
     #[test]

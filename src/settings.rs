@@ -21,7 +21,7 @@ impl Settings {
         SETTINGS.get_or_init(|| Self::read(|name| env.var(name).ok().map(|it| it.to_string())))
     }
 
-    /// Fails closed: only the exact word opens.
+    /// Fails closed: no other word opens.
     fn read(var: impl Fn(&str) -> Option<String>) -> Self {
         let is = |name: &str, word: &str| var(name).is_some_and(|it| it.trim() == word);
         Self {

@@ -2,16 +2,13 @@
 
 use crate::app::App;
 use crate::db::sql;
-use worker::{Env, console_error};
+use crate::error::Result;
+use worker::Env;
 
 /// Lets SQLite refresh the statistics that its query planner goes by; it looks only at tables that
 /// have changed much.
-pub async fn run(env: Env) {
-    let app = match App::new(env) {
-        Ok(app) => app,
-        Err(cause) => return console_error!("upkeep could not begin: {cause:?}"),
-    };
-    if let Err(cause) = app.db().batch(&[sql("PRAGMA optimize")]).await {
-        console_error!("upkeep failed: {cause:?}");
-    }
+#[expect(clippy::disallowed_methods, reason = "upkeep is about no workspace, and nobody calls it")]
+pub async fn run(env: Env) -> Result<()> {
+    App::new(env)?.db()?.batch(&[sql("PRAGMA optimize")]).await?;
+    Ok(())
 }

@@ -11,13 +11,14 @@ CREATE TABLE tools (
   -- The version that lists show: the active one, else the highest. Kept by triggers.
   current_version_key INTEGER REFERENCES tool_versions (key),
   UNIQUE (workspace_id, id),
+  UNIQUE (key, workspace_id),
   CHECK ((workspace_id = '') = (source = 'builtin'))
 ) STRICT;
 
 CREATE TABLE tool_versions (
   key INTEGER PRIMARY KEY,
   workspace_id TEXT NOT NULL,
-  tool_key INTEGER NOT NULL REFERENCES tools (key) ON DELETE CASCADE,
+  tool_key INTEGER NOT NULL,
   major INTEGER NOT NULL CHECK (major >= 0),
   minor INTEGER NOT NULL CHECK (minor >= 0),
   patch INTEGER NOT NULL CHECK (patch >= 0),
@@ -48,9 +49,16 @@ CREATE TABLE tool_versions (
   deactivated_at TEXT,
   deactivated_reason TEXT CHECK (deactivated_reason IN ('version_update', 'security', 'deprecated', 'operator_request')),
   UNIQUE (tool_key, major, minor, patch),
+  FOREIGN KEY (tool_key, workspace_id) REFERENCES tools (key, workspace_id) ON DELETE CASCADE,
   CHECK (active = 0 OR deactivated_at IS NULL),
   CHECK ((deactivated_at IS NULL) = (deactivated_reason IS NULL))
 ) STRICT;
+
+-- A name means one tool in every workspace: a built-in's is taken everywhere.
+CREATE TRIGGER tools_keep_builtin_names BEFORE INSERT ON tools
+WHEN NEW.workspace_id <> '' AND EXISTS (SELECT 1 FROM tools WHERE workspace_id = '' AND id = NEW.id) BEGIN
+  SELECT RAISE(ABORT, 'the name of a built-in');
+END;
 
 -- Two racing activations: the second fails here.
 CREATE UNIQUE INDEX tool_versions_one_active ON tool_versions (tool_key) WHERE active = 1;

@@ -1,7 +1,7 @@
 -- Every call, refused ones too. Rows are never tied to tools or agents by foreign keys: the record
 -- outlives what it is about.
 CREATE TABLE tool_calls (
-  -- The order in which calls began: the order of every list.
+  -- Breaks the tie between calls of one millisecond.
   key INTEGER PRIMARY KEY,
   workspace_id TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -28,13 +28,14 @@ CREATE TABLE tool_calls (
   UNIQUE (workspace_id, id)
 ) STRICT;
 
+-- Lists are in order of (started_at, key), which ends each of these; it is also what since and until cut.
 -- Partial where the column is mostly empty: a call without it pays for no index row.
 CREATE INDEX tool_calls_by_time ON tool_calls (workspace_id, started_at);
-CREATE INDEX tool_calls_by_tool ON tool_calls (workspace_id, tool_name);
-CREATE INDEX tool_calls_by_status ON tool_calls (workspace_id, status);
-CREATE INDEX tool_calls_by_agent ON tool_calls (workspace_id, agent_id) WHERE agent_id IS NOT NULL;
-CREATE INDEX tool_calls_by_session ON tool_calls (workspace_id, session_id) WHERE session_id IS NOT NULL;
-CREATE INDEX tool_calls_by_message ON tool_calls (workspace_id, message_id) WHERE message_id IS NOT NULL;
+CREATE INDEX tool_calls_by_tool ON tool_calls (workspace_id, tool_name, started_at);
+CREATE INDEX tool_calls_by_status ON tool_calls (workspace_id, status, started_at);
+CREATE INDEX tool_calls_by_agent ON tool_calls (workspace_id, agent_id, started_at) WHERE agent_id IS NOT NULL;
+CREATE INDEX tool_calls_by_session ON tool_calls (workspace_id, session_id, started_at) WHERE session_id IS NOT NULL;
+CREATE INDEX tool_calls_by_message ON tool_calls (workspace_id, message_id, started_at) WHERE message_id IS NOT NULL;
 CREATE INDEX tool_calls_running ON tool_calls (deadline_at) WHERE status = 'running';
 
 CREATE TABLE call_payloads (

@@ -36,10 +36,15 @@ stop_all_at_exit() {
   trap 'exit 143' TERM HUP
 }
 
+# Whether something answers at URL. With Node, which is here anyway; curl may not be.
+answers() {
+  node -e 'fetch(process.argv[1], { signal: AbortSignal.timeout(2000) }).then(() => process.exit(0), () => process.exit(1))' "$1"
+}
+
 # wait_for URL PID SECONDS: until URL answers; fails if the process ends first or time runs out.
 wait_for() {
   local url=$1 pid=$2 deadline=$((SECONDS + $3))
-  until curl --silent --fail --output /dev/null --max-time 2 "$url"; do
+  until answers "$url"; do
     kill -0 "$pid" 2>/dev/null || return 1
     ((SECONDS < deadline)) || return 1
     sleep 0.2

@@ -24,7 +24,7 @@
 // The end of stdin ends everything, so that a caller killed outright leaves nothing behind; so do
 // SIGTERM and SIGINT. What the Worker logs goes to stderr.
 
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";

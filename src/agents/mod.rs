@@ -1,18 +1,20 @@
 //! Agents, what is attached to them, and what they may use of it.
 
 mod attachment;
+mod config;
 mod permission;
 mod profile;
 mod store;
 mod toolbox;
 
-pub use attachment::{Attached, Config, attach, configure, detach, list_attached};
+pub use attachment::{Attached, attach, configure, detach, list_attached};
+pub use config::Config;
 pub use permission::{Refusal, judge};
 pub use profile::{Profile, ProfileChange};
 pub use toolbox::toolbox;
 
-use crate::callers::{Level, Scope};
-use crate::changes::{Action, Change};
+use crate::callers::{Level, Scope, TOKENS_OF_AGENT};
+use crate::changes::{Action, Change, record_each};
 use crate::error::{Error, Result};
 use crate::ids::AgentId;
 use crate::page::{Page, PageRequest};
@@ -63,9 +65,12 @@ impl From<&Agent> for AgentOut {
 
 /// A page of the workspace's agents, oldest first; a bound token sees its own.
 pub async fn list(scope: &Scope, request: &PageRequest) -> Result<Page<Agent>> {
-    let only = scope.caller().await?.agent.as_ref();
-    let [rows] = scope.read([store::list_agents(scope.workspace(), only, request)?]).await?;
-    request.page(store::read_agents(&rows)?, |agent| PageRequest::age_cursor(agent.created_at, agent.id.as_str()))
+    let statement = match &scope.caller().await?.agent {
+        Some(own) => store::find_agent(scope.workspace(), own),
+        None => store::list_agents(scope.workspace(), request)?,
+    };
+    let [rows] = scope.read([statement]).await?;
+    Ok(request.page(store::read_agents(&rows)?, |agent| PageRequest::age_cursor(agent.created_at, agent.id.as_str())))
 }
 
 pub async fn get(scope: &Scope, id: &AgentId) -> Result<Agent> {
@@ -85,7 +90,7 @@ pub async fn create(scope: &Scope, profile: Profile) -> Result<Agent> {
 pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Result<Agent> {
     let before = to_shape(scope, id).await?;
     let mut after = before.clone();
-    change.apply(&mut after.profile);
+    change.apply(&mut after.profile)?;
     if after.profile == before.profile {
         return Ok(after);
     }
@@ -99,14 +104,22 @@ pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Resul
     Ok(after)
 }
 
-/// Deletes the agent with its attachments and its tokens. Its call records stay.
+/// Deletes the agent with its attachments and its tokens, each with a row in the log. Its call records stay.
 pub async fn delete(scope: &Scope, id: &AgentId) -> Result<()> {
     let before = to_shape(scope, id).await?;
-    let change = Change::new(Action::Delete, subject(id))
-        .from(&AgentOut::from(&before))?
-        .only_if(store::AGENT_IS_AT, [id.as_str().into(), before.revision.into()]);
-    let [_, deleted] =
-        scope.write([change.record(&scope.author().await?), store::delete_agent(scope.workspace(), &before)]).await??;
+    let author = scope.author().await?;
+    let at = || [id.as_str().into(), before.revision.into()];
+    let end = |action, what| record_each(&author, action, &store::while_agent_is_at(what), at());
+    let change =
+        Change::new(Action::Delete, subject(id)).from(&AgentOut::from(&before))?.only_if(store::AGENT_IS_AT, at());
+    let [_, _, _, deleted] = scope
+        .write([
+            end(Action::Detach, store::ATTACHMENTS_OF_AGENT),
+            end(Action::Revoke, TOKENS_OF_AGENT),
+            change.record(&author),
+            store::delete_agent(scope.workspace(), &before),
+        ])
+        .await??;
     changed(&deleted, id)
 }
 

@@ -64,7 +64,7 @@ mod tests {
     fn agent(change: ProfileChange) -> Agent {
         Agent {
             id: AgentId::random().unwrap(),
-            profile: Profile::new("a".into(), change),
+            profile: Profile::new("a".into(), change).unwrap(),
             created_at: Timestamp::from_millis(0).unwrap(),
             revision: 1,
         }

@@ -23,17 +23,17 @@ pub struct Profile {
 
 impl Profile {
     /// A new agent's: the defaults, but for what is given.
-    pub fn new(name: String, given: ProfileChange) -> Self {
+    pub fn new(name: String, given: ProfileChange) -> Result<Self> {
         let mut profile = Self {
-            name,
+            name: String::new(),
             capabilities: Vec::new(),
             max_risk: Risk::Medium,
             allowed_modules: Vec::new(),
             permission_level: Level::User,
             default_tools: true,
         };
-        given.apply(&mut profile);
-        profile
+        ProfileChange { name: Some(name), ..given }.apply(&mut profile)?;
+        Ok(profile)
     }
 }
 
@@ -55,7 +55,7 @@ pub struct ProfileChange {
 
 impl ProfileChange {
     /// The change, if all of it keeps the rules; else everything that does not.
-    pub fn checked(mut self) -> Result<Self> {
+    fn checked(mut self) -> Result<Self> {
         let mut problems = Vec::new();
         let mut problem = |path: String, message: String| {
             problems.push(Problem { place: Place::Body, path, message });
@@ -82,18 +82,21 @@ impl ProfileChange {
         if problems.is_empty() { Ok(self) } else { Err(Error::Invalid(problems)) }
     }
 
-    pub fn apply(self, profile: &mut Profile) {
+    /// Changes `profile`, if all of it keeps the rules; else says everything that does not.
+    pub fn apply(self, profile: &mut Profile) -> Result<()> {
+        let given = self.checked()?;
         fn set<T>(field: &mut T, value: Option<T>) {
             if let Some(value) = value {
                 *field = value;
             }
         }
-        set(&mut profile.name, self.name);
-        set(&mut profile.capabilities, self.capabilities);
-        set(&mut profile.max_risk, self.max_risk);
-        set(&mut profile.allowed_modules, self.allowed_modules);
-        set(&mut profile.permission_level, self.permission_level);
-        set(&mut profile.default_tools, self.default_tools);
+        set(&mut profile.name, given.name);
+        set(&mut profile.capabilities, given.capabilities);
+        set(&mut profile.max_risk, given.max_risk);
+        set(&mut profile.allowed_modules, given.allowed_modules);
+        set(&mut profile.permission_level, given.permission_level);
+        set(&mut profile.default_tools, given.default_tools);
+        Ok(())
     }
 }
 
@@ -108,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_new_agent_has_the_defaults() {
-        let profile = Profile::new("Clerk".into(), ProfileChange::default());
+        let profile = Profile::new("Clerk".into(), ProfileChange::default()).unwrap();
         assert_eq!(
             profile,
             Profile {

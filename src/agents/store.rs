@@ -1,11 +1,11 @@
 //! SQL for the tables `agents` and `agent_tools`.
 
-use super::attachment::{Attached, Config};
-use super::{Agent, Profile};
+use super::attachment::{Attached, Reading};
+use super::{Agent, Config, Profile};
 use crate::callers::Level;
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
-use crate::ids::{AgentId, WorkspaceId};
+use crate::ids::{AgentId, ToolId, WorkspaceId};
 use crate::page::PageRequest;
 use crate::registry::{Risk, TOOL_COLUMNS, Tool, ToolRow};
 use crate::time::Timestamp;
@@ -23,9 +23,20 @@ pub const AGENT_IS_AT: &str = "EXISTS (SELECT 1 FROM agents WHERE workspace_id =
 pub const ATTACHMENT_IS_AT: &str = "EXISTS (
     SELECT 1 FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?11 AND tool_key = ?12 AND revision = ?13)";
 
+/// The attachments of the agent `?5`, as the change log shows them (for [`crate::changes::record_each`]).
+pub const ATTACHMENTS_OF_AGENT: &str = "SELECT 'attachment:' || a.agent_id || '/' || t.id AS subject, t.id AS tool_id,
+      json_object('agent_id', a.agent_id, 'tool_id', t.id, 'config', json(a.config)) AS previous_state
+    FROM agent_tools a JOIN tools t ON t.key = a.tool_key WHERE a.workspace_id = ?1 AND a.agent_id = ?5";
+
+/// Lets `ended` (one of the queries for [`crate::changes::record_each`]) find nothing unless the agent `?5` is
+/// at the revision `?6`.
+pub fn while_agent_is_at(ended: &str) -> String {
+    format!("{ended} AND EXISTS (SELECT 1 FROM agents WHERE workspace_id = ?1 AND id = ?5 AND revision = ?6)")
+}
+
 /// The parameters of [`ATTACHMENT_IS_AT`].
-pub fn attachment_at(agent: &Agent, attached: &Attached) -> [Param; 3] {
-    [agent.id.as_str().into(), attached.tool.key.into(), attached.revision.into()]
+pub fn attachment_at(agent: &Agent, reading: &Reading) -> [Param; 3] {
+    [agent.id.as_str().into(), reading.attached.tool.key.into(), reading.revision.into()]
 }
 
 #[derive(Deserialize)]
@@ -70,15 +81,12 @@ struct AttachedRow {
     revision: u32,
 }
 
-impl TryFrom<AttachedRow> for Attached {
+impl TryFrom<AttachedRow> for Reading {
     type Error = Error;
 
     fn try_from(row: AttachedRow) -> Result<Self> {
-        Ok(Self {
-            tool: Tool::try_from(row.tool)?,
-            config: row.config.as_deref().map(stored_json).transpose()?.map(Config),
-            revision: row.revision,
-        })
+        let config = row.config.as_deref().map(stored_json).transpose()?.map(Config);
+        Ok(Self { attached: Attached { tool: Tool::try_from(row.tool)?, config }, revision: row.revision })
     }
 }
 
@@ -86,18 +94,17 @@ fn stored_json<T: DeserializeOwned>(text: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|cause| Error::Internal(format!("stored JSON cannot be read: {cause}")))
 }
 
-/// The oldest first; `only` that one, if it is given.
-pub fn list_agents(workspace: &WorkspaceId, only: Option<&AgentId>, request: &PageRequest) -> Result<Statement> {
+/// The oldest first.
+pub fn list_agents(workspace: &WorkspaceId, request: &PageRequest) -> Result<Statement> {
     let (created_at, id) = request.after_age()?;
     Ok(sql(format!(
         "SELECT {AGENT_COLUMNS} FROM agents
-         WHERE workspace_id = ?1 AND (created_at, id) > (?2, ?3) AND (?4 IS NULL OR id = ?4)
-         ORDER BY created_at, id LIMIT ?5"
+         WHERE workspace_id = ?1 AND (created_at, id) > (?2, ?3)
+         ORDER BY created_at, id LIMIT ?4"
     ))
     .bind(workspace.as_str())
     .bind(created_at)
     .bind(id)
-    .bind(only.map(AgentId::as_str))
     .bind(request.rows_to_ask()))
 }
 
@@ -153,6 +160,12 @@ pub fn delete_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
         .bind(agent.revision)
 }
 
+/// How many tools can be attached to one agent; a toolbox holds them all at once.
+pub const MAX_ATTACHED: u32 = 1_000;
+
+/// True while the agent `?11` has room for another (for [`crate::changes::Change::only_if`]).
+pub const HAS_ROOM: &str = "(SELECT count(*) FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?11) < ?12";
+
 /// Attachments `a` with their tools at the current versions.
 fn select_attached(rest: &str) -> Statement {
     sql(format!(
@@ -178,21 +191,23 @@ pub fn all_attached(workspace: &WorkspaceId, agent: &AgentId) -> Statement {
     select_attached("ORDER BY a.tool_key").bind(workspace.as_str()).bind(agent.as_str())
 }
 
-pub fn find_attached_by_name(workspace: &WorkspaceId, agent: &AgentId, tool_id: Option<&str>) -> Statement {
+pub fn find_attached(workspace: &WorkspaceId, agent: &AgentId, tool_id: &ToolId) -> Statement {
     select_attached("AND a.tool_key = (SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?3)")
         .bind(workspace.as_str())
         .bind(agent.as_str())
-        .bind(tool_id)
+        .bind(tool_id.as_str())
 }
 
-pub fn read_attached(rows: &Rows) -> Result<Option<Attached>> {
-    rows.first::<AttachedRow>()?.map(Attached::try_from).transpose()
+pub fn read_attached(rows: &Rows) -> Result<Option<Reading>> {
+    rows.first::<AttachedRow>()?.map(Reading::try_from).transpose()
 }
 
 pub fn read_all_attached(rows: &Rows) -> Result<Vec<Attached>> {
-    rows.all::<AttachedRow>()?.into_iter().map(Attached::try_from).collect()
+    rows.all::<AttachedRow>()?.into_iter().map(|row| Reading::try_from(row).map(|it| it.attached)).collect()
 }
 
+/// Unless the agent has as many as it may. The revision starts where no attachment of the workspace has ever
+/// been, so that a change decided on a reading of one that was since detached and attached again is refused.
 pub fn insert_attachment(
     workspace: &WorkspaceId,
     agent: &AgentId,
@@ -200,30 +215,33 @@ pub fn insert_attachment(
     config: Option<&Config>,
     now: Timestamp,
 ) -> Statement {
-    sql("INSERT INTO agent_tools (workspace_id, agent_id, tool_key, config, created_at) VALUES (?1, ?2, ?3, ?4, ?5)")
-        .bind(workspace.as_str())
-        .bind(agent.as_str())
-        .bind(tool.key)
-        .bind(config.map(Config::to_json))
-        .bind(now.to_string())
+    sql("INSERT INTO agent_tools (workspace_id, agent_id, tool_key, config, created_at, revision)
+         SELECT ?1, ?2, ?3, ?4, ?5, 1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0)
+         WHERE (SELECT count(*) FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2) < ?6")
+    .bind(workspace.as_str())
+    .bind(agent.as_str())
+    .bind(tool.key)
+    .bind(config.map(Config::to_json))
+    .bind(now.to_string())
+    .bind(MAX_ATTACHED)
 }
 
 /// Only while it is at the revision that was read.
-pub fn update_attachment(workspace: &WorkspaceId, agent: &AgentId, attached: &Attached, config: &Config) -> Statement {
+pub fn update_attachment(workspace: &WorkspaceId, agent: &AgentId, reading: &Reading, config: &Config) -> Statement {
     sql("UPDATE agent_tools SET config = ?5, revision = revision + 1
          WHERE workspace_id = ?1 AND agent_id = ?2 AND tool_key = ?3 AND revision = ?4")
     .bind(workspace.as_str())
     .bind(agent.as_str())
-    .bind(attached.tool.key)
-    .bind(attached.revision)
+    .bind(reading.attached.tool.key)
+    .bind(reading.revision)
     .bind(config.to_json())
 }
 
 /// Only while it is at the revision that was read.
-pub fn delete_attachment(workspace: &WorkspaceId, agent: &AgentId, attached: &Attached) -> Statement {
+pub fn delete_attachment(workspace: &WorkspaceId, agent: &AgentId, reading: &Reading) -> Statement {
     sql("DELETE FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2 AND tool_key = ?3 AND revision = ?4")
         .bind(workspace.as_str())
         .bind(agent.as_str())
-        .bind(attached.tool.key)
-        .bind(attached.revision)
+        .bind(reading.attached.tool.key)
+        .bind(reading.revision)
 }

@@ -25,7 +25,7 @@ pub async fn toolbox(scope: &Scope, agent_id: &AgentId) -> Result<Vec<Attached>>
 
     let mut tools = store::read_all_attached(&attached)?;
     if tools.is_empty() && agent.profile.default_tools {
-        tools = registry::read_tools(&defaults)?.into_iter().map(Attached::by_default).collect();
+        tools = registry::read_tools(&defaults)?.into_iter().map(|tool| Attached { tool, config: None }).collect();
     }
     tools.retain(|it| judge(&agent, caller.level, &it.tool).is_ok());
     Ok(tools)

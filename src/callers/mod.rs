@@ -7,6 +7,7 @@
 mod store;
 mod token;
 
+pub use store::TOKENS_OF_AGENT;
 pub use token::{NewToken, Presented, Token, TokenOut, create, list, revoke};
 
 use crate::app::App;
@@ -112,12 +113,13 @@ impl Scope {
     }
 
     /// Runs statements that change nothing, and checks the caller in the same batch.
+    #[expect(clippy::disallowed_methods, reason = "the caller is checked here")]
     pub async fn read<const N: usize>(&self, statements: [Statement; N]) -> Result<[Rows; N]> {
         let mut statements = Vec::from(statements);
         let unchecked = self.token.as_ref().filter(|_| self.caller.get().is_none());
         statements.extend(unchecked.map(|token| store::find_token(&self.workspace, token.id())));
 
-        let mut rows = self.app.db().batch(&statements).await?;
+        let mut rows = self.app.db()?.batch(&statements).await?;
         if let Some(token) = unchecked {
             let found = rows.pop().map(|it| store::read_token(&it)).transpose()?.flatten();
             self.admit(token.check(found, self.app.now())?)?;
@@ -126,9 +128,10 @@ impl Scope {
     }
 
     /// Runs statements that change something, as one transaction, for a caller who has been checked.
+    #[expect(clippy::disallowed_methods, reason = "the caller has been checked")]
     pub async fn write<const N: usize>(&self, statements: [Statement; N]) -> Result<Written<N>> {
         self.caller().await?;
-        Ok(self.app.db().batch(&statements).await.and_then(exactly))
+        Ok(self.app.db()?.batch(&statements).await.and_then(exactly))
     }
 
     fn admit(&self, caller: Caller) -> Result<()> {

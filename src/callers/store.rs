@@ -14,6 +14,12 @@ const COLUMNS: &str = "id, name, level, agent_id, sha256, expires_at, created_at
 /// True while the token `?11` is there (for [`crate::changes::Change::only_if`]).
 pub const TOKEN_EXISTS: &str = "EXISTS (SELECT 1 FROM tokens WHERE workspace_id = ?1 AND id = ?11)";
 
+/// The tokens bound to the agent `?5`, as the change log shows them (for [`crate::changes::record_each`]).
+pub const TOKENS_OF_AGENT: &str = "SELECT 'token:' || id AS subject, NULL AS tool_id,
+      json_object('id', id, 'name', name, 'level', level, 'agent_id', agent_id, 'expires_at', expires_at,
+        'created_at', created_at, 'created_by', created_by) AS previous_state
+    FROM tokens WHERE workspace_id = ?1 AND agent_id = ?5";
+
 #[derive(Deserialize)]
 struct TokenRow {
     id: String,

@@ -134,7 +134,7 @@ pub async fn create(scope: &Scope, new: NewToken) -> Result<(Token, String)> {
 pub async fn list(scope: &Scope, request: &PageRequest) -> Result<Page<Token>> {
     let [rows] = scope.read([store::list_tokens(scope.workspace(), request)?]).await?;
     scope.caller().await?.must_be_unbound()?;
-    request.page(store::read_tokens(&rows)?, |token| PageRequest::age_cursor(token.created_at, token.id.as_str()))
+    Ok(request.page(store::read_tokens(&rows)?, |token| PageRequest::age_cursor(token.created_at, token.id.as_str())))
 }
 
 /// Ends a token at once.

@@ -1,6 +1,7 @@
 //! The way into the sandbox container. Each object owns one container: it starts it at the first
 //! request, without internet, waits until it listens, and passes requests on as they are.
 
+use futures_util::future::{Either, select};
 use std::time::Duration;
 use worker::{
     Container, ContainerStartupOptions, Delay, DurableObject, Env, Fetcher, Request, Response, State, durable_object,
@@ -9,7 +10,8 @@ use worker::{
 
 /// Where the sandbox's server listens inside the container.
 const PORT: u16 = 8080;
-const START_ATTEMPTS: u32 = 100;
+const START_ATTEMPTS: u32 = 50;
+const ATTEMPT: Duration = Duration::from_secs(1);
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 
 #[durable_object]
@@ -42,10 +44,20 @@ async fn ready(container: &Container) -> worker::Result<Option<Fetcher>> {
     }
     for _ in 0..START_ATTEMPTS {
         let server = container.get_tcp_port(PORT)?;
-        if server.fetch("http://sandbox/health", None).await.is_ok() {
+        if is_well(&server).await {
             return Ok(Some(server));
         }
         Delay::from(BETWEEN_ATTEMPTS).await;
     }
     Ok(None)
+}
+
+/// Whether the server answers that it is well; an attempt can hang while the container starts.
+async fn is_well(server: &Fetcher) -> bool {
+    let answer = Box::pin(server.fetch("http://sandbox/health", None));
+    let deadline = Box::pin(Delay::from(ATTEMPT));
+    match select(answer, deadline).await {
+        Either::Left((Ok(response), _)) => response.status().is_success(),
+        Either::Left((Err(_), _)) | Either::Right(_) => false,
+    }
 }

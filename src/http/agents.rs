@@ -1,41 +1,23 @@
 //! `/api/agents`: who uses tools.
 
 use super::attachments::AttachedOut;
-use super::extract::{Body, Guest, Named, Query, User};
+use super::extract::{Body, Guest, Named, PageQuery, Query, User};
 use super::respond::{Created, Json, NoContent};
 use crate::agents::{self, AgentOut, Profile, ProfileChange};
 use crate::callers::Level;
 use crate::error::Result;
 use crate::ids::AgentId;
-use crate::page::PageRequest;
 use crate::registry::Risk;
 use crate::text_enum::text_enum;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct PageQuery {
-    /// How many to answer at the most.
-    #[param(minimum = 1, maximum = 200, default = 50)]
-    pub limit: Option<u32>,
-    /// Where the page before this one ended: its `next_cursor`.
-    #[param(pattern = "^[A-Za-z0-9_-]+$")]
-    pub cursor: Option<String>,
-}
-
-impl PageQuery {
-    pub fn check(&self) -> Result<PageRequest> {
-        PageRequest::new(self.limit, self.cursor.as_deref())
-    }
-}
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentIn {
     #[schema(min_length = 1, max_length = 200, example = "Mail clerk")]
     name: String,
+    /// Words of 1 to 128 letters, digits or any of `_ . : -`.
     #[schema(max_items = 200, example = json!(["mail"]))]
     capabilities: Option<Vec<String>>,
     /// The riskiest tool that it may use; medium if not given.
@@ -52,14 +34,14 @@ pub struct AgentIn {
 impl AgentIn {
     fn check(self) -> Result<Profile> {
         let given = ProfileChange {
-            name: Some(self.name.clone()),
+            name: None,
             capabilities: self.capabilities,
             max_risk: self.max_risk,
             allowed_modules: self.allowed_modules,
             permission_level: self.permission_level,
             default_tools: self.default_tools,
         };
-        Ok(Profile::new(self.name, given.checked()?))
+        Profile::new(self.name, given)
     }
 }
 
@@ -114,7 +96,7 @@ pub async fn update_agent(
     Named(agent_id): Named<AgentId>,
     Body(body): Body<ProfileChange>,
 ) -> Result<Json<AgentOut>> {
-    let agent = agents::update(&scope, &agent_id, body.checked()?).await?;
+    let agent = agents::update(&scope, &agent_id, body).await?;
     Ok(Json(AgentOut::from(&agent)))
 }
 

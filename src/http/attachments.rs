@@ -1,7 +1,6 @@
 //! `/api/agents/{agent_id}/tools`: what is attached to an agent.
 
-use super::agents::PageQuery;
-use super::extract::{Body, Guest, Named, Query, User};
+use super::extract::{Body, Guest, Named, PageQuery, Query, User};
 use super::respond::{Created, Json, NoContent};
 use crate::agents::{self, Attached, Config};
 use crate::callers::Level;

@@ -5,18 +5,27 @@ use crate::app::App;
 use crate::callers::{Credential, Level, Presented, Scope};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
+use crate::page::PageRequest;
 use axum::body::Body as RequestBody;
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Request, header};
 use http_body_util::BodyExt;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
+use utoipa::IntoParams;
 
 /// The largest body.
 pub const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
+
+/// How much of a larger one is read before the connection is given up.
+const MAX_DRAINED_BYTES: usize = 4 * MAX_BODY_BYTES;
+
+/// How many values a body may hold: as many take some 20 MB of an isolate's 128.
+const MAX_VALUES: usize = 250_000;
 
 const WORKSPACE: &str = "X-Workspace-Id";
 
@@ -156,6 +165,25 @@ fn form_urlencoded(text: &str) -> worker::url::form_urlencoded::Parse<'_> {
     worker::url::form_urlencoded::parse(text.as_bytes())
 }
 
+/// What every list takes.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    /// How many to answer at the most.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+    /// Where the page before this one ended: its `next_cursor`.
+    #[param(pattern = "^[A-Za-z0-9_-]+$")]
+    cursor: Option<String>,
+}
+
+impl PageQuery {
+    pub fn check(&self) -> Result<PageRequest> {
+        PageRequest::new(self.limit, self.cursor.as_deref())
+    }
+}
+
 /// A JSON body, whatever its Content-Type.
 pub struct Body<T>(pub T);
 
@@ -167,12 +195,14 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
-/// The whole body, up to the limit. A longer one is read to its end all the same, though not kept: a
+/// The whole body, up to the limit. A longer one is read on for a while all the same, though not kept: a
 /// client that is still sending when the answer comes sees a broken connection instead of the answer.
 async fn collect(mut body: RequestBody) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut total = 0_usize;
-    while let Some(frame) = body.frame().await {
+    while total <= MAX_DRAINED_BYTES
+        && let Some(frame) = body.frame().await
+    {
         let frame = frame.map_err(|cause| Error::body("", format!("The body could not be read: {cause}")))?;
         let Some(data) = frame.data_ref() else { continue };
         total = total.saturating_add(data.len());
@@ -193,6 +223,9 @@ fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     if bytes.trim_ascii_start().first().is_some_and(|it| *it != b'{') {
         return Err(Error::body("", "The body must be a JSON object"));
     }
+    if values(bytes) > MAX_VALUES {
+        return Err(Error::body("", format!("The body holds more than {MAX_VALUES} values")));
+    }
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|cause| {
         let message = cause.inner().to_string();
@@ -201,6 +234,21 @@ fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     })?;
     json.end().map_err(|cause| Error::body("", cause.to_string()))?;
     Ok(value)
+}
+
+/// About how many values there are in a JSON text, by its commas, brackets and braces outside of strings.
+fn values(json: &[u8]) -> usize {
+    let (mut count, mut in_string, mut escaped) = (0, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 /// Where a value did not fit, as the inside of a JSON pointer. serde speaks of missing and unknown fields at
@@ -235,7 +283,6 @@ fn escaped(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::error::Problem;
-    use serde::Deserialize;
 
     #[derive(Debug, Deserialize, PartialEq)]
     #[serde(deny_unknown_fields)]
@@ -300,6 +347,15 @@ mod tests {
     fn deep_json_is_refused_and_does_not_overflow() {
         let deep = r#"{"a":"#.repeat(100_000);
         assert!(read_json::<serde_json::Value>(deep.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_body_of_too_many_values_is_refused_before_it_is_read() {
+        let numbers = |count: usize| format!(r#"{{"a":[{}0]}}"#, "0,".repeat(count)).into_bytes();
+        assert!(read_json::<serde_json::Value>(&numbers(1_000)).is_ok());
+        assert!(read_json::<serde_json::Value>(&numbers(300_000)).is_err());
+        let text = format!(r#"{{"a":"{}"}}"#, r#"[,{\\\","#.repeat(300_000));
+        assert!(read_json::<serde_json::Value>(text.as_bytes()).is_ok());
     }
 
     #[test]

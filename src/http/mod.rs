@@ -83,7 +83,7 @@ pub async fn serve(mut request: HttpRequest, env: Env) -> Response {
     let Ok(response) = router(&app).call(request).await;
     let mut response = finish(app.request_id(), response);
     if app.settings().cost_header
-        && let Ok(cost) = HeaderValue::try_from(app.db().cost().to_string())
+        && let Some(Ok(cost)) = app.cost().map(|it| HeaderValue::try_from(it.to_string()))
     {
         response.headers_mut().insert(COST, cost);
     }

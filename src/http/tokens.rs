@@ -1,7 +1,6 @@
 //! `/api/tokens`: who may call.
 
-use super::agents::PageQuery;
-use super::extract::{Body, Named, Owner, Query};
+use super::extract::{Body, Named, Owner, PageQuery, Query};
 use super::respond::{Created, Json, NoContent};
 use crate::callers::{self, Level, NewToken, TokenOut};
 use crate::error::{Error, Result};

@@ -2,11 +2,10 @@
 
 use super::extract::{Body, Guest, Named, Query};
 use super::respond::{Json, Text};
-use crate::durable::limiter;
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version};
 use crate::page::PageRequest;
-use crate::registry::schema::{self, Violation};
+use crate::registry::schema::Violation;
 use crate::registry::{self, ExecutionMode, ResourceClass, Risk, Source, ToolFilter, ToolOut};
 use crate::search_text;
 use serde::{Deserialize, Serialize};
@@ -176,12 +175,12 @@ pub async fn validate_arguments(
     Named(tool_id): Named<ToolId>,
     Body(body): Body<ArgumentsIn>,
 ) -> Result<Json<ValidationOut>> {
-    let tool = registry::get(&scope, &tool_id, None).await?;
-    let schema = schema::compiled(&tool.parameters_schema)?;
-    let mut arguments = Value::Object(body.arguments.unwrap_or_default());
-    schema.fill_defaults(&mut arguments);
-    let errors = schema.violations(&arguments);
-    Ok(Json(ValidationOut { valid: errors.is_empty(), errors, arguments }))
+    let checked = registry::validate(&scope, &tool_id, body.arguments.unwrap_or_default()).await?;
+    Ok(Json(ValidationOut {
+        valid: checked.violations.is_empty(),
+        errors: checked.violations,
+        arguments: checked.document,
+    }))
 }
 
 #[derive(Serialize, ToSchema)]
@@ -200,14 +199,10 @@ pub struct RateLimitOut {
     responses((status = 200, description = "How the limit stands", body = RateLimitOut)))]
 #[worker::send]
 pub async fn get_rate_limit(Guest(scope): Guest, Named(tool_id): Named<ToolId>) -> Result<Json<RateLimitOut>> {
-    let tool = registry::get(&scope, &tool_id, None).await?;
-    let standing = match tool.rate_limit {
-        None => None,
-        Some(limit) => Some(limiter::peek(scope.app(), scope.workspace(), &tool_id, limit).await?),
-    };
+    let limit = registry::rate_limit(&scope, &tool_id).await?;
     Ok(Json(RateLimitOut {
-        limit: tool.rate_limit,
-        remaining: standing.map(|it| it.remaining),
-        retry_after: standing.map(|it| it.retry_after),
+        limit: limit.map(|(limit, _)| limit),
+        remaining: limit.map(|(_, standing)| standing.remaining),
+        retry_after: limit.map(|(_, standing)| standing.retry_after),
     }))
 }

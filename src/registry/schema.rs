@@ -1,7 +1,8 @@
 //! JSON Schema: compiled once per isolate, defaults filled in, every violation listed with its place.
 
 use crate::error::{Error, Result};
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -13,24 +14,10 @@ use utoipa::ToSchema;
 /// How many compiled schemas an isolate keeps; at about 20 KB each, far below its memory.
 const CACHED: usize = 512;
 
-/// How deep defaults are looked for; only a schema that refers to itself goes deeper.
+/// How deep, and in how many places, defaults are looked for. Only a schema that refers to itself goes beyond,
+/// and it would go on for ever.
 const MAX_DEPTH: usize = 64;
-
-/// Applicators at a schema's top that speak of the object as a whole, not of one property.
-const ABOUT_THE_WHOLE: [&str; 12] = [
-    "required",
-    "anyOf",
-    "oneOf",
-    "allOf",
-    "not",
-    "if",
-    "then",
-    "else",
-    "dependentRequired",
-    "dependentSchemas",
-    "minProperties",
-    "unevaluatedProperties",
-];
+const MAX_STEPS: usize = 10_000;
 
 /// A compiled schema.
 pub struct Schema {
@@ -46,6 +33,18 @@ pub struct Violation {
     pub path: String,
     #[schema(example = "80 is greater than the maximum of 50")]
     pub message: String,
+}
+
+impl From<ValidationError<'_>> for Violation {
+    fn from(error: ValidationError<'_>) -> Self {
+        Self { path: error.instance_path().to_string(), message: error.to_string() }
+    }
+}
+
+/// A document that was held against a schema.
+pub struct Checked {
+    pub document: Value,
+    pub violations: Vec<Violation>,
 }
 
 /// The compiled form of a stored schema.
@@ -83,49 +82,64 @@ impl Schema {
     }
 
     /// Every way in which `document` does not fit.
-    pub fn violations(&self, document: &Value) -> Vec<Violation> {
-        self.validator
-            .iter_errors(document)
-            .map(|error| Violation { path: error.instance_path().to_string(), message: error.to_string() })
-            .collect()
+    fn violations(&self, document: &Value) -> Vec<Violation> {
+        self.validator.iter_errors(document).map(Violation::from).collect()
     }
 
-    /// The ways in which some properties, taken by themselves, do not fit: what the schema says of
-    /// the object as a whole (what is required, alternatives) is left out.
-    pub fn violations_of_properties(
-        &self,
-        properties: &Map<String, Value>,
-    ) -> std::result::Result<Vec<Violation>, String> {
-        let mut definition = self.definition.clone();
-        if let Some(keywords) = definition.as_object_mut() {
-            keywords.retain(|keyword, _| !ABOUT_THE_WHOLE.contains(&keyword.as_str()));
-        }
-        Ok(Self::compile(definition)?.violations(&Value::Object(properties.clone())))
+    /// `document` with its defaults filled in, and every way in which it does not fit.
+    pub fn check(&self, mut document: Value) -> Checked {
+        let violations = match self.fill_defaults(&mut document) {
+            Ok(()) => self.violations(&document),
+            Err(violation) => vec![violation],
+        };
+        Checked { document, violations }
+    }
+
+    /// The ways in which some properties, taken by themselves, do not fit: that others are missing, or that
+    /// the object as a whole fits none of several forms, is left out.
+    pub fn violations_of_properties(&self, properties: &Map<String, Value>) -> Vec<Violation> {
+        let document = Value::Object(properties.clone());
+        let about_a_property = |error: &ValidationError<'_>| {
+            !error.instance_path().as_str().is_empty()
+                || matches!(
+                    error.kind(),
+                    ValidationErrorKind::AdditionalProperties { .. }
+                        | ValidationErrorKind::UnevaluatedProperties { .. }
+                        | ValidationErrorKind::PropertyNames { .. }
+                )
+        };
+        self.validator.iter_errors(&document).filter(about_a_property).map(Violation::from).collect()
     }
 
     /// Fills in the defaults of all that `document` leaves out, at every depth.
-    pub fn fill_defaults(&self, document: &mut Value) {
-        self.fill(&self.definition, document, 0);
+    fn fill_defaults(&self, document: &mut Value) -> std::result::Result<(), Violation> {
+        let mut steps = MAX_STEPS;
+        self.fill(&self.definition, document, MAX_DEPTH, &mut steps);
+        if steps > 0 {
+            return Ok(());
+        }
+        Err(Violation { path: String::new(), message: "The schema has too many defaults within defaults".into() })
     }
 
-    fn fill(&self, schema: &Value, document: &mut Value, depth: usize) {
-        if depth > MAX_DEPTH {
+    fn fill(&self, schema: &Value, document: &mut Value, depth: usize, steps: &mut usize) {
+        if depth == 0 || *steps == 0 {
             return;
         }
-        if let Some(target) = schema.get("$ref").and_then(Value::as_str).and_then(|it| self.target(it)) {
-            self.fill(target, document, depth + 1);
+        *steps -= 1;
+        if let Some(target) = self.referred(schema) {
+            self.fill(target, document, depth - 1, steps);
         }
         for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-            self.fill(part, document, depth + 1);
+            self.fill(part, document, depth - 1, steps);
         }
         match document {
             Value::Object(fields) => {
                 for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                    if let (None, Some(default)) = (fields.get(name), property.get("default")) {
+                    if let (None, Some(default)) = (fields.get(name), self.default(property)) {
                         fields.insert(name.clone(), default.clone());
                     }
                     if let Some(field) = fields.get_mut(name) {
-                        self.fill(property, field, depth + 1);
+                        self.fill(property, field, depth - 1, steps);
                     }
                 }
             }
@@ -133,15 +147,21 @@ impl Schema {
                 let Some(items) = schema.get("items") else { return };
                 let already_given = schema.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
                 for element in elements.iter_mut().skip(already_given) {
-                    self.fill(items, element, depth + 1);
+                    self.fill(items, element, depth - 1, steps);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
 
-    fn target(&self, reference: &str) -> Option<&Value> {
-        self.definition.pointer(reference.strip_prefix('#')?)
+    /// A property's default: its own, or that of what it refers to.
+    fn default<'a>(&'a self, property: &'a Value) -> Option<&'a Value> {
+        std::iter::successors(Some(property), |it| self.referred(it)).take(MAX_DEPTH).find_map(|it| it.get("default"))
+    }
+
+    /// What a schema's `$ref` leads to within the whole.
+    fn referred(&self, schema: &Value) -> Option<&Value> {
+        self.definition.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
     }
 }
 
@@ -157,7 +177,7 @@ mod tests {
     #[track_caller]
     fn check_defaults(definition: Value, document: Value, expected: Value) {
         let mut document = document;
-        schema(definition).fill_defaults(&mut document);
+        schema(definition).fill_defaults(&mut document).unwrap();
         assert_eq!(document, expected);
     }
 
@@ -200,10 +220,29 @@ mod tests {
     }
 
     #[test]
+    fn a_default_may_stand_where_a_reference_leads() {
+        check_defaults(
+            json!({
+                "properties": {"limit": {"$ref": "#/$defs/limit"}, "loop": {"$ref": "#/$defs/loop"}},
+                "$defs": {"limit": {"default": 10}, "loop": {"$ref": "#/$defs/loop"}},
+            }),
+            json!({}),
+            json!({"limit": 10}),
+        );
+    }
+
+    #[test]
     fn a_schema_that_refers_to_itself_comes_to_an_end() {
-        let mut document = json!({});
-        schema(json!({"properties": {"next": {"$ref": "#", "default": {}}}})).fill_defaults(&mut document);
-        assert!(document["next"]["next"].is_object());
+        let fill = |definition| {
+            let mut document = json!({});
+            (schema(definition).fill_defaults(&mut document), document)
+        };
+        let (filled, document) = fill(json!({"properties": {"next": {"$ref": "#", "default": {}}}}));
+        assert!(filled.is_ok() && document["next"]["next"].is_object());
+        let (filled, _) = fill(json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]}));
+        assert!(filled.is_err());
+        let twice = json!({"properties": {"a": {"$ref": "#", "default": {}}, "b": {"$ref": "#", "default": {}}}});
+        assert!(fill(twice).0.is_err());
     }
 
     #[test]
@@ -224,15 +263,18 @@ mod tests {
         let schema = schema(json!({
             "properties": {"limit": {"$ref": "#/$defs/limit"}, "query": {"type": "string"}},
             "required": ["query"],
+            "allOf": [{"properties": {"query": {"maxLength": 3}}}],
+            "anyOf": [{"required": ["query"]}, {"required": ["id"]}],
             "additionalProperties": false,
             "$defs": {"limit": {"type": "integer", "maximum": 50}},
         }));
         let check = |properties: Value, expected: &[&str]| {
-            let violations = schema.violations_of_properties(properties.as_object().unwrap()).unwrap();
+            let violations = schema.violations_of_properties(properties.as_object().unwrap());
             assert_eq!(violations.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), expected);
         };
         check(json!({"limit": 20}), &[]);
         check(json!({"limit": 99}), &["/limit"]);
+        check(json!({"query": "long"}), &["/query"]);
         check(json!({"limti": 20}), &[""]);
     }
 

@@ -131,6 +131,49 @@ fn attached_tools_come_in_pages() {
         assert_eq!(json!(client.pages(&path, "tools", limit)), all);
     }
     client.get(&format!("{path}?cursor=6e6f7768657265")).refused(400, "VALIDATION_ERROR");
+
+    // A cursor stays good when what it names is detached.
+    let page = client.get(&format!("{path}?limit=2")).ok();
+    client.delete(&format!("{path}/{}", page["tools"][1]["id"].as_str().unwrap())).no_content();
+    let rest = client.get(&format!("{path}?cursor={}", page["next_cursor"].as_str().unwrap())).ok();
+    assert_eq!(rest["tools"], json!(all.as_array().unwrap()[2..]));
+}
+
+#[test]
+fn an_agent_can_have_a_thousand_tools_and_no_more() {
+    let client = workspace();
+    let agent = client.agent(json!({}));
+    open().ask(json!({"batch": [
+        {"sql": "INSERT INTO tools (workspace_id, id, source, created_at)
+                 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+                 SELECT ?1, 'tool-' || i, 'registered', 't' FROM n", "params": [client.workspace()]},
+        {"sql": "INSERT INTO agent_tools (workspace_id, agent_id, tool_key, created_at)
+                 SELECT ?1, ?2, key, 't' FROM tools WHERE workspace_id = ?1", "params": [client.workspace(), agent]},
+    ]}));
+    let path = format!("/api/agents/{agent}/tools");
+    let refused = client.post(&path, json!({"tool_id": "read_file"})).refused(409, "CONFLICT");
+    assert!(refused.message.contains("1000 tools attached"), "{}", refused.message);
+    open().sql("DELETE FROM tools WHERE workspace_id = ?1 AND id = 'tool-7'", &[json!(client.workspace())]);
+    client.post(&path, json!({"tool_id": "read_file"})).created();
+    client.post(&path, json!({"tool_id": "list_files"})).refused(409, "CONFLICT");
+    let rows = open().sql("SELECT action FROM changes WHERE workspace_id = ?1", &[json!(client.workspace())]);
+    assert_eq!(rows, [json!({"action": "create"}), json!({"action": "attach"})]);
+}
+
+#[test]
+fn an_attachment_made_anew_is_another() {
+    let client = workspace();
+    let agent = client.agent(json!({}));
+    let path = format!("/api/agents/{agent}/tools");
+    let revision = || {
+        let rows = open().sql("SELECT revision FROM agent_tools WHERE workspace_id = ?1", &[json!(client.workspace())]);
+        rows[0]["revision"].as_u64().unwrap()
+    };
+    client.post(&path, json!({"tool_id": "read_file"})).created();
+    let first = revision();
+    client.delete(&format!("{path}/read_file")).no_content();
+    client.post(&path, json!({"tool_id": "read_file"})).created();
+    assert!(revision() > first, "a change decided on the first would pass for one of the second");
 }
 
 #[test]

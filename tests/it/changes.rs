@@ -67,6 +67,38 @@ fn every_mutation_is_recorded_with_what_was_and_what_is() {
 }
 
 #[test]
+fn what_ends_with_an_agent_is_recorded_too() {
+    let client = workspace();
+    let id = client.agent(json!({"name": "A"}));
+    let path = format!("/api/agents/{id}");
+    let config = json!({"default_limit": 4});
+    client.post(&format!("{path}/tools"), json!({"tool_id": "email_search", "config": config})).created();
+    client.post(&format!("{path}/tools"), json!({"tool_id": "read_file"})).created();
+    let mut token = client.post("/api/tokens", json!({"name": "t", "level": "guest", "agent_id": id})).created();
+    token.as_object_mut().unwrap().remove("token");
+    client.delete(&path).no_content();
+
+    let log = log(&client);
+    let ended = &log[log.len() - 4..];
+    let told = ended.iter().map(|it| format!("{} {}", it["action"].as_str().unwrap(), it["subject"].as_str().unwrap()));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [
+            format!("detach attachment:{id}/email_search"),
+            format!("detach attachment:{id}/read_file"),
+            format!("revoke token:{}", token["id"].as_str().unwrap()),
+            format!("delete agent:{id}"),
+        ]
+    );
+    let attached = |tool: &str, config: Value| json!({"agent_id": id, "tool_id": tool, "config": config});
+    assert_eq!(state(&ended[0]["previous_state"]), attached("email_search", config));
+    assert_eq!(state(&ended[1]["previous_state"]), attached("read_file", Value::Null));
+    assert_eq!(state(&ended[2]["previous_state"]), token);
+    let numbers = log.iter().map(|it| it["seq"].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!(numbers, (1..=8).collect::<Vec<_>>());
+}
+
+#[test]
 fn numbers_have_no_gaps_under_racing_writers() {
     let client = workspace();
     race(16, |index| client.agent(json!({"name": format!("Agent {index}")})));

@@ -106,8 +106,18 @@ fn bodies_end_at_16_mib() {
     };
     let limit = 16 * 1024 * 1024;
     client.send("POST", "/api/agents", Some(body(limit))).refused(400, "VALIDATION_ERROR");
-    let refused = client.send("POST", "/api/agents", Some(body(limit + 1))).refused(413, "PAYLOAD_TOO_LARGE");
-    assert_eq!(refused.details["limit_bytes"], limit);
+    for bytes in [limit + 1, 20_000_000] {
+        let refused = client.send("POST", "/api/agents", Some(body(bytes))).refused(413, "PAYLOAD_TOO_LARGE");
+        assert_eq!(refused.details["limit_bytes"], limit);
+    }
+}
+
+#[test]
+fn a_body_of_millions_of_values_is_refused() {
+    let client = workspace();
+    let body = format!(r#"{{"arguments":{{"a":[{}0]}}}}"#, "0,".repeat(7_000_000)).into_bytes();
+    client.send("POST", "/api/tools/read_file/validate", Some(body)).refused(400, "VALIDATION_ERROR");
+    client.get("/api/tools").ok();
 }
 
 #[test]

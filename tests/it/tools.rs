@@ -267,6 +267,23 @@ fn pages_lead_to_the_end_and_miss_nothing() {
 }
 
 #[test]
+fn the_name_of_a_builtin_is_taken_everywhere() {
+    let message = open().sql_error(
+        "INSERT INTO tools (workspace_id, id, source, created_at) VALUES ('x', 'read_file', 'registered', 't')",
+    );
+    assert!(message.contains("the name of a built-in"), "{message}");
+}
+
+#[test]
+fn a_search_of_a_thousand_words_is_answered() {
+    let client = workspace();
+    let words = "a%20".repeat(1_000);
+    client.get(&format!("/api/tools?q={words}")).ok();
+    let refused = client.get("/api/tools?q=x&cursor=34323934393637323935").refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["cursor"]);
+}
+
+#[test]
 fn a_cursor_of_another_workspace_leads_nowhere() {
     let (here, there) = (workspace(), workspace());
     for index in 0..3 {

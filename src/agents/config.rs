@@ -1,0 +1,100 @@
+//! What is configured of a tool for one agent, and whether it fits the tool.
+
+use crate::error::{Error, Place, Problem, Result};
+use crate::registry::{Tool, schema};
+use serde_json::{Map, Value};
+
+/// A parameter's default stands in the configuration under its name with this before it.
+const DEFAULT_PREFIX: &str = "default_";
+
+/// The largest configuration, as JSON.
+const MAX_CONFIG_BYTES: usize = 64 * 1024;
+
+/// An attachment's configuration: a JSON object. `default_<parameter>` fills that parameter where a call
+/// omits it; `max_result_bytes` cuts long results; the rest is the tool's own business.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config(pub Map<String, Value>);
+
+impl Config {
+    /// Whether the configuration fits `tool`, with every fault named.
+    pub fn check(&self, tool: &Tool) -> Result<()> {
+        let mut problems = Vec::new();
+        let mut problem = |path: String, message: String| {
+            problems.push(Problem { place: Place::Body, path, message });
+        };
+        let bytes = self.to_json().len();
+        if bytes > MAX_CONFIG_BYTES {
+            problem("/config".into(), format!("has {bytes} bytes; {MAX_CONFIG_BYTES} are allowed"));
+        }
+        if let Some(limit) = self.0.get("max_result_bytes")
+            && limit.as_u64().is_none_or(|it| it == 0)
+        {
+            problem("/config/max_result_bytes".into(), "must be a whole number above 0".into());
+        }
+        let defaults = self.defaults();
+        if !defaults.is_empty() {
+            for it in schema::compiled(&tool.parameters_schema)?.violations_of_properties(&defaults) {
+                match it.path.strip_prefix('/') {
+                    Some(parameter) => problem(format!("/config/{DEFAULT_PREFIX}{parameter}"), it.message),
+                    None => problem("/config".into(), it.message),
+                }
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+    }
+
+    /// The defaults that it gives to the tool's parameters.
+    fn defaults(&self) -> Map<String, Value> {
+        self.0
+            .iter()
+            .filter_map(|(key, value)| Some((key.strip_prefix(DEFAULT_PREFIX)?.to_owned(), value.clone())))
+            .collect()
+    }
+
+    pub fn to_json(&self) -> String {
+        Value::Object(self.0.clone()).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::fixture;
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(config: Value, expected: &[&str]) {
+        let mut tool = fixture("search");
+        tool.parameters_schema = json!({
+            "type": "object",
+            "properties": {"query": {"type": "string"}, "limit": {"type": "integer", "maximum": 50}},
+            "required": ["query"],
+            "additionalProperties": false,
+        })
+        .to_string();
+        let Value::Object(config) = config else { unreachable!("a configuration is an object") };
+        let problems = match Config(config).check(&tool) {
+            Ok(()) => Vec::new(),
+            Err(Error::Invalid(problems)) => problems.into_iter().map(|it| it.path).collect(),
+            Err(other) => unreachable!("{other}"),
+        };
+        assert_eq!(problems, expected);
+    }
+
+    #[test]
+    fn defaults_must_fit_the_parameters() {
+        check(json!({}), &[]);
+        check(json!({"default_limit": 20}), &[]);
+        check(json!({"default_limit": 80}), &["/config/default_limit"]);
+        check(json!({"default_limit": "x", "default_query": 1}), &["/config/default_limit", "/config/default_query"]);
+        check(json!({"default_limti": 20}), &["/config"]);
+    }
+
+    #[test]
+    fn other_keys_are_the_tools_own() {
+        check(json!({"region": "eu", "max_result_bytes": 1000}), &[]);
+        check(json!({"max_result_bytes": 0}), &["/config/max_result_bytes"]);
+        check(json!({"max_result_bytes": "1k"}), &["/config/max_result_bytes"]);
+        check(json!({"blob": "x".repeat(70_000)}), &["/config"]);
+    }
+}
