@@ -18,7 +18,7 @@ mod text_enum;
 pub mod time;
 mod upkeep;
 
-use worker::{Context, Env, HttpRequest, ScheduleContext, ScheduledEvent, event};
+use worker::{Context, Env, Response, ScheduleContext, ScheduledEvent, event, web_sys};
 
 #[event(start)]
 fn start() {
@@ -26,8 +26,8 @@ fn start() {
 }
 
 #[event(fetch)]
-async fn fetch(request: HttpRequest, env: Env, _context: Context) -> worker::Result<axum::response::Response> {
-    Ok(http::serve(request, env).await)
+async fn fetch(request: web_sys::Request, env: Env, _context: Context) -> worker::Result<Response> {
+    http::serve(request, env).await
 }
 
 #[event(scheduled)]

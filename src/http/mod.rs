@@ -11,6 +11,7 @@ mod respond;
 mod site;
 mod tokens;
 mod tools;
+mod wire;
 
 use crate::app::App;
 use crate::error::Error;
@@ -23,7 +24,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 use tower_service::Service;
 use utoipa::openapi::HttpMethod;
-use worker::{Env, HttpRequest, console_error};
+use worker::{Env, console_error, web_sys};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const COST: HeaderName = HeaderName::from_static("x-d1-cost");
@@ -74,13 +75,23 @@ routes![
 ];
 
 /// Answers one request.
-pub async fn serve(mut request: HttpRequest, env: Env) -> Response {
-    let app = match App::new(env) {
-        Ok(app) => Arc::new(app),
-        Err(error) => return finish("", error.into_response()),
+pub async fn serve(request: web_sys::Request, env: Env) -> worker::Result<worker::Response> {
+    let response = match App::new(env) {
+        Ok(app) => answer(Arc::new(app), &request).await,
+        Err(error) => finish("", error.into_response()),
     };
-    request.extensions_mut().insert(app.clone());
-    let Ok(response) = router(&app).call(request).await;
+    wire::to_worker(response).await
+}
+
+async fn answer(app: Arc<App>, request: &web_sys::Request) -> Response {
+    let response = match wire::from_worker(request) {
+        Ok(mut request) => {
+            request.extensions_mut().insert(app.clone());
+            let Ok(response) = router(&app).call(request).await;
+            response
+        }
+        Err(cause) => Error::query("", format!("The URL cannot be read: {cause}")).into_response(),
+    };
     let mut response = finish(app.request_id(), response);
     if app.settings().cost_header
         && let Some(Ok(cost)) = app.cost().map(|it| HeaderValue::try_from(it.to_string()))

@@ -2,6 +2,8 @@
 
 use crate::harness::{self, ROOT_TOKEN, Server, closed, open, unique, workspace};
 use serde_json::json;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 
 #[test]
 fn a_workspace_must_be_named_and_well_formed() {
@@ -50,6 +52,41 @@ fn unknown_routes_and_methods_are_refused_in_the_envelope() {
         let answer = client.send(method, path, None);
         answer.refused(405, "METHOD_NOT_ALLOWED");
         assert_eq!(answer.header("allow"), Some(allowed), "{method} {path}");
+    }
+}
+
+/// The status of a request whose target is sent as it stands, with nothing escaped.
+fn status_of_raw(target: &str) -> u16 {
+    let address = open().url().strip_prefix("http://").unwrap().to_owned();
+    let mut connection = TcpStream::connect(&address).unwrap();
+    write!(connection, "GET {target} HTTP/1.1\r\nHost: {address}\r\nX-Workspace-Id: x\r\nConnection: close\r\n\r\n")
+        .unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).unwrap();
+    answer.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn no_target_is_a_failure_of_ours() {
+    assert_eq!(status_of_raw("/api/tools"), 200);
+    for target in [
+        "/api/tools?q=\"|^`{}<>[]\\",
+        "/api/tools?q=ä",
+        "/api/tools/%",
+        "/api/tools/%zz",
+        "/api/tools?q=%ff",
+        "/api/tools/%ff%fe",
+        "/api/agents/..//x",
+        "//api/tools",
+        "/api/tools?",
+        "/api/tools?&&=&",
+        "/api/tools?q=a;b",
+        "/\u{7f}",
+        "*",
+        "/api/tools#x",
+    ] {
+        let status = status_of_raw(target);
+        assert!(status < 500, "{target} answered {status}");
     }
 }
 
