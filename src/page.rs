@@ -22,6 +22,13 @@ pub struct Page<T> {
     pub next_cursor: Option<String>,
 }
 
+impl<T> Page<T> {
+    /// The items, each as `each` makes it, and the cursor to the next ones.
+    pub fn map<U>(self, each: impl FnMut(T) -> U) -> (Vec<U>, Option<String>) {
+        (self.items.into_iter().map(each).collect(), self.next_cursor)
+    }
+}
+
 impl PageRequest {
     pub fn new(limit: Option<u32>, cursor: Option<&str>) -> Result<Self> {
         let limit = limit.unwrap_or(DEFAULT_LIMIT);

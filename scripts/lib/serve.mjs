@@ -17,6 +17,7 @@
 //   {"id":1,"sql":"SELECT ?1","params":[7],"db":"DB"}      → {"id":1,"rows":[…],"meta":{…}}
 //   {"id":2,"batch":[{"sql":…,"params":[…]},…],"db":"DB"}  → {"id":2,"batch":[{"rows":…,"meta":…},…]}
 //   {"id":3,"scheduled":"*/5 * * * *"}                     → {"id":3,"outcome":"ok"}
+//   {"id":5,"object":"LIMITER","name":"…","bodies":[…]}   → {"id":5,"answers":[…]}, posted to it all at once
 //   {"id":4,"restart":true}                                → {"id":4,"url":…}, the same URL as before
 //   whatever fails                                         → {"id":…,"error":"message"}
 //
@@ -35,6 +36,9 @@ import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangle
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const HOST = "127.0.0.1";
+
+// stdout is for our answers alone. wrangler says there that it has found a .dev.vars, as it is after scripts/dev.
+console.log = console.info = console.error;
 
 class StderrLog extends Log {
   log(message) {
@@ -119,11 +123,17 @@ async function execute(miniflare, options, command) {
     const { outcome } = await worker.scheduled({ cron: command.scheduled, scheduledTime: new Date() });
     return { outcome };
   }
+  if (command.object !== undefined) {
+    const namespace = await miniflare.getDurableObjectNamespace(command.object);
+    const stub = namespace.get(namespace.idFromName(command.name));
+    const post = async (body) => (await stub.fetch("https://object/", { method: "POST", body: JSON.stringify(body) })).json();
+    return { answers: await Promise.all(command.bodies.map(post)) };
+  }
   if (command.restart) {
     await miniflare.setOptions(options);
     return url(miniflare);
   }
-  throw new Error("a command has sql, batch, scheduled or restart");
+  throw new Error("a command has sql, batch, scheduled, object or restart");
 }
 
 const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);

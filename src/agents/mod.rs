@@ -15,6 +15,7 @@ pub use toolbox::toolbox;
 
 use crate::callers::{Level, Scope, TOKENS_OF_AGENT};
 use crate::changes::{Action, Change, record_each};
+use crate::db::Rows;
 use crate::error::{Error, Result};
 use crate::ids::AgentId;
 use crate::page::{Page, PageRequest};
@@ -139,7 +140,7 @@ fn subject(id: &AgentId) -> String {
 }
 
 /// A guarded write that touched no row was overtaken by another.
-fn changed(rows: &crate::db::Rows, what: impl std::fmt::Display) -> Result<()> {
+fn changed(rows: &Rows, what: impl std::fmt::Display) -> Result<()> {
     match rows.changes() {
         0 => Err(Error::Conflict(format!("{what} was changed by another request meanwhile; read it and try again"))),
         _ => Ok(()),

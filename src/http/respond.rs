@@ -1,7 +1,6 @@
 //! Shapes of answers.
 
 use crate::error::Error;
-use crate::page::Page;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -47,12 +46,5 @@ impl IntoResponse for Text {
     fn into_response(self) -> Response {
         let plain = HeaderValue::from_static("text/plain; charset=utf-8");
         ([(header::CONTENT_TYPE, plain)], self.0).into_response()
-    }
-}
-
-impl<T> Page<T> {
-    /// The page with each item as it leaves the house.
-    pub fn map<U>(self, each: impl FnMut(T) -> U) -> (Vec<U>, Option<String>) {
-        (self.items.into_iter().map(each).collect(), self.next_cursor)
     }
 }

@@ -13,6 +13,7 @@
 //! | `walk` | every route of /openapi.json, by foreigners, lower levels and bound tokens |
 //! | `cost` | round trips and rows read, with 10,000 tools too |
 //! | `document` | the curl lines of the first document |
+//! | `limiter` | rate limits: racing calls, tenants, restarts |
 //! | `upkeep` | the cron trigger |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
@@ -25,6 +26,7 @@ mod changes;
 mod conventions;
 mod cost;
 mod document;
+mod limiter;
 mod tokens;
 mod tools;
 mod upkeep;
