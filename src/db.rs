@@ -4,12 +4,19 @@
 use crate::error::{Error, Result};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::ser::{Serialize, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use worker::js_sys::{Array, JSON};
+use wasm_bindgen::prelude::wasm_bindgen;
+use worker::D1Database;
+use worker::js_sys::Promise;
 use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::wasm_bindgen_futures::JsFuture;
-use worker::{D1Database, worker_sys};
+
+#[wasm_bindgen(module = "/src/db.js")]
+extern "C" {
+    fn run(database: &JsValue, batch: &str) -> Promise;
+}
 
 /// One SQL statement with what is bound to `?1`, `?2`, ….
 #[derive(Clone, Debug, PartialEq)]
@@ -39,10 +46,27 @@ impl Statement {
         self
     }
 
-    fn prepare(&self, database: &D1Database) -> worker::Result<JsValue> {
-        let params = self.params.iter().map(JsValue::from).collect::<Vec<_>>();
-        let statement = database.prepare(&self.sql).bind(&params)?;
-        Ok(statement.inner().into())
+    /// Adds to the end of the text.
+    pub fn and(mut self, text: &str) -> Self {
+        self.sql.push_str(text);
+        self
+    }
+
+    /// How many parameters are bound.
+    pub fn bound(&self) -> usize {
+        self.params.len()
+    }
+}
+
+/// As `[sql, ...params]`.
+impl Serialize for Statement {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut parts = serializer.serialize_seq(Some(1 + self.params.len()))?;
+        parts.serialize_element(&self.sql)?;
+        for param in &self.params {
+            parts.serialize_element(param)?;
+        }
+        parts.end()
     }
 }
 
@@ -76,12 +100,12 @@ impl<T: Into<Self>> From<Option<T>> for Param {
     }
 }
 
-impl From<&Param> for JsValue {
-    fn from(param: &Param) -> Self {
-        match param {
-            Param::Null => Self::NULL,
-            Param::Text(text) => Self::from_str(text),
-            Param::Number(number) => Self::from_f64(*number),
+impl Serialize for Param {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_none(),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Number(number) => serializer.serialize_f64(*number),
         }
     }
 }
@@ -90,11 +114,6 @@ impl From<&Param> for JsValue {
 #[derive(Deserialize)]
 pub struct Rows {
     results: Option<Box<RawValue>>,
-    meta: Meta,
-}
-
-#[derive(Deserialize)]
-struct Meta {
     #[serde(default)]
     changes: u32,
     #[serde(default)]
@@ -122,7 +141,7 @@ impl Rows {
 
     /// How many rows the statement inserted, updated or deleted itself.
     pub fn changes(&self) -> u32 {
-        self.meta.changes
+        self.changes
     }
 }
 
@@ -203,24 +222,19 @@ impl Db {
     /// Runs the statements as one transaction: all of them or none.
     pub async fn batch(&self, statements: &[Statement]) -> std::result::Result<Vec<Rows>, Failure> {
         self.cost.round_trips.fetch_add(1, Relaxed);
-        let answer = self.send(statements).await.map_err(|cause| Failure::from_message(message_of(&cause)))?;
+        let batch = serde_json::to_string(statements)
+            .map_err(|cause| Failure::Other(format!("a batch is not JSON: {cause}")))?;
+        let answer = JsFuture::from(run(self.database.as_ref(), &batch))
+            .await
+            .map_err(|cause| Failure::from_message(message_of(&cause)))?;
+        let answer = answer.as_string().ok_or_else(|| Failure::Other("D1's answer is no text".into()))?;
         let rows: Vec<Rows> = serde_json::from_str(&answer)
             .map_err(|cause| Failure::Other(format!("D1's answer cannot be read: {cause}")))?;
         for it in &rows {
-            self.cost.rows_read.fetch_add(it.meta.rows_read, Relaxed);
-            self.cost.rows_written.fetch_add(it.meta.rows_written, Relaxed);
+            self.cost.rows_read.fetch_add(it.rows_read, Relaxed);
+            self.cost.rows_written.fetch_add(it.rows_written, Relaxed);
         }
         Ok(rows)
-    }
-
-    /// The answer crosses from JavaScript as one JSON text: a crossing per cell costs more than
-    /// the query itself.
-    async fn send(&self, statements: &[Statement]) -> std::result::Result<String, JsValue> {
-        let prepared = statements.iter().map(|it| it.prepare(&self.database)).collect::<worker::Result<Array>>()?;
-        let database: &JsValue = self.database.as_ref();
-        let database: &worker_sys::types::D1Database = database.unchecked_ref();
-        let answer = JsFuture::from(database.batch(prepared)?).await?;
-        Ok(JSON::stringify(&answer)?.into())
     }
 }
 
@@ -251,13 +265,20 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_is_one_text() {
+        let batch = [sql("SELECT ?1, ?2").bind("a\"b").bind(None::<u32>), sql("SELECT ?1").bind(5_u32)];
+        let expected = r#"[["SELECT ?1, ?2","a\"b",null],["SELECT ?1",5.0]]"#;
+        assert_eq!(serde_json::to_string(&batch).unwrap(), expected);
+    }
+
+    #[test]
     fn rows_are_read_by_name() {
         #[derive(Debug, Deserialize, PartialEq)]
         struct Row {
             id: String,
         }
         let rows: Rows =
-            serde_json::from_str(r#"{"results":[{"id":"a"},{"id":"b"}],"meta":{"changes":2,"rows_read":3}}"#).unwrap();
+            serde_json::from_str(r#"{"results":[{"id":"a"},{"id":"b"}],"changes":2,"rows_read":3}"#).unwrap();
         assert_eq!(rows.all::<Row>().unwrap().len(), 2);
         assert_eq!(rows.first::<Row>().unwrap(), Some(Row { id: "a".into() }));
         assert_eq!(rows.changes(), 2);

@@ -1,15 +1,21 @@
 //! How requests come from JavaScript and answers leave for it. Both ways cost more than most handlers do, so
-//! that only what is used crosses: no abort signal and no properties of the connection come in, and a body goes
-//! out as one piece, for every answer of ours is whole before it leaves.
+//! that only what is used crosses: no abort signal and no properties of the connection come in; a body of usual size
+//! comes in as one piece, and every body goes out as one, for every answer of ours is whole before it leaves.
 
 use axum::body::Body;
-use axum::http::{HeaderName, HeaderValue, Request};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 use axum::response::Response;
 use http_body_util::BodyExt;
+use worker::js_sys::Uint8Array;
+use worker::wasm_bindgen_futures::JsFuture;
 use worker::{Headers, ResponseBuilder, web_sys};
 
-pub fn from_worker(request: &web_sys::Request) -> worker::Result<Request<Body>> {
+/// The largest body that comes in as one piece; of a larger one the handler may not want all.
+const ONE_PIECE_BYTES: usize = 1024 * 1024;
+
+pub async fn from_worker(request: &web_sys::Request) -> worker::Result<Request<Body>> {
     let mut builder = Request::builder().method(&*request.method()).uri(request.url());
+    let mut in_one_piece = false;
     if let Some(headers) = builder.headers_mut() {
         for (name, value) in Headers(request.headers()).entries() {
             // What HTTP let through can be neither name nor value that these refuse.
@@ -17,9 +23,18 @@ pub fn from_worker(request: &web_sys::Request) -> worker::Result<Request<Body>> 
                 headers.append(name, value);
             }
         }
+        in_one_piece = content_length(headers).is_some_and(|it| it <= ONE_PIECE_BYTES);
     }
-    let body = request.body().map_or_else(Body::empty, |stream| Body::new(worker::Body::new(stream)));
+    let body = if in_one_piece {
+        Body::from(Uint8Array::new(&JsFuture::from(request.array_buffer()?).await?).to_vec())
+    } else {
+        request.body().map_or_else(Body::empty, |stream| Body::new(worker::Body::new(stream)))
+    };
     builder.body(body).map_err(|cause| worker::Error::RustError(cause.to_string()))
+}
+
+fn content_length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 pub async fn to_worker(response: Response) -> worker::Result<worker::Response> {
