@@ -42,6 +42,12 @@ impl App {
         self.now
     }
 
+    /// How long the request has taken so far. The clock of a Worker stands still between its waits.
+    pub fn elapsed_millis(&self) -> u32 {
+        let millis = Date::now().as_millis().saturating_sub(self.now.millis());
+        u32::try_from(millis).unwrap_or(u32::MAX)
+    }
+
     pub fn request_id(&self) -> &str {
         &self.request_id
     }

@@ -17,6 +17,9 @@ text_enum! {
         Update = "update",
         Delete = "delete",
         Revoke = "revoke",
+        Approve = "approve",
+        Deny = "deny",
+        Expire = "expire",
     }
 }
 
@@ -32,20 +35,30 @@ pub struct Change {
     action: Action,
     subject: String,
     tool_id: Option<ToolId>,
+    reason: Option<String>,
     previous_state: Option<String>,
     new_state: Option<String>,
-    condition: Option<(&'static str, Vec<Param>)>,
+    condition: Option<(String, Vec<Param>)>,
 }
 
 impl Change {
+    /// How many parameters come before those of a condition.
+    pub const BOUND: usize = 10;
+
     /// `subject` is what was changed, as `kind:id`.
     pub fn new(action: Action, subject: String) -> Self {
-        Self { action, subject, tool_id: None, previous_state: None, new_state: None, condition: None }
+        Self { action, subject, tool_id: None, reason: None, previous_state: None, new_state: None, condition: None }
     }
 
     /// The tool that it is about.
     pub fn of_tool(mut self, tool_id: &ToolId) -> Self {
         self.tool_id = Some(tool_id.clone());
+        self
+    }
+
+    /// What its doer says of it.
+    pub fn because(mut self, reason: Option<&str>) -> Self {
+        self.reason = reason.map(str::to_owned);
         self
     }
 
@@ -62,16 +75,16 @@ impl Change {
     }
 
     /// Writes the row only if `condition` holds: the one under which the change itself takes place.
-    /// The row goes before that statement in the batch. `?1` is the workspace, `params` are `?11` and on.
-    pub fn only_if<const N: usize>(mut self, condition: &'static str, params: [Param; N]) -> Self {
-        self.condition = Some((condition, params.into()));
+    /// The row goes before that statement in the batch. `?1` is the workspace, `params` are `?11` and on ([`Change::BOUND`]).
+    pub fn only_if(mut self, condition: impl Into<String>, params: impl Into<Vec<Param>>) -> Self {
+        self.condition = Some((condition.into(), params.into()));
         self
     }
 
     /// The statement that writes the row. Batches run one after the other, so that the next number is
     /// free, and time is held at the last row's where the clock has gone back.
     pub fn record(self, author: &Author<'_>) -> Statement {
-        let (condition, params) = self.condition.unwrap_or(("true", Vec::new()));
+        let (condition, params) = self.condition.unwrap_or_else(|| ("true".into(), Vec::new()));
         let statement = sql(format!(
             "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version,
                operator, reason, previous_state, new_state)
@@ -87,7 +100,7 @@ impl Change {
         .bind(self.tool_id.as_ref().map(ToolId::as_str))
         .bind(Param::Null)
         .bind(author.operator)
-        .bind(Param::Null)
+        .bind(self.reason)
         .bind(self.previous_state)
         .bind(self.new_state);
         params.into_iter().fold(statement, Statement::bind)
@@ -109,6 +122,30 @@ pub fn record_each<const N: usize>(author: &Author<'_>, action: Action, ended: &
     .bind(author.now.to_string())
     .bind(action.as_str())
     .bind(author.operator);
+    params.into_iter().fold(statement, Statement::bind)
+}
+
+/// Records what happened by itself, in whichever workspaces, to each thing of which `happened` selects a `workspace_id`, a
+/// `subject`, a `previous_state` and a `new_state`. In it `?2` is the time, and `params` are `?4` and on.
+pub fn record_everywhere<const N: usize>(
+    now: Timestamp,
+    action: Action,
+    happened: &str,
+    params: [Param; N],
+) -> Statement {
+    let statement = sql(format!(
+        "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, operator, previous_state, new_state)
+         SELECT workspace_id,
+           coalesce((SELECT max(seq) FROM changes c WHERE c.workspace_id = it.workspace_id), 0)
+             + row_number() OVER (PARTITION BY workspace_id ORDER BY subject),
+           max(?2, coalesce((SELECT timestamp FROM changes c WHERE c.workspace_id = it.workspace_id
+             ORDER BY seq DESC LIMIT 1), '')),
+           ?1, subject, ?3, previous_state, new_state
+         FROM ({happened}) it"
+    ))
+    .bind(action.as_str())
+    .bind(now.to_string())
+    .bind("pegboard");
     params.into_iter().fold(statement, Statement::bind)
 }
 

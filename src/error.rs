@@ -30,6 +30,11 @@ pub enum Error {
     TooLarge {
         limit_bytes: usize,
     },
+    /// What is to be kept is more than there is room for.
+    NoRoom {
+        message: String,
+        limit_bytes: u64,
+    },
     RateLimited {
         message: String,
         retry_after: u32,
@@ -54,6 +59,8 @@ pub enum Place {
     Body,
     Query,
     Header,
+    /// The part of the URL that routes are made of.
+    Path,
 }
 
 impl Place {
@@ -62,6 +69,7 @@ impl Place {
             Self::Body => "body",
             Self::Query => "query",
             Self::Header => "header",
+            Self::Path => "path",
         }
     }
 }
@@ -82,6 +90,11 @@ impl Error {
         Self::at(Place::Header, name, message)
     }
 
+    /// One fault in the URL's path, in the parameter `name`.
+    pub fn path(name: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::at(Place::Path, name, message)
+    }
+
     fn at(place: Place, path: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Invalid(vec![Problem { place, path: path.into(), message: message.into() }])
     }
@@ -100,7 +113,7 @@ impl Error {
             Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",
             Self::AlreadyExists(_) => "ALREADY_EXISTS",
             Self::Conflict(_) => "CONFLICT",
-            Self::TooLarge { .. } => "PAYLOAD_TOO_LARGE",
+            Self::TooLarge { .. } | Self::NoRoom { .. } => "PAYLOAD_TOO_LARGE",
             Self::RateLimited { .. } => "RATE_LIMITED",
             Self::Internal(_) => "INTERNAL",
             Self::Unavailable(_) => "UNAVAILABLE",
@@ -115,14 +128,15 @@ impl Error {
             Self::NotFound { .. } | Self::NoRoute => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::AlreadyExists(_) | Self::Conflict(_) => StatusCode::CONFLICT,
-            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooLarge { .. } | Self::NoRoom { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
-    fn details(&self, request_id: &str) -> Value {
+    /// What programs are told besides the message.
+    pub fn details(&self, request_id: &str) -> Value {
         match self {
             Self::Invalid(problems) => json!({
                 "problems": problems
@@ -131,6 +145,7 @@ impl Error {
                     .collect::<Vec<_>>(),
             }),
             Self::TooLarge { limit_bytes } => json!({"limit_bytes": limit_bytes}),
+            Self::NoRoom { limit_bytes, .. } => json!({"limit_bytes": limit_bytes}),
             Self::RateLimited { retry_after, .. } => json!({"retry_after": retry_after}),
             Self::Internal(_) => json!({"request_id": request_id}),
             Self::Unauthorized(_)
@@ -168,6 +183,7 @@ impl fmt::Display for Error {
             Self::Forbidden(message)
             | Self::AlreadyExists(message)
             | Self::Conflict(message)
+            | Self::NoRoom { message, .. }
             | Self::RateLimited { message, .. } => f.write_str(message),
             Self::NotFound { kind, id } => write!(f, "{kind} not found: {id}"),
             Self::NoRoute => f.write_str("There is no such route; GET /openapi.json lists them all"),
@@ -183,6 +199,19 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// How much of a text of the caller's making is told.
+const MAX_TOLD_BYTES: usize = 400;
+
+/// The beginning and the end of a long text. Where it is a message, what is wrong stands at the end, after the value.
+pub fn shortened(text: &str) -> String {
+    if text.len() <= MAX_TOLD_BYTES {
+        return text.to_owned();
+    }
+    let head = &text[..text.floor_char_boundary(MAX_TOLD_BYTES / 2)];
+    let tail = &text[text.ceil_char_boundary(text.len() - MAX_TOLD_BYTES / 2)..];
+    format!("{head}…{tail}")
+}
 
 /// The status and headers; [`crate::http`] writes the body, for only it knows the request's id.
 impl IntoResponse for Error {

@@ -21,7 +21,7 @@ pub fn decode_digest(digits: &str) -> Option<[u8; 32]> {
     decode(digits)?.try_into().ok()
 }
 
-fn decode(digits: &str) -> Option<Vec<u8>> {
+pub fn decode(digits: &str) -> Option<Vec<u8>> {
     let digits = digits.as_bytes();
     if !digits.len().is_multiple_of(2) {
         return None;

@@ -55,17 +55,45 @@ id!(
     TokenId,
     is_slug
 );
+id!(
+    /// The client's own name for a session.
+    SessionId,
+    is_slug
+);
+id!(
+    /// `man_…`
+    ManifestId,
+    is_slug
+);
+id!(
+    /// `call_…`
+    CallId,
+    is_slug
+);
+id!(
+    /// `appr_…`
+    ApprovalId,
+    is_slug
+);
 
-impl AgentId {
-    pub fn random() -> Result<Self> {
-        Ok(Self(format!("agent_{}", random_hex::<16>()?)))
-    }
+/// Lets ids of a kind be made, with its prefix.
+macro_rules! made_here {
+    ($($name:ident, $prefix:literal;)+) => {
+        $(impl $name {
+            pub fn random() -> Result<Self> {
+                Ok(Self(format!(concat!($prefix, "{}"), random_hex::<16>()?)))
+            }
+        })+
+    };
 }
 
-impl TokenId {
-    pub fn random() -> Result<Self> {
-        Ok(Self(format!("tok_{}", random_hex::<16>()?)))
-    }
+made_here! {
+    AgentId, "agent_";
+    TokenId, "tok_";
+    SessionId, "sess_";
+    ManifestId, "man_";
+    CallId, "call_";
+    ApprovalId, "appr_";
 }
 
 /// `BYTES` random bytes in hexadecimal.

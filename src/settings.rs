@@ -1,5 +1,6 @@
 //! The vars and secrets that operators set, read once per isolate: they cannot change within one.
 
+use crate::seal::Sealer;
 use sha2::{Digest, Sha256};
 use std::sync::OnceLock;
 use worker::Env;
@@ -13,7 +14,20 @@ pub struct Settings {
     pub cors_origins: Vec<String>,
     /// Whether answers tell what they cost.
     pub cost_header: bool,
+    /// What seals arguments that wait for an approval, and keys the hashes of arguments.
+    pub sealer: Option<Sealer>,
+    /// How long an approval waits to be decided.
+    pub approval_seconds: u32,
+    /// Whether tools may be at addresses of private networks. For development only.
+    pub private_urls: bool,
+    /// How many bytes the files of one session may have together.
+    pub workspace_max_bytes: u64,
+    /// After how many days a manifest goes that is no session's present; never, if not set.
+    pub manifest_retention_days: Option<u32>,
 }
+
+const DAY_SECONDS: u32 = 24 * 60 * 60;
+const DEFAULT_WORKSPACE_MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
 impl Settings {
     pub fn of(env: &Env) -> &'static Self {
@@ -24,9 +38,11 @@ impl Settings {
     /// Fails closed: no other word opens.
     fn read(var: impl Fn(&str) -> Option<String>) -> Self {
         let is = |name: &str, word: &str| var(name).is_some_and(|it| it.trim() == word);
+        let secret = |name: &str| var(name).filter(|it| !it.is_empty());
+        let number = |name: &str| var(name).and_then(|it| it.trim().parse::<u64>().ok());
         Self {
             open: is("AUTH", "open"),
-            root_token: var("ROOT_TOKEN").filter(|token| !token.is_empty()).map(|token| Sha256::digest(token).into()),
+            root_token: secret("ROOT_TOKEN").map(|token| Sha256::digest(token).into()),
             cors_origins: var("CORS_ORIGINS")
                 .unwrap_or_default()
                 .split(',')
@@ -34,6 +50,14 @@ impl Settings {
                 .filter(|origin| !origin.is_empty())
                 .collect(),
             cost_header: is("COST_HEADER", "on"),
+            // The root token is a secret too: who has set it need not set another.
+            sealer: secret("SECRET_KEY").or_else(|| secret("ROOT_TOKEN")).map(|it| Sealer::new(&it)),
+            approval_seconds: number("APPROVAL_SECONDS").and_then(|it| u32::try_from(it).ok()).unwrap_or(DAY_SECONDS),
+            private_urls: is("PRIVATE_URLS", "allow"),
+            workspace_max_bytes: number("WORKSPACE_MAX_BYTES").unwrap_or(DEFAULT_WORKSPACE_MAX_BYTES),
+            manifest_retention_days: number("MANIFEST_RETENTION_DAYS")
+                .and_then(|days| u32::try_from(days).ok())
+                .filter(|days| *days > 0),
         }
     }
 }
@@ -51,6 +75,8 @@ mod tests {
         let settings = read(&[]);
         assert!(!settings.open && !settings.cost_header);
         assert!(settings.root_token.is_none() && settings.cors_origins.is_empty());
+        assert!(settings.sealer.is_none() && !settings.private_urls);
+        assert_eq!(settings.approval_seconds, 86_400);
     }
 
     #[test]
@@ -65,6 +91,17 @@ mod tests {
     fn an_empty_root_token_is_none() {
         assert!(read(&[("ROOT_TOKEN", "")]).root_token.is_none());
         assert!(read(&[("ROOT_TOKEN", "x")]).root_token.is_some());
+    }
+
+    #[test]
+    fn what_is_no_number_keeps_the_default() {
+        for vars in [&[][..], &[("WORKSPACE_MAX_BYTES", "much"), ("MANIFEST_RETENTION_DAYS", "-1")]] {
+            let settings = read(vars);
+            assert_eq!((settings.workspace_max_bytes, settings.manifest_retention_days), (1_073_741_824, None));
+        }
+        let settings = read(&[("WORKSPACE_MAX_BYTES", "5000"), ("MANIFEST_RETENTION_DAYS", "30")]);
+        assert_eq!((settings.workspace_max_bytes, settings.manifest_retention_days), (5_000, Some(30)));
+        assert_eq!(read(&[("MANIFEST_RETENTION_DAYS", "0")]).manifest_retention_days, None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Points in time. Inside and outside the house they are ISO-8601 UTC text with milliseconds and a
 //! `Z`, which sorts as time does; D1 has no better type, for it binds every number as REAL.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Days, SecondsFormat, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 
@@ -12,6 +12,26 @@ impl Timestamp {
     /// Milliseconds since 1970, as JavaScript's clock gives them.
     pub fn from_millis(millis: u64) -> Option<Self> {
         DateTime::from_timestamp_millis(i64::try_from(millis).ok()?).map(Self)
+    }
+
+    /// Milliseconds since 1970; 0 for what was before.
+    pub fn millis(self) -> u64 {
+        u64::try_from(self.0.timestamp_millis()).unwrap_or(0)
+    }
+
+    pub fn plus_millis(self, millis: u32) -> Self {
+        Self(self.0 + TimeDelta::milliseconds(millis.into()))
+    }
+
+    /// So many seconds later.
+    pub fn plus_seconds(self, seconds: u32) -> Self {
+        Self(self.0 + TimeDelta::seconds(seconds.into()))
+    }
+
+    /// So many days earlier, but not before 1970.
+    pub fn days_before(self, days: u32) -> Self {
+        let earlier = self.0.checked_sub_days(Days::new(days.into()));
+        Self(earlier.unwrap_or_default().max(DateTime::UNIX_EPOCH))
     }
 
     /// Any RFC 3339 time, in any zone.
@@ -53,6 +73,21 @@ mod tests {
         check("2026-11-16T09:30:00Z", "2026-11-16T09:30:00.000Z");
         check("2026-11-16T09:30:00.123456+02:00", "2026-11-16T07:30:00.123Z");
         check("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn seconds_can_be_added() {
+        let time = Timestamp::parse("2026-12-31T23:59:59.500Z").unwrap();
+        assert_eq!(time.plus_seconds(90).to_string(), "2027-01-01T00:01:29.500Z");
+    }
+
+    #[test]
+    fn days_are_counted_back_to_1970() {
+        let now = Timestamp::parse("2026-11-16T09:30:00Z").unwrap();
+        assert_eq!(now.days_before(17).to_string(), "2026-10-30T09:30:00.000Z");
+        for days in [100_000, u32::MAX] {
+            assert_eq!(now.days_before(days).to_string(), "1970-01-01T00:00:00.000Z");
+        }
     }
 
     #[test]

@@ -33,7 +33,14 @@ impl Config {
         }
         let defaults = self.defaults();
         if !defaults.is_empty() {
-            for it in schema::compiled(&tool.parameters_schema)?.violations_of_properties(&defaults) {
+            let schema = schema::compiled(&tool.parameters_schema)?;
+            let mut shown = Value::Object(defaults.clone());
+            schema.redact(&mut shown);
+            // A configuration is shown to whoever may see the agent, and stays in the change log.
+            for (parameter, _) in defaults.iter().filter(|(name, value)| shown.get(*name) != Some(*value)) {
+                problem(format!("/config/{DEFAULT_PREFIX}{parameter}"), "is secret: give it with each call".into());
+            }
+            for it in schema.violations_of_properties(&defaults) {
                 match it.path.strip_prefix('/') {
                     Some(parameter) => problem(format!("/config/{DEFAULT_PREFIX}{parameter}"), it.message),
                     None => problem("/config".into(), it.message),
@@ -41,6 +48,18 @@ impl Config {
             }
         }
         if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+    }
+
+    /// Fills in the parameters that a call omits and this has a default for.
+    pub fn fill(&self, arguments: &mut Map<String, Value>) {
+        for (parameter, value) in self.defaults() {
+            arguments.entry(parameter).or_insert(value);
+        }
+    }
+
+    /// Where results are cut.
+    pub fn max_result_bytes(&self) -> Option<u32> {
+        self.0.get("max_result_bytes")?.as_u64().map(|it| u32::try_from(it).unwrap_or(u32::MAX))
     }
 
     /// The defaults that it gives to the tool's parameters.
@@ -88,6 +107,28 @@ mod tests {
         check(json!({"default_limit": 80}), &["/config/default_limit"]);
         check(json!({"default_limit": "x", "default_query": 1}), &["/config/default_limit", "/config/default_query"]);
         check(json!({"default_limti": 20}), &["/config"]);
+    }
+
+    #[test]
+    fn defaults_fill_what_a_call_omits() {
+        let config = Config(json!({"default_limit": 5, "region": "eu"}).as_object().unwrap().clone());
+        let filled = |arguments: Value| {
+            let mut arguments = arguments.as_object().unwrap().clone();
+            config.fill(&mut arguments);
+            Value::Object(arguments)
+        };
+        assert_eq!(filled(json!({"query": "a"})), json!({"query": "a", "limit": 5}));
+        assert_eq!(filled(json!({"limit": 7})), json!({"limit": 7}));
+    }
+
+    #[test]
+    fn a_secret_has_no_default() {
+        let mut tool = fixture("login");
+        tool.parameters_schema = json!({"properties": {"pin": {"writeOnly": true}, "user": {}}}).to_string();
+        let config = |value: Value| Config(value.as_object().unwrap().clone());
+        assert!(config(json!({"default_user": "ada"})).check(&tool).is_ok());
+        let refused = config(json!({"default_pin": "hunter2"})).check(&tool).unwrap_err();
+        assert!(!refused.to_string().contains("hunter2") && refused.to_string().contains("/config/default_pin"));
     }
 
     #[test]

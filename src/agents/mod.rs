@@ -4,13 +4,15 @@ mod attachment;
 mod config;
 mod permission;
 mod profile;
+mod standing;
 mod store;
 mod toolbox;
 
 pub use attachment::{Attached, attach, configure, detach, list_attached};
 pub use config::Config;
-pub use permission::{Refusal, judge};
+pub use permission::{Refusal, judge, judge_caller};
 pub use profile::{Profile, ProfileChange};
+pub use standing::{Standing, find_standing, read_standing};
 pub use toolbox::toolbox;
 
 use crate::callers::{Level, Scope, TOKENS_OF_AGENT};

@@ -9,6 +9,7 @@ use std::fmt;
 #[derive(Debug, PartialEq)]
 pub enum Refusal {
     Level { needed: Level, effective: Level },
+    NotAttached,
     Capabilities { missing: Vec<String> },
     Risk { tool: Risk, allowed: Risk },
     Module { module: String },
@@ -19,20 +20,35 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Level { needed, effective } => write!(f, "needs the level {needed}, and this call has {effective}"),
+            Self::NotAttached => f.write_str("is not attached to the agent"),
             Self::Capabilities { missing } => write!(f, "needs the capabilities {}", missing.join(", ")),
             Self::Risk { tool, allowed } => write!(f, "has the risk {tool}, and the agent is allowed {allowed}"),
             Self::Module { module } => write!(f, "belongs to the module {module}, which the agent may not use"),
-            Self::Disabled => f.write_str("has no active version"),
+            Self::Disabled => f.write_str("is not active"),
         }
     }
 }
 
-/// The first thing that stands in the way, in the order in which calls are refused.
-pub fn judge(agent: &Agent, caller: Level, tool: &Tool) -> Result<(), Refusal> {
-    let profile = &agent.profile;
-    let effective = caller.min(profile.permission_level);
+/// The first thing that stands in the way of a caller without an agent.
+pub fn judge_caller(caller: Level, tool: &Tool, enabled: bool) -> Result<(), Refusal> {
+    judge_level(caller, tool)?;
+    if enabled { Ok(()) } else { Err(Refusal::Disabled) }
+}
+
+fn judge_level(effective: Level, tool: &Tool) -> Result<(), Refusal> {
     if effective < tool.required_permission {
         return Err(Refusal::Level { needed: tool.required_permission, effective });
+    }
+    Ok(())
+}
+
+/// The first thing that stands in the way, in the order in which calls are refused. `attached` says whether the tool is
+/// among those that the agent has, `enabled` whether the version in question can be called.
+pub fn judge(agent: &Agent, caller: Level, tool: &Tool, attached: bool, enabled: bool) -> Result<(), Refusal> {
+    let profile = &agent.profile;
+    judge_level(caller.min(profile.permission_level), tool)?;
+    if !attached {
+        return Err(Refusal::NotAttached);
     }
     let missing =
         tool.required_capabilities.iter().filter(|it| !profile.capabilities.contains(it)).cloned().collect::<Vec<_>>();
@@ -47,10 +63,7 @@ pub fn judge(agent: &Agent, caller: Level, tool: &Tool) -> Result<(), Refusal> {
     {
         return Err(Refusal::Module { module: module.to_owned() });
     }
-    if !tool.active {
-        return Err(Refusal::Disabled);
-    }
-    Ok(())
+    if enabled { Ok(()) } else { Err(Refusal::Disabled) }
 }
 
 #[cfg(test)]
@@ -76,9 +89,13 @@ mod tests {
         tool
     }
 
+    fn allowed(agent: &Agent, caller: Level, tool: &Tool) -> Result<(), Refusal> {
+        judge(agent, caller, tool, true, tool.active)
+    }
+
     #[test]
     fn a_plain_tool_is_allowed() {
-        assert_eq!(judge(&agent(ProfileChange::default()), Level::Guest, &fixture("x")), Ok(()));
+        assert_eq!(allowed(&agent(ProfileChange::default()), Level::Guest, &fixture("x")), Ok(()));
     }
 
     #[test]
@@ -91,7 +108,7 @@ mod tests {
         ] {
             let agent = agent(ProfileChange { permission_level: Some(of_agent), ..Default::default() });
             let refusal = expected.map(|effective| Refusal::Level { needed: Level::Admin, effective });
-            assert_eq!(judge(&agent, caller, &tool).err(), refusal);
+            assert_eq!(allowed(&agent, caller, &tool).err(), refusal);
         }
     }
 
@@ -99,16 +116,38 @@ mod tests {
     fn missing_capabilities_are_named() {
         let tool = tool("x", |it| it.required_capabilities = vec!["net".into(), "mail".into()]);
         let agent = agent(ProfileChange { capabilities: Some(vec!["mail".into()]), ..Default::default() });
-        let refusal = judge(&agent, Level::Owner, &tool).unwrap_err();
+        let refusal = allowed(&agent, Level::Owner, &tool).unwrap_err();
         assert_eq!(refusal, Refusal::Capabilities { missing: vec!["net".into()] });
         assert_eq!(refusal.to_string(), "needs the capabilities net");
+    }
+
+    #[test]
+    fn the_level_comes_before_the_attachment_and_that_before_the_rest() {
+        let agent = agent(ProfileChange::default());
+        let tool = tool("x", |it| {
+            it.required_permission = Level::User;
+            it.risk_level = Risk::Critical;
+        });
+        let judged = |caller, attached| judge(&agent, caller, &tool, attached, true).unwrap_err();
+        assert!(matches!(judged(Level::Guest, false), Refusal::Level { .. }));
+        assert_eq!(judged(Level::User, false), Refusal::NotAttached);
+        assert!(matches!(judged(Level::User, true), Refusal::Risk { .. }));
+    }
+
+    #[test]
+    fn a_caller_without_an_agent_is_held_to_level_and_activity_alone() {
+        let mut tool = tool("x", |it| it.required_capabilities = vec!["net".into()]);
+        assert_eq!(judge_caller(Level::Guest, &tool, true), Ok(()));
+        assert_eq!(judge_caller(Level::Guest, &tool, false), Err(Refusal::Disabled));
+        tool.required_permission = Level::Admin;
+        assert!(judge_caller(Level::User, &tool, true).is_err());
     }
 
     #[test]
     fn risk_modules_and_activity() {
         let agent = agent(ProfileChange { allowed_modules: Some(vec!["research".into()]), ..Default::default() });
         let check =
-            |tool: Tool, expected: Option<Refusal>| assert_eq!(judge(&agent, Level::Owner, &tool).err(), expected);
+            |tool: Tool, expected: Option<Refusal>| assert_eq!(allowed(&agent, Level::Owner, &tool).err(), expected);
         check(tool("x", |it| it.risk_level = Risk::Medium), None);
         check(
             tool("x", |it| it.risk_level = Risk::High),

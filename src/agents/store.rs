@@ -1,11 +1,11 @@
 //! SQL for the tables `agents` and `agent_tools`.
 
 use super::attachment::{Attached, Reading};
-use super::{Agent, Config, Profile};
+use super::{Agent, Config, Profile, Standing};
 use crate::callers::Level;
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
-use crate::ids::{AgentId, ToolId, WorkspaceId};
+use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
 use crate::page::PageRequest;
 use crate::registry::{Risk, TOOL_COLUMNS, Tool, ToolRow};
 use crate::time::Timestamp;
@@ -73,21 +73,58 @@ impl TryFrom<AgentRow> for Agent {
     }
 }
 
+/// What a row holds besides the tool. The two are read from it one after the other: serde's `flatten` would read
+/// neither as fast, nor in as little code.
 #[derive(Deserialize)]
-struct AttachedRow {
-    #[serde(flatten)]
-    tool: ToolRow,
+struct AttachmentRow {
     config: Option<String>,
     revision: u32,
 }
 
-impl TryFrom<AttachedRow> for Reading {
-    type Error = Error;
+fn reading(tool: ToolRow, row: AttachmentRow) -> Result<Reading> {
+    let config = row.config.as_deref().map(stored_json).transpose()?.map(Config);
+    Ok(Reading { attached: Attached { tool: Tool::try_from(tool)?, config }, revision: row.revision })
+}
 
-    fn try_from(row: AttachedRow) -> Result<Self> {
-        let config = row.config.as_deref().map(stored_json).transpose()?.map(Config);
-        Ok(Self { attached: Attached { tool: Tool::try_from(row.tool)?, config }, revision: row.revision })
-    }
+/// What a row holds besides the agent.
+#[derive(Deserialize)]
+struct StandingRow {
+    config: Option<String>,
+    attached: u8,
+    has_attachments: u8,
+}
+
+/// How the agent that a call is for stands to a tool: the one that is named, else the one that the token is bound to.
+pub fn find_standing(
+    workspace: &WorkspaceId,
+    agent: Option<&str>,
+    token: Option<&TokenId>,
+    tool_id: Option<&ToolId>,
+) -> Statement {
+    sql(format!(
+        "SELECT {AGENT_COLUMNS},
+           (SELECT config FROM agent_tools a WHERE a.workspace_id = ?1 AND a.agent_id = agents.id AND a.tool_key = tool) AS config,
+           EXISTS (SELECT 1 FROM agent_tools a WHERE a.workspace_id = ?1 AND a.agent_id = agents.id AND a.tool_key = tool)
+             AS attached,
+           EXISTS (SELECT 1 FROM agent_tools a WHERE a.workspace_id = ?1 AND a.agent_id = agents.id) AS has_attachments
+         FROM agents, (SELECT (SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?4) AS tool)
+         WHERE workspace_id = ?1
+           AND id = coalesce(?2, (SELECT agent_id FROM tokens WHERE workspace_id = ?1 AND id = ?3))"
+    ))
+    .bind(workspace.as_str())
+    .bind(agent)
+    .bind(token.map(TokenId::as_str))
+    .bind(tool_id.map(ToolId::as_str))
+}
+
+pub fn read_standing(rows: &Rows) -> Result<Option<Standing>> {
+    let (Some(agent), Some(row)) = (rows.first::<AgentRow>()?, rows.first::<StandingRow>()?) else { return Ok(None) };
+    Ok(Some(Standing {
+        agent: agent.try_into()?,
+        config: row.config.as_deref().map(stored_json).transpose()?.map(Config),
+        attached: row.attached != 0,
+        has_attachments: row.has_attachments != 0,
+    }))
 }
 
 fn stored_json<T: DeserializeOwned>(text: &str) -> Result<T> {
@@ -199,11 +236,13 @@ pub fn find_attached(workspace: &WorkspaceId, agent: &AgentId, tool_id: &ToolId)
 }
 
 pub fn read_attached(rows: &Rows) -> Result<Option<Reading>> {
-    rows.first::<AttachedRow>()?.map(Reading::try_from).transpose()
+    let both = rows.first::<ToolRow>()?.zip(rows.first::<AttachmentRow>()?);
+    both.map(|(tool, row)| reading(tool, row)).transpose()
 }
 
 pub fn read_all_attached(rows: &Rows) -> Result<Vec<Attached>> {
-    rows.all::<AttachedRow>()?.into_iter().map(|row| Reading::try_from(row).map(|it| it.attached)).collect()
+    let both = rows.all::<ToolRow>()?.into_iter().zip(rows.all::<AttachmentRow>()?);
+    both.map(|(tool, row)| Ok(reading(tool, row)?.attached)).collect()
 }
 
 /// Unless the agent has as many as it may. The revision starts where no attachment of the workspace has ever

@@ -7,7 +7,7 @@ use crate::ids::AgentId;
 use crate::registry;
 
 /// What an agent has to which nothing is attached.
-const DEFAULT_TOOLS: [&str; 4] = ["execute_python", "read_file", "write_file", "list_files"];
+pub(super) const DEFAULT_TOOLS: [&str; 4] = ["execute_python", "read_file", "write_file", "list_files"];
 
 /// The attached tools, or the default ones where nothing is attached and the agent wants them,
 /// without those that the caller or the agent may not use.
@@ -27,6 +27,6 @@ pub async fn toolbox(scope: &Scope, agent_id: &AgentId) -> Result<Vec<Attached>>
     if tools.is_empty() && agent.profile.default_tools {
         tools = registry::read_tools(&defaults)?.into_iter().map(|tool| Attached { tool, config: None }).collect();
     }
-    tools.retain(|it| judge(&agent, caller.level, &it.tool).is_ok());
+    tools.retain(|it| judge(&agent, caller.level, &it.tool, true, it.tool.active).is_ok());
     Ok(tools)
 }

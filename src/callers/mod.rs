@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::changes::Author;
 use crate::db::{Failure, Rows, Statement};
 use crate::error::{Error, Result};
-use crate::ids::{AgentId, WorkspaceId};
+use crate::ids::{AgentId, TokenId, WorkspaceId};
 use crate::text_enum::text_enum;
 use std::sync::{Arc, OnceLock};
 
@@ -57,7 +57,7 @@ impl Caller {
     pub fn must_be_unbound(&self) -> Result<()> {
         match &self.agent {
             Some(own) => Err(Error::Forbidden(format!(
-                "This token is bound to the agent {own}: it cannot manage agents or tokens"
+                "This token is bound to the agent {own}: it cannot manage agents, tokens or approvals"
             ))),
             None => Ok(()),
         }
@@ -113,9 +113,13 @@ impl Scope {
     }
 
     /// Runs statements that change nothing, and checks the caller in the same batch.
-    #[expect(clippy::disallowed_methods, reason = "the caller is checked here")]
     pub async fn read<const N: usize>(&self, statements: [Statement; N]) -> Result<[Rows; N]> {
-        let mut statements = Vec::from(statements);
+        exactly(self.enter(statements.into()).await?).map_err(Error::from)
+    }
+
+    /// Runs statements and checks the caller in the same batch. What changes something is [`Scope::guarded`].
+    #[expect(clippy::disallowed_methods, reason = "the caller is checked here")]
+    pub async fn enter(&self, mut statements: Vec<Statement>) -> Result<Vec<Rows>> {
         let unchecked = self.token.as_ref().filter(|_| self.caller.get().is_none());
         statements.extend(unchecked.map(|token| store::find_token(&self.workspace, token.id())));
 
@@ -124,14 +128,42 @@ impl Scope {
             let found = rows.pop().map(|it| store::read_token(&it)).transpose()?.flatten();
             self.admit(token.check(found, self.app.now())?)?;
         }
-        exactly(rows).map_err(Error::from)
+        Ok(rows)
+    }
+
+    /// Lets a statement, which ends within a `WHERE` clause, change something only if the caller's token is good.
+    /// So the first batch of a request can write, though the caller is not known before it.
+    pub fn guarded(&self, statement: Statement) -> Statement {
+        match self.token.as_ref().filter(|_| self.caller.get().is_none()) {
+            Some(token) => store::while_token_is_good(statement, &self.workspace, token, self.app.now()),
+            None => statement,
+        }
+    }
+
+    /// Who is named as the doer of what this request does; the caller need not have been checked yet.
+    pub fn operator(&self) -> &str {
+        match (&self.token, self.caller.get()) {
+            (Some(token), _) => token.id().as_str(),
+            (None, Some(caller)) => &caller.operator,
+            (None, None) => "",
+        }
+    }
+
+    /// The id of the token that the request brings.
+    pub fn token_id(&self) -> Option<&TokenId> {
+        self.token.as_ref().map(Presented::id)
     }
 
     /// Runs statements that change something, as one transaction, for a caller who has been checked.
-    #[expect(clippy::disallowed_methods, reason = "the caller has been checked")]
     pub async fn write<const N: usize>(&self, statements: [Statement; N]) -> Result<Written<N>> {
+        Ok(self.write_all(statements.into()).await?.and_then(exactly))
+    }
+
+    /// The same for a number of statements that is not known beforehand.
+    #[expect(clippy::disallowed_methods, reason = "the caller has been checked")]
+    pub async fn write_all(&self, statements: Vec<Statement>) -> Result<std::result::Result<Vec<Rows>, Failure>> {
         self.caller().await?;
-        Ok(self.app.db()?.batch(&statements).await.and_then(exactly))
+        Ok(self.app.db()?.batch(&statements).await)
     }
 
     fn admit(&self, caller: Caller) -> Result<()> {

@@ -1,6 +1,6 @@
 //! SQL for the table `tokens`.
 
-use super::{Level, Token};
+use super::{Level, Presented, Token};
 use crate::db::{Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::hex;
@@ -57,6 +57,30 @@ pub fn find_token(workspace: &WorkspaceId, id: &TokenId) -> Statement {
     sql(format!("SELECT {COLUMNS} FROM tokens WHERE workspace_id = ?1 AND id = ?2"))
         .bind(workspace.as_str())
         .bind(id.as_str())
+}
+
+/// Adds to a statement's `WHERE` clause that the token is there, is the one presented and has not expired.
+pub fn while_token_is_good(
+    statement: Statement,
+    workspace: &WorkspaceId,
+    token: &Presented,
+    now: Timestamp,
+) -> Statement {
+    let at = statement.bound();
+    let condition = format!(
+        " AND EXISTS (SELECT 1 FROM tokens WHERE workspace_id = ?{} AND id = ?{} AND sha256 = ?{}
+           AND coalesce(expires_at > ?{}, true))",
+        at + 1,
+        at + 2,
+        at + 3,
+        at + 4
+    );
+    statement
+        .and(&condition)
+        .bind(workspace.as_str())
+        .bind(token.id().as_str())
+        .bind(hex::encode(token.sha256()))
+        .bind(now.to_string())
 }
 
 pub fn read_token(rows: &Rows) -> Result<Option<Token>> {

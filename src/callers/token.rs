@@ -80,6 +80,10 @@ impl Presented {
         &self.id
     }
 
+    pub fn sha256(&self) -> &[u8; 32] {
+        &self.sha256
+    }
+
     /// The caller behind the token, if `found` is its record and it is still good.
     pub fn check(&self, found: Option<Token>, now: Timestamp) -> Result<Caller> {
         let token = found.ok_or(NOT_VALID)?;

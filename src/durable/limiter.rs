@@ -21,6 +21,8 @@ enum Ask {
     Take { limit: u32 },
     /// Only look.
     Peek { limit: u32 },
+    /// Undo a call that was let through at this time, and then did not take place.
+    GiveBack { taken_at: u64 },
 }
 
 /// How a window stands, after a call was taken or refused, or at a look.
@@ -31,6 +33,8 @@ pub struct Standing {
     pub remaining: u32,
     /// Whole seconds until a call may go on: 0 if one may now.
     pub retry_after: u32,
+    /// When the window was looked at: what [`give_back`] needs.
+    pub at: u64,
 }
 
 /// Uses up one call, or says when to come back.
@@ -41,6 +45,11 @@ pub async fn take(app: &App, workspace: &WorkspaceId, tool: &ToolId, limit: u32)
 /// Looks at the window without using it.
 pub async fn peek(app: &App, workspace: &WorkspaceId, tool: &ToolId, limit: u32) -> Result<Standing> {
     send(app, workspace, tool, Ask::Peek { limit }).await
+}
+
+/// Gives back a call that was let through and then did not take place.
+pub async fn give_back(app: &App, workspace: &WorkspaceId, tool: &ToolId, taken: Standing) -> Result<()> {
+    send(app, workspace, tool, Ask::GiveBack { taken_at: taken.at }).await.map(drop)
 }
 
 async fn send(app: &App, workspace: &WorkspaceId, tool: &ToolId, ask: Ask) -> Result<Standing> {
@@ -80,6 +89,11 @@ impl DurableObject for Limiter {
                 }
                 standing
             }
+            Ask::GiveBack { taken_at } => {
+                window.give_back(taken_at);
+                storage.put(STORAGE_KEY, &window).await?;
+                window.standing(0, now)
+            }
         };
         Response::from_json(&standing)
     }
@@ -99,6 +113,12 @@ impl Window {
         before
     }
 
+    fn give_back(&mut self, taken_at: u64) {
+        if let Some(index) = self.0.iter().rposition(|at| *at == taken_at) {
+            self.0.remove(index);
+        }
+    }
+
     fn standing(&mut self, limit: u32, now: u64) -> Standing {
         while self.0.front().is_some_and(|at| at + WINDOW_MILLIS <= now) {
             self.0.pop_front();
@@ -113,6 +133,7 @@ impl Window {
             allowed: used < limit,
             remaining: u32::try_from(limit.saturating_sub(used)).unwrap_or(u32::MAX),
             retry_after: u32::try_from(wait).unwrap_or(u32::MAX),
+            at: now,
         }
     }
 }
@@ -126,7 +147,7 @@ mod tests {
         let mut window = Window::default();
         let allowed = (0..30).filter(|_| window.take(5, 1_000).allowed).count();
         assert_eq!(allowed, 5);
-        assert_eq!(window.standing(5, 1_000), Standing { allowed: false, remaining: 0, retry_after: 60 });
+        assert_eq!(window.standing(5, 1_000), Standing { allowed: false, remaining: 0, retry_after: 60, at: 1_000 });
     }
 
     #[test]
@@ -156,6 +177,17 @@ mod tests {
         }
         assert_eq!(window.standing(1, 20_000).retry_after, 60);
         assert_eq!(window.standing(2, 20_000).retry_after, 50);
+    }
+
+    #[test]
+    fn what_is_given_back_can_be_taken_again() {
+        let mut window = Window::default();
+        let taken = [window.take(2, 5), window.take(2, 7)];
+        assert!(!window.take(2, 8).allowed);
+        window.give_back(taken[0].at);
+        assert!(window.take(2, 9).allowed && !window.take(2, 9).allowed);
+        window.give_back(1);
+        assert!(!window.take(2, 9).allowed);
     }
 
     #[test]

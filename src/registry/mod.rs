@@ -2,7 +2,9 @@
 
 mod describe;
 mod filter;
+mod handler;
 mod out;
+mod redact;
 mod row;
 pub mod schema;
 mod store;
@@ -10,12 +12,14 @@ mod tool;
 
 pub use describe::describe;
 pub use filter::ToolFilter;
+pub use handler::Handler;
 pub use out::ToolOut;
+pub use redact::scrub;
 pub use row::{TOOL_COLUMNS, ToolRow};
-pub use store::{find_tool, find_tools, read_tool, read_tools, tool_exists};
+pub use store::{find_tool, find_tools, find_version, read_tool, read_tools, tool_exists};
 #[cfg(test)]
 pub use tool::fixture;
-pub use tool::{ExecutionMode, ResourceClass, Risk, Source, Tool};
+pub use tool::{DeactivationReason, ExecutionMode, ResourceClass, Risk, Source, Tool};
 
 use crate::callers::Scope;
 use crate::durable::limiter::{self, Standing};
@@ -62,7 +66,7 @@ pub async fn get(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result
     })
 }
 
-/// Holds arguments against the tool's schema, as a call would.
+/// Holds arguments against the tool's schema. A call's handler may ask more of them: the file tools want a usable path.
 pub async fn validate(scope: &Scope, id: &ToolId, arguments: Map<String, Value>) -> Result<Checked> {
     let tool = get(scope, id, None).await?;
     Ok(schema::compiled(&tool.parameters_schema)?.check(Value::Object(arguments)))

@@ -1,6 +1,7 @@
 //! JSON Schema: compiled once per isolate, defaults filled in, every violation listed with its place.
 
-use crate::error::{Error, Result};
+use super::redact;
+use crate::error::{Error, Result, shortened};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde::Serialize;
@@ -14,15 +15,28 @@ use utoipa::ToSchema;
 /// How many compiled schemas an isolate keeps; at about 20 KB each, far below its memory.
 const CACHED: usize = 512;
 
-/// How deep, and in how many places, defaults are looked for. Only a schema that refers to itself goes beyond,
-/// and it would go on for ever.
+/// How deep defaults are looked for, through how many references at one value, and how many are filled in. Only a schema
+/// that refers to itself goes beyond, and it would go on for ever.
 const MAX_DEPTH: usize = 64;
-const MAX_STEPS: usize = 10_000;
+const MAX_HOPS: usize = 1_000;
+const MAX_DEFAULTS: usize = 10_000;
+
+/// How many violations are told.
+const MAX_VIOLATIONS: usize = 100;
+
+/// Of a document of more values only the first violation is told: all of them would be found before any is.
+const MAX_VALUES_FOR_ALL: usize = 20_000;
+
+/// The largest compiled pattern, in bytes.
+const MAX_PATTERN_BYTES: usize = 1024 * 1024;
 
 /// A compiled schema.
 pub struct Schema {
     definition: Value,
     validator: Validator,
+    /// Whether it marks any value as secret.
+    has_secrets: bool,
+    has_defaults: bool,
 }
 
 /// One way in which a document does not fit its schema.
@@ -35,9 +49,10 @@ pub struct Violation {
     pub message: String,
 }
 
-impl From<ValidationError<'_>> for Violation {
-    fn from(error: ValidationError<'_>) -> Self {
-        Self { path: error.instance_path().to_string(), message: error.to_string() }
+impl Violation {
+    /// The message shows the value that does not fit, and the path names of the caller's making: both may be long.
+    fn new(error: &ValidationError<'_>, message: &str) -> Self {
+        Self { path: shortened(error.instance_path().as_str()), message: shortened(message) }
     }
 }
 
@@ -75,15 +90,34 @@ impl Schema {
     /// pattern can hang the Worker. References lead nowhere but into the schema itself.
     pub fn compile(definition: Value) -> std::result::Result<Self, String> {
         let validator = jsonschema::draft202012::options()
-            .with_pattern_options(PatternOptions::regex())
+            .with_pattern_options(PatternOptions::regex().size_limit(MAX_PATTERN_BYTES))
             .build(&definition)
             .map_err(|cause| cause.to_string())?;
-        Ok(Self { definition, validator })
+        let (has_secrets, has_defaults) = (redact::marks_secrets(&definition), mentions_default(&definition));
+        Ok(Self { definition, validator, has_secrets, has_defaults })
     }
 
-    /// Every way in which `document` does not fit.
-    fn violations(&self, document: &Value) -> Vec<Violation> {
-        self.validator.iter_errors(document).map(Violation::from).collect()
+    /// Every way in which `document` does not fit, up to a number that nobody reads to its end.
+    pub fn violations(&self, document: &Value) -> Vec<Violation> {
+        if count(document) > MAX_VALUES_FOR_ALL {
+            return self.validator.validate(document).err().map(|it| self.violation(&it)).into_iter().collect();
+        }
+        self.validator.iter_errors(document).take(MAX_VIOLATIONS).map(|it| self.violation(&it)).collect()
+    }
+
+    /// A message shows the value that does not fit, and a value may hold a secret at any depth.
+    fn violation(&self, error: &ValidationError<'_>) -> Violation {
+        let message = if self.has_secrets { error.masked().to_string() } else { error.to_string() };
+        Violation::new(error, &message)
+    }
+
+    /// Puts a mark in place of every value that the schema calls secret, and gives the texts that these held.
+    pub fn redact(&self, document: &mut Value) -> Vec<String> {
+        if self.has_secrets { redact::redact(&self.definition, document) } else { Vec::new() }
+    }
+
+    pub fn has_secrets(&self) -> bool {
+        self.has_secrets
     }
 
     /// `document` with its defaults filled in, and every way in which it does not fit.
@@ -108,46 +142,68 @@ impl Schema {
                         | ValidationErrorKind::PropertyNames { .. }
                 )
         };
-        self.validator.iter_errors(&document).filter(about_a_property).map(Violation::from).collect()
+        self.validator.iter_errors(&document).filter(about_a_property).map(|it| self.violation(&it)).collect()
     }
 
     /// Fills in the defaults of all that `document` leaves out, at every depth.
     fn fill_defaults(&self, document: &mut Value) -> std::result::Result<(), Violation> {
-        let mut steps = MAX_STEPS;
-        self.fill(&self.definition, document, MAX_DEPTH, &mut steps);
-        if steps > 0 {
+        if !self.has_defaults {
+            return Ok(());
+        }
+        let mut left = MAX_DEFAULTS;
+        self.fill_value(&self.definition, document, MAX_DEPTH, &mut left);
+        if left > 0 {
             return Ok(());
         }
         Err(Violation { path: String::new(), message: "The schema has too many defaults within defaults".into() })
     }
 
-    fn fill(&self, schema: &Value, document: &mut Value, depth: usize, steps: &mut usize) {
-        if depth == 0 || *steps == 0 {
+    /// A value of its own, with what one schema says of it.
+    fn fill_value(&self, schema: &Value, document: &mut Value, depth: usize, left: &mut usize) {
+        if depth > 0 {
+            self.fill(schema, document, depth - 1, &mut { MAX_HOPS }, left);
+        }
+    }
+
+    fn fill(&self, schema: &Value, document: &mut Value, depth: usize, hops: &mut usize, left: &mut usize) {
+        if *hops == 0 {
+            *left = 0;
+        }
+        if *left == 0 {
             return;
         }
-        *steps -= 1;
+        *hops -= 1;
         if let Some(target) = self.referred(schema) {
-            self.fill(target, document, depth - 1, steps);
+            self.fill(target, document, depth, hops, left);
         }
         for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-            self.fill(part, document, depth - 1, steps);
+            self.fill(part, document, depth, hops, left);
         }
         match document {
             Value::Object(fields) => {
-                for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                let properties = schema.get("properties").and_then(Value::as_object);
+                for (name, property) in properties.into_iter().flatten() {
                     if let (None, Some(default)) = (fields.get(name), self.default(property)) {
+                        *left = left.saturating_sub(1);
                         fields.insert(name.clone(), default.clone());
                     }
                     if let Some(field) = fields.get_mut(name) {
-                        self.fill(property, field, depth - 1, steps);
+                        self.fill_value(property, field, depth, left);
                     }
+                }
+                let Some(others) = schema.get("additionalProperties").filter(|it| it.is_object()) else { return };
+                let described = |name: &String| properties.is_some_and(|it| it.contains_key(name));
+                for (_, field) in fields.iter_mut().filter(|(name, _)| !described(name)) {
+                    self.fill_value(others, field, depth, left);
                 }
             }
             Value::Array(elements) => {
-                let Some(items) = schema.get("items") else { return };
-                let already_given = schema.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
-                for element in elements.iter_mut().skip(already_given) {
-                    self.fill(items, element, depth - 1, steps);
+                let first = schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+                let items = schema.get("items");
+                for (index, element) in elements.iter_mut().enumerate() {
+                    if let Some(schema) = first.get(index).or(items) {
+                        self.fill_value(schema, element, depth, left);
+                    }
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -162,6 +218,23 @@ impl Schema {
     /// What a schema's `$ref` leads to within the whole.
     fn referred(&self, schema: &Value) -> Option<&Value> {
         self.definition.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
+    }
+}
+
+fn mentions_default(schema: &Value) -> bool {
+    match schema {
+        Value::Object(keywords) => keywords.contains_key("default") || keywords.values().any(mentions_default),
+        Value::Array(parts) => parts.iter().any(mentions_default),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// How many values a document holds, itself included.
+fn count(document: &Value) -> usize {
+    1 + match document {
+        Value::Object(fields) => fields.values().map(count).sum(),
+        Value::Array(elements) => elements.iter().map(count).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0_usize,
     }
 }
 
@@ -220,6 +293,29 @@ mod tests {
     }
 
     #[test]
+    fn defaults_are_found_in_tuples_and_in_further_fields() {
+        check_defaults(
+            json!({
+                "properties": {"pair": {"prefixItems": [{"properties": {"a": {"default": 1}}}], "items": {"properties": {"b": {"default": 2}}}}},
+                "additionalProperties": {"properties": {"c": {"default": 3}}},
+            }),
+            json!({"pair": [{}, {}], "more": {}}),
+            json!({"pair": [{"a": 1}, {"b": 2}], "more": {"c": 3}}),
+        );
+    }
+
+    #[test]
+    fn a_large_document_is_no_fault() {
+        let rows = schema(json!({"properties": {
+            "rows": {"items": {"$ref": "#/$defs/row"}}, "limit": {"default": 5}, "numbers": {"items": {"type": "number"}},
+        }, "$defs": {"row": {"properties": {"x": {"type": "number"}}}}}));
+        let checked = rows.check(json!({"rows": vec![json!({"x": 1}); 30_000], "numbers": vec![1; 50_000]}));
+        assert_eq!((checked.violations, &checked.document["limit"]), (vec![], &json!(5)));
+        let wrong = rows.check(json!({"numbers": vec!["x"; 50_000]}));
+        assert_eq!(wrong.violations.len(), 1, "all of them would take more memory than there is");
+    }
+
+    #[test]
     fn a_default_may_stand_where_a_reference_leads() {
         check_defaults(
             json!({
@@ -239,10 +335,29 @@ mod tests {
         };
         let (filled, document) = fill(json!({"properties": {"next": {"$ref": "#", "default": {}}}}));
         assert!(filled.is_ok() && document["next"]["next"].is_object());
-        let (filled, _) = fill(json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]}));
+        let (filled, _) = fill(json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}], "properties": {"a": {"default": 1}}}));
         assert!(filled.is_err());
         let twice = json!({"properties": {"a": {"$ref": "#", "default": {}}, "b": {"$ref": "#", "default": {}}}});
         assert!(fill(twice).0.is_err());
+    }
+
+    #[test]
+    fn a_long_value_leaves_the_message_readable() {
+        let violations = schema(json!({"type": "integer"})).violations(&json!("ä".repeat(50_000)));
+        assert!(violations[0].message.len() < 500 && violations[0].message.ends_with("is not of type \"integer\""));
+        let many = schema(json!({"items": {"type": "string"}})).violations(&json!(vec![0; 5_000]));
+        assert_eq!(many.len(), MAX_VIOLATIONS);
+    }
+
+    #[test]
+    fn a_violation_never_shows_a_secret() {
+        let schema = schema(json!({
+            "properties": {"key": {"type": "string", "minLength": 99, "writeOnly": true}},
+            "anyOf": [{"required": ["x"]}],
+        }));
+        let violations = schema.violations(&json!({"key": "hunter2"}));
+        assert_eq!(violations.len(), 2);
+        assert!(violations.iter().all(|it| !it.message.contains("hunter2")), "{violations:?}");
     }
 
     #[test]

@@ -1,0 +1,227 @@
+//! Secrets in documents: what a schema marks `writeOnly` or `format: password` is shown nowhere. Where it cannot be told
+//! whether a value is secret, it counts as one.
+
+use serde_json::{Map, Value};
+
+/// What stands in the place of a secret.
+const MARK: &str = "[redacted]";
+
+/// Deeper than this, everything is taken for a secret. Documents go to 128 levels.
+const MAX_DEPTH: usize = 130;
+
+/// How many schemas may speak about one value. A schema that refers to itself on the spot would go on for ever.
+const MAX_SCHEMAS: usize = 256;
+
+/// Keywords whose schemas speak about the same value.
+const SAME_VALUE: [&str; 4] = ["if", "then", "else", "not"];
+const SAME_VALUE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+
+/// Whether a schema, or a part of it, marks a value as secret.
+pub fn marks_secrets(schema: &Value) -> bool {
+    match schema {
+        Value::Object(keywords) => is_secret(keywords) || keywords.values().any(marks_secrets),
+        Value::Array(parts) => parts.iter().any(marks_secrets),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// Puts a mark in place of every secret of `document`, and gives the texts that it held.
+pub fn redact(schema: &Value, document: &mut Value) -> Vec<String> {
+    let mut redaction = Redaction { root: schema, removed: Vec::new() };
+    redaction.redact(vec![schema], document, MAX_DEPTH);
+    redaction.removed
+}
+
+/// Puts a mark wherever one of the secrets stands in a JSON text.
+pub fn scrub(secrets: &[String], mut json: String) -> String {
+    for secret in secrets.iter().filter(|it| it.len() >= MIN_SECRET_BYTES) {
+        let written = Value::from(secret.as_str()).to_string();
+        let written = &written[1..written.len() - 1];
+        if json.contains(written) {
+            json = json.replace(written, MARK);
+        }
+    }
+    json
+}
+
+/// Shorter texts stand in many places that have nothing to do with them.
+const MIN_SECRET_BYTES: usize = 4;
+
+fn is_secret(keywords: &Map<String, Value>) -> bool {
+    keywords.get("writeOnly") == Some(&Value::Bool(true)) || keywords.get("format").is_some_and(|it| it == "password")
+}
+
+struct Redaction<'a> {
+    root: &'a Value,
+    removed: Vec<String>,
+}
+
+impl<'a> Redaction<'a> {
+    fn redact(&mut self, schemas: Vec<&'a Value>, document: &mut Value, depth: usize) {
+        let keywords = match self.all_about_it(schemas) {
+            Some(keywords) if depth > 0 && !keywords.iter().any(|it| is_secret(it)) => keywords,
+            _ => {
+                self.remove(document);
+                return;
+            }
+        };
+        match document {
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    match about_field(&keywords, name) {
+                        Some(schemas) => self.redact(schemas, field, depth - 1),
+                        // Perhaps a secret under a misspelt name.
+                        None => self.remove(field),
+                    }
+                }
+            }
+            Value::Array(elements) => {
+                for (index, element) in elements.iter_mut().enumerate() {
+                    self.redact(about_element(&keywords, index), element, depth - 1);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn remove(&mut self, document: &mut Value) {
+        texts_of(document, &mut self.removed);
+        *document = MARK.into();
+    }
+
+    /// The given schemas and all that they bring in for the same value; none, if that cannot be told.
+    fn all_about_it(&self, mut schemas: Vec<&'a Value>) -> Option<Vec<&'a Map<String, Value>>> {
+        let mut all: Vec<&Map<String, Value>> = Vec::new();
+        while let Some(schema) = schemas.pop() {
+            let Some(keywords) = schema.as_object() else { continue };
+            if all.len() >= MAX_SCHEMAS {
+                return None;
+            }
+            if all.iter().any(|it| std::ptr::eq(*it, keywords)) {
+                continue;
+            }
+            all.push(keywords);
+            if keywords.contains_key("$dynamicRef") {
+                return None;
+            }
+            if let Some(reference) = keywords.get("$ref") {
+                schemas.push(self.root.pointer(reference.as_str()?.strip_prefix('#')?)?);
+            }
+            schemas.extend(SAME_VALUE.iter().filter_map(|it| keywords.get(*it)));
+            let lists = SAME_VALUE_LISTS.iter().filter_map(|it| keywords.get(*it)?.as_array());
+            schemas.extend(lists.flatten());
+            schemas
+                .extend(keywords.get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(Map::values));
+        }
+        Some(all)
+    }
+}
+
+fn texts_of(document: &Value, texts: &mut Vec<String>) {
+    match document {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(elements) => elements.iter().for_each(|it| texts_of(it, texts)),
+        Value::Object(fields) => fields.values().for_each(|it| texts_of(it, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The schemas that may speak about a field; none, if the field is none of those that are described.
+fn about_field<'a>(keywords: &[&'a Map<String, Value>], name: &str) -> Option<Vec<&'a Value>> {
+    let mut schemas = Vec::new();
+    for it in keywords {
+        schemas.extend(it.get("properties").and_then(|properties| properties.get(name)));
+        // Whether the pattern fits is not asked: it may.
+        schemas.extend(it.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::values));
+        let others = ["additionalProperties", "unevaluatedProperties"].iter().filter_map(|rest| it.get(*rest));
+        schemas.extend(others.filter(|schema| schema.is_object()));
+    }
+    let described = keywords.iter().any(|it| it.contains_key("properties"));
+    (!schemas.is_empty() || !described).then_some(schemas)
+}
+
+fn about_element<'a>(keywords: &[&'a Map<String, Value>], index: usize) -> Vec<&'a Value> {
+    let of = |it: &&'a Map<String, Value>| {
+        let own = it.get("prefixItems").and_then(|items| items.get(index));
+        own.into_iter().chain(["items", "contains", "unevaluatedItems"].into_iter().filter_map(|name| it.get(name)))
+    };
+    keywords.iter().flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(schema: Value, document: Value, expected: Value) {
+        assert!(marks_secrets(&schema));
+        let mut document = document;
+        redact(&schema, &mut document);
+        assert_eq!(document, expected);
+    }
+
+    #[test]
+    fn both_marks_count_at_every_depth() {
+        check(
+            json!({"properties": {
+                "name": {"type": "string"},
+                "key": {"writeOnly": true},
+                "login": {"properties": {"user": {}, "password": {"format": "password"}}},
+                "keys": {"items": {"writeOnly": true}},
+            }}),
+            json!({"name": "n", "key": {"a": 1}, "login": {"user": "u", "password": "p"}, "keys": ["a", "b"]}),
+            json!({"name": "n", "key": MARK, "login": {"user": "u", "password": MARK}, "keys": [MARK, MARK]}),
+        );
+    }
+
+    #[test]
+    fn references_and_combinations_are_followed() {
+        check(
+            json!({
+                "properties": {"login": {"$ref": "#/$defs/login"}},
+                "anyOf": [{"properties": {"token": {"writeOnly": true}}}],
+                "$defs": {"login": {"oneOf": [{"properties": {"pin": {"writeOnly": true}}}, {"$ref": "#/$defs/login"}]}},
+            }),
+            json!({"login": {"pin": 1}, "token": "t"}),
+            json!({"login": {"pin": MARK}, "token": MARK}),
+        );
+    }
+
+    #[test]
+    fn a_pattern_may_mean_any_field() {
+        let schema = json!({"properties": {"a": {}}, "patternProperties": {"^x-": {"format": "password"}}});
+        check(schema, json!({"a": 1, "x-key": "k"}), json!({"a": MARK, "x-key": MARK}));
+    }
+
+    #[test]
+    fn a_field_that_is_not_described_may_be_a_misspelt_secret() {
+        check(
+            json!({"properties": {"password": {"writeOnly": true}, "more": {}}}),
+            json!({"pasword": "p", "more": {"any": 1}}),
+            json!({"pasword": MARK, "more": {"any": 1}}),
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_followed_is_a_secret() {
+        let secret = json!({"writeOnly": true});
+        check(json!({"$ref": "other.json", "$defs": {"s": secret}}), json!({"a": 1}), json!(MARK));
+        check(json!({"$dynamicRef": "#x", "$defs": {"s": secret}}), json!({"a": 1}), json!(MARK));
+    }
+
+    #[test]
+    fn a_secret_is_found_wherever_a_tool_repeats_it() {
+        let mut document = json!({"pin": "hun\"ter2", "deep": {"a": ["s3cret"]}, "short": "no"});
+        let schema = json!({"properties": {
+            "pin": {"writeOnly": true}, "deep": {"writeOnly": true}, "short": {"writeOnly": true}}});
+        let secrets = redact(&schema, &mut document);
+        let echoed = json!({"you sent": "hun\"ter2 and s3cret, no less"}).to_string();
+        assert_eq!(scrub(&secrets, echoed), json!({"you sent": format!("{MARK} and {MARK}, no less")}).to_string());
+    }
+
+    #[test]
+    fn an_ordinary_schema_marks_nothing() {
+        assert!(!marks_secrets(&json!({"properties": {"writeOnly": {"type": "string"}, "at": {"format": "date"}}})));
+    }
+}
