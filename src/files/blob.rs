@@ -1,0 +1,198 @@
+//! Contents: named by their SHA-256, kept as text in chunks that a D1 value can hold.
+
+use super::store;
+use crate::db::Statement;
+use crate::error::{Error, Result};
+use crate::hex;
+use crate::ids::WorkspaceId;
+use crate::text_enum::text_enum;
+use crate::time::Timestamp;
+use data_encoding::BASE64;
+use sha2::{Digest, Sha256};
+
+/// Half of what a D1 value can hold. A multiple of four, so that base64 is cut between its groups.
+const CHUNK_BYTES: usize = 1024 * 1024;
+
+text_enum! {
+    /// How contents are kept as text.
+    Encoding {
+        Utf8 = "utf8",
+        Base64 = "base64",
+    }
+}
+
+/// Contents as text: as they are, or as base64 where they are no text or would swell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    Text(String),
+    Base64(String),
+}
+
+impl Content {
+    /// UTF-8 without NUL is text; SQLite's texts end at a NUL. What is mostly control characters is not: D1 is spoken to in
+    /// JSON, where each of them takes six bytes, and a large file would not fit into an isolate's 128 MB.
+    pub fn of(bytes: Vec<u8>) -> Self {
+        match String::from_utf8(bytes) {
+            Ok(text) if !text.contains('\0') && json_bytes(&text) <= 2 * text.len() => Self::Text(text),
+            Ok(text) => Self::Base64(to_base64(text.as_bytes())),
+            Err(not_text) => Self::Base64(to_base64(not_text.as_bytes())),
+        }
+    }
+
+    pub(super) fn stored(encoding: Encoding, text: String) -> Self {
+        match encoding {
+            Encoding::Utf8 => Self::Text(text),
+            Encoding::Base64 => Self::Base64(text),
+        }
+    }
+
+    pub fn encoding(&self) -> Encoding {
+        match self {
+            Self::Text(_) => Encoding::Utf8,
+            Self::Base64(_) => Encoding::Base64,
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Text(text) | Self::Base64(text) => text,
+        }
+    }
+
+    /// What the text stands for.
+    pub fn into_bytes(self) -> Result<Vec<u8>> {
+        match self {
+            Self::Text(text) => Ok(text.into_bytes()),
+            Self::Base64(text) => BASE64
+                .decode(text.as_bytes())
+                .map_err(|cause| Error::Internal(format!("stored base64 cannot be read: {cause}"))),
+        }
+    }
+
+    /// The text in pieces that fit into D1: one at least, none of them cut within a character.
+    pub(super) fn chunks(&self) -> Vec<&str> {
+        let mut chunks = Vec::new();
+        let mut rest = self.as_str();
+        while rest.len() > CHUNK_BYTES {
+            let (chunk, after) = rest.split_at(rest.floor_char_boundary(CHUNK_BYTES));
+            chunks.push(chunk);
+            rest = after;
+        }
+        chunks.push(rest);
+        chunks
+    }
+}
+
+/// How long a text is in JSON, but for the quotes around it. What has a short escape at most doubles, so that no text
+/// of quotes, backslashes and line ends alone is taken for binary.
+fn json_bytes(text: &str) -> usize {
+    let bytes_of = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 2,
+        0..0x20 => 6,
+        _ => 1,
+    };
+    text.bytes().map(bytes_of).sum()
+}
+
+/// In pieces of whole groups, for the encoder takes no more than 8 MiB at once.
+fn to_base64(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for piece in bytes.chunks(3 * CHUNK_BYTES) {
+        BASE64.encode_append(piece, &mut text);
+    }
+    text
+}
+
+/// Contents with their name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blob {
+    sha256: String,
+    size: u32,
+    content: Content,
+}
+
+impl Blob {
+    pub fn new(bytes: Vec<u8>) -> Self {
+        let sha256 = hex::encode(&Sha256::digest(&bytes));
+        // An isolate has less memory than a u32 can count.
+        let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        Self { sha256, size, content: Content::of(bytes) }
+    }
+
+    pub fn text(text: String) -> Self {
+        Self::new(text.into_bytes())
+    }
+
+    /// 64 lower-case hexadecimal digits.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// In bytes, before any encoding.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    pub(super) fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// Stores the contents, unless the workspace has them. What refers to them must be written in the same batch, or
+    /// the sweep might come in between.
+    pub fn insert(&self, workspace: &WorkspaceId, now: Timestamp) -> Vec<Statement> {
+        store::blob::insert(workspace, self, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn survives(bytes: Vec<u8>, encoding: Encoding) {
+        let content = Content::of(bytes.clone());
+        assert_eq!(content.encoding(), encoding);
+        let chunks = content.chunks();
+        assert!(!chunks.is_empty() && chunks.iter().all(|it| it.len() <= CHUNK_BYTES));
+        let kept = Content::stored(encoding, chunks.concat());
+        assert_eq!(kept, content);
+        assert!(kept.into_bytes().unwrap() == bytes);
+    }
+
+    #[test]
+    fn whatever_is_stored_comes_back() {
+        survives(Vec::new(), Encoding::Utf8);
+        survives(b"plain".into(), Encoding::Utf8);
+        survives("\u{feff}bom, \u{10ffff}, \u{1}".into(), Encoding::Utf8);
+        survives(b"a\0b".into(), Encoding::Base64);
+        survives(b"\"\\\r\n\t".into(), Encoding::Utf8);
+        survives(b"\x1b[1mbold\x1b[0m".into(), Encoding::Utf8);
+        survives(vec![1; 5], Encoding::Base64);
+        survives((0..=255).collect(), Encoding::Base64);
+        survives(vec![0xff], Encoding::Base64);
+        survives(vec![0xed, 0xa0, 0x80], Encoding::Base64);
+        for bytes in [CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES] {
+            survives(vec![b'x'; bytes], Encoding::Utf8);
+            survives(vec![0xff; bytes], Encoding::Base64);
+        }
+    }
+
+    #[test]
+    fn no_character_is_cut() {
+        for shift in 0..4 {
+            let text = "x".repeat(shift) + &"🤖".repeat(CHUNK_BYTES / 2);
+            survives(text.into_bytes(), Encoding::Utf8);
+        }
+        let content = Content::of(format!("{}é", "x".repeat(CHUNK_BYTES - 1)).into_bytes());
+        assert_eq!(content.chunks()[1], "é");
+    }
+
+    #[test]
+    fn a_blob_is_named_by_its_contents() {
+        let empty = Blob::new(Vec::new());
+        assert_eq!(empty.sha256(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        assert_eq!(empty.content().chunks(), [""]);
+        assert_eq!(Blob::text("é".into()).size(), 2);
+        assert_eq!(Blob::text("a\0".into()), Blob::new(b"a\0".into()));
+    }
+}

@@ -1,0 +1,251 @@
+//! SQL for looking at the files of a manifest.
+
+use super::blob::Start;
+use super::{NEXT_PATH, SEEN, held_by, stored_manifest, walk};
+use crate::db::{Rows, Statement, sql};
+use crate::error::{Error, Result};
+use crate::files::FilePath;
+use crate::files::blob::Encoding;
+use crate::files::listing::{Entry, Kind};
+use crate::ids::{ManifestId, SessionId, WorkspaceId};
+use serde::Deserialize;
+
+/// Which files are looked at: a session's at a manifest, or at present.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    pub workspace: &'a WorkspaceId,
+    pub session: &'a SessionId,
+    pub at: Option<&'a ManifestId>,
+}
+
+impl View<'_> {
+    /// Begins a statement over [`SEEN`], whose parameters are `?1` to `?3`.
+    pub(super) fn sql(self, text: String) -> Statement {
+        sql(text).bind(self.workspace.as_str()).bind(self.session.as_str()).bind(self.at.map(ManifestId::as_str))
+    }
+}
+
+/// A session at a manifest, and what was looked for in it.
+pub struct Seen<T> {
+    /// Null if nothing has been written yet, or there is no such manifest in the session.
+    pub manifest_id: Option<ManifestId>,
+    pub found: T,
+}
+
+/// A file without all of its contents.
+pub struct FileStart {
+    pub size: u32,
+    pub start: Start,
+}
+
+#[derive(Deserialize)]
+struct FileRow {
+    manifest_id: Option<String>,
+    sha256: Option<String>,
+    size: Option<u32>,
+    encoding: Option<Encoding>,
+    chunks: Option<u32>,
+    data: Option<String>,
+}
+
+/// The file with its first chunk: a row, whether it is there or not, if there is the session.
+pub fn find_file(view: View<'_>, path: &FilePath) -> Statement {
+    view.sql(format!(
+        "WITH {SEEN}
+         SELECT seen.id AS manifest_id, e.sha256, e.size, b.encoding, b.chunks, c.data FROM seen
+         LEFT JOIN file_entries e ON {}
+         LEFT JOIN blobs b ON b.workspace_id = ?1 AND b.sha256 = e.sha256
+         LEFT JOIN blob_chunks c ON c.workspace_id = ?1 AND c.sha256 = e.sha256 AND c.chunk = 0",
+        held_by("seen", "?4", "e")
+    ))
+    .bind(path.as_str())
+}
+
+/// Nothing, if there is no such session.
+pub fn read_file(rows: &Rows) -> Result<Option<Seen<Option<FileStart>>>> {
+    let Some(row) = rows.first::<FileRow>()? else { return Ok(None) };
+    let manifest_id = row.manifest_id.as_deref().map(stored_manifest).transpose()?;
+    let found = match (row.sha256, row.size, row.encoding, row.chunks, row.data) {
+        (None, ..) => None,
+        (Some(sha256), Some(size), Some(encoding), Some(chunks), Some(data)) => {
+            Some(FileStart { size, start: Start { sha256, encoding, chunks, data } })
+        }
+        (Some(sha256), ..) => return Err(Error::Internal(format!("the contents {sha256} of a file are not there"))),
+    };
+    Ok(Some(Seen { manifest_id, found }))
+}
+
+/// The manifest that is looked at: a row, if there is the session.
+pub fn find_manifest(view: View<'_>) -> Statement {
+    view.sql(format!("WITH {SEEN} SELECT id FROM seen"))
+}
+
+/// Nothing, if there is no such session.
+pub fn read_manifest(rows: &Rows) -> Result<Option<Seen<()>>> {
+    #[derive(Deserialize)]
+    struct SeenRow {
+        id: Option<String>,
+    }
+    let Some(row) = rows.first::<SeenRow>()? else { return Ok(None) };
+    Ok(Some(Seen { manifest_id: row.id.as_deref().map(stored_manifest).transpose()?, found: () }))
+}
+
+/// What a directory holds, directories first, then by name.
+pub fn list_children(view: View<'_>, dir: &FilePath, limit: u32) -> Statement {
+    let (start, end) = dir.below();
+    let children = children("?4");
+    view.sql(format!("{children} SELECT * FROM children ORDER BY kind, name LIMIT ?6"))
+        .bind(start)
+        .bind(end)
+        .bind(limit)
+}
+
+/// Where a page of a directory begins.
+#[derive(Clone, Copy)]
+pub enum Position<'a> {
+    Start,
+    AfterDirectory(&'a str),
+    AfterFile(&'a str),
+}
+
+/// A page of what a directory holds, directories first, then by name. While there are directories to show all children
+/// are walked past, for names sort otherwise than the paths below them (`a-b/c` is before `a/c`). After that a page costs
+/// what it shows.
+pub fn page_children(view: View<'_>, dir: &FilePath, position: Position<'_>, limit: u32) -> Statement {
+    let (start, end) = dir.below();
+    let (text, after) = match position {
+        Position::Start => return list_children(view, dir, limit),
+        Position::AfterDirectory(name) => (
+            format!(
+                "{} SELECT * FROM children WHERE (kind, name) > ('directory', ?7) ORDER BY kind, name LIMIT ?6",
+                children("?4")
+            ),
+            name,
+        ),
+        Position::AfterFile(name) => {
+            (format!("{} SELECT * FROM children WHERE kind = 'file' LIMIT ?6", children("?4 || ?7 || char(1)")), name)
+        }
+    };
+    view.sql(text).bind(start).bind(end).bind(limit).bind(after)
+}
+
+/// `children`: what is in the directory whose paths begin with `?4` and end before `?5`, looked for from `first` on. A file
+/// below it stands for the directory that it is in, whose other files are then skipped: so the cost goes with the children.
+fn children(first: &str) -> String {
+    let is_below = |rest: &str| format!("instr({rest}, '/') > 0");
+    let held = held_by("walk", "walk.path", "e");
+    let rest = "substr(walk.path, length(?4) + 1)";
+    let next = format!(
+        "CASE WHEN {} AND EXISTS (SELECT 1 FROM file_entries e WHERE {held} AND e.sha256 IS NOT NULL)
+           THEN substr(walk.path, 1, length(?4) + instr({rest}, '/') - 1) || '0' ELSE {NEXT_PATH} END",
+        is_below(rest)
+    );
+    let walk = walk(first, &next, "?5");
+    let below = is_below("rest");
+    format!(
+        "WITH RECURSIVE {SEEN}, {walk},
+         alive AS (
+           SELECT {rest} AS rest, e.sha256, e.size FROM walk CROSS JOIN file_entries e ON {held}
+           WHERE e.sha256 IS NOT NULL),
+         children AS (
+           SELECT iif({below}, 'directory', 'file') AS kind,
+             iif({below}, substr(rest, 1, instr(rest, '/') - 1), rest) AS name,
+             iif({below}, NULL, sha256) AS sha256, iif({below}, NULL, size) AS size
+           FROM alive)"
+    )
+}
+
+#[derive(Deserialize)]
+struct ChildRow {
+    name: String,
+    sha256: Option<String>,
+    size: Option<u32>,
+}
+
+pub fn read_children(rows: &Rows, dir: &FilePath) -> Result<Vec<Entry>> {
+    let entry = |row: ChildRow| Entry {
+        path: dir.join(&row.name),
+        name: row.name,
+        kind: match (row.sha256, row.size) {
+            (Some(sha256), Some(size)) => Kind::File { sha256, size },
+            _ => Kind::Directory,
+        },
+    };
+    Ok(rows.all::<ChildRow>()?.into_iter().map(entry).collect())
+}
+
+/// A path with the contents of its file.
+#[derive(Deserialize)]
+pub struct HeldFile {
+    pub path: String,
+    pub sha256: String,
+    pub size: u32,
+}
+
+/// Every file of the manifest, by path, after `after`.
+pub fn list_files(view: View<'_>, after: Option<&str>, limit: u32) -> Statement {
+    view.sql(format!(
+        "WITH RECURSIVE {SEEN}, {}
+         SELECT e.path, e.sha256, e.size FROM walk CROSS JOIN file_entries e ON {}
+         WHERE e.sha256 IS NOT NULL LIMIT ?5",
+        walk("?4 || char(1)", NEXT_PATH, "'0'"),
+        held_by("walk", "walk.path", "e")
+    ))
+    .bind(after.unwrap_or("/"))
+    .bind(limit)
+}
+
+pub fn read_files(rows: &Rows) -> Result<Vec<HeldFile>> {
+    rows.all()
+}
+
+/// What of a path differs between two manifests; null where there is no file.
+#[derive(Deserialize)]
+pub struct DifferenceRow {
+    pub path: String,
+    pub from_sha256: Option<String>,
+    pub from_size: Option<u32>,
+    pub to_sha256: Option<String>,
+    pub to_size: Option<u32>,
+}
+
+/// Where two manifests of a session differ, by path, after `after`. Only a path with an entry between their labels can.
+pub fn list_differences(
+    workspace: &WorkspaceId,
+    session: &SessionId,
+    (from, to): (&ManifestId, &ManifestId),
+    after: Option<&str>,
+    limit: u32,
+) -> Statement {
+    let side = |name: &str, id: &str| {
+        format!(
+            "{name} AS MATERIALIZED (
+               SELECT tree_id, label FROM manifests WHERE workspace_id = ?1 AND session_id = ?2 AND id = {id})"
+        )
+    };
+    sql(format!(
+        "WITH {}, {},
+         touched AS MATERIALIZED (
+           SELECT DISTINCT e.path FROM one JOIN other
+           CROSS JOIN file_entries e INDEXED BY file_entries_by_label
+             ON e.workspace_id = ?1 AND e.tree_id = one.tree_id
+             AND e.label || '' > min(one.label, other.label) AND e.label || '' <= max(one.label, other.label)
+           WHERE e.path > ?5
+           ORDER BY e.path)
+         SELECT touched.path, a.sha256 AS from_sha256, a.size AS from_size, b.sha256 AS to_sha256, b.size AS to_size
+         FROM touched CROSS JOIN one CROSS JOIN other
+         LEFT JOIN file_entries a ON {}
+         LEFT JOIN file_entries b ON {}
+         WHERE a.sha256 IS NOT b.sha256 ORDER BY touched.path LIMIT ?6",
+        side("one", "?3"),
+        side("other", "?4"),
+        held_by("one", "touched.path", "a"),
+        held_by("other", "touched.path", "b")
+    ))
+    .bind(workspace.as_str())
+    .bind(session.as_str())
+    .bind(from.as_str())
+    .bind(to.as_str())
+    .bind(after.unwrap_or_default())
+    .bind(limit)
+}

@@ -1,0 +1,155 @@
+//! SQL for sessions and for the manifests of one.
+
+use super::look::View;
+use super::stored_manifest;
+use crate::db::{Rows, Statement, sql};
+use crate::error::{Error, Result};
+use crate::files::{Manifest, Session, Source};
+use crate::ids::{ManifestId, SessionId, WorkspaceId};
+use crate::page::PageRequest;
+use crate::time::Timestamp;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct SessionRow {
+    id: String,
+    active_manifest_id: Option<String>,
+    files: u32,
+    bytes: u64,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+impl TryFrom<SessionRow> for Session {
+    type Error = Error;
+
+    fn try_from(row: SessionRow) -> Result<Self> {
+        Ok(Self {
+            id: stored_session(&row.id)?,
+            active_manifest_id: row.active_manifest_id.as_deref().map(stored_manifest).transpose()?,
+            files: row.files,
+            bytes: row.bytes,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        })
+    }
+}
+
+fn stored_session(id: &str) -> Result<SessionId> {
+    SessionId::parse(id).ok_or_else(|| Error::Internal(format!("the session {id} has a broken id")))
+}
+
+/// Sessions `s` with what their present holds.
+fn select_sessions(rest: &str) -> Statement {
+    sql(format!(
+        "SELECT s.id, s.active_manifest_id, coalesce(m.files, 0) AS files, coalesce(m.bytes, 0) AS bytes,
+           s.created_at, s.updated_at FROM sessions s
+         LEFT JOIN manifests m ON m.workspace_id = s.workspace_id AND m.id = s.active_manifest_id
+         WHERE s.workspace_id = ?1 AND {rest}"
+    ))
+}
+
+/// The oldest first.
+pub fn list(workspace: &WorkspaceId, request: &PageRequest) -> Result<Statement> {
+    let (created_at, id) = request.after_age()?;
+    Ok(select_sessions("(s.created_at, s.id) > (?2, ?3) ORDER BY s.created_at, s.id LIMIT ?4")
+        .bind(workspace.as_str())
+        .bind(created_at)
+        .bind(id)
+        .bind(request.rows_to_ask()))
+}
+
+pub fn find(workspace: &WorkspaceId, id: &SessionId) -> Statement {
+    select_sessions("s.id = ?2").bind(workspace.as_str()).bind(id.as_str())
+}
+
+pub fn read(rows: &Rows) -> Result<Option<Session>> {
+    rows.first::<SessionRow>()?.map(Session::try_from).transpose()
+}
+
+pub fn read_all(rows: &Rows) -> Result<Vec<Session>> {
+    rows.all::<SessionRow>()?.into_iter().map(Session::try_from).collect()
+}
+
+/// Its manifests go with it.
+pub fn delete(workspace: &WorkspaceId, id: &SessionId) -> Statement {
+    sql("DELETE FROM sessions WHERE workspace_id = ?1 AND id = ?2").bind(workspace.as_str()).bind(id.as_str())
+}
+
+/// Makes one of its own manifests the session's present.
+pub fn check_out(workspace: &WorkspaceId, id: &SessionId, manifest: &ManifestId, now: Timestamp) -> Statement {
+    sql("UPDATE sessions SET active_manifest_id = ?3, updated_at = ?4 WHERE workspace_id = ?1 AND id = ?2
+           AND EXISTS (SELECT 1 FROM manifests WHERE workspace_id = ?1 AND session_id = ?2 AND id = ?3)")
+    .bind(workspace.as_str())
+    .bind(id.as_str())
+    .bind(manifest.as_str())
+    .bind(now.to_string())
+}
+
+const MANIFEST_COLUMNS: &str = "id, session_id, parent_id, source, source_ref, created_at, files, bytes";
+
+#[derive(Deserialize)]
+struct ManifestRow {
+    id: String,
+    session_id: String,
+    parent_id: Option<String>,
+    source: Source,
+    source_ref: Option<String>,
+    created_at: Timestamp,
+    files: u32,
+    bytes: u64,
+}
+
+impl TryFrom<ManifestRow> for Manifest {
+    type Error = Error;
+
+    fn try_from(row: ManifestRow) -> Result<Self> {
+        Ok(Self {
+            id: stored_manifest(&row.id)?,
+            session_id: stored_session(&row.session_id)?,
+            parent_id: row.parent_id.as_deref().map(stored_manifest).transpose()?,
+            source: row.source,
+            source_ref: row.source_ref,
+            created_at: row.created_at,
+            files: row.files,
+            bytes: row.bytes,
+        })
+    }
+}
+
+/// The newest first: those before `view.at`, if it is set.
+pub fn list_manifests(view: View<'_>, source_ref: Option<&str>, limit: u32) -> Statement {
+    // The index is named, for to the planner a walk through all manifests by key may look as good.
+    let (index, filter) = match source_ref {
+        Some(_) => ("manifests_by_source_ref", "AND source_ref = ?5"),
+        None => ("manifests_by_session", ""),
+    };
+    let statement = view
+        .sql(format!(
+            "SELECT {MANIFEST_COLUMNS} FROM manifests INDEXED BY {index}
+             WHERE workspace_id = ?1 AND session_id = ?2 {filter}
+               AND key < coalesce(
+                 (SELECT key FROM manifests WHERE workspace_id = ?1 AND id = ?3), 9223372036854775807)
+             ORDER BY key DESC LIMIT ?4"
+        ))
+        .bind(limit);
+    match source_ref {
+        Some(source_ref) => statement.bind(source_ref),
+        None => statement,
+    }
+}
+
+pub fn find_manifest(workspace: &WorkspaceId, session: &SessionId, id: &ManifestId) -> Statement {
+    sql(format!("SELECT {MANIFEST_COLUMNS} FROM manifests WHERE workspace_id = ?1 AND session_id = ?2 AND id = ?3"))
+        .bind(workspace.as_str())
+        .bind(session.as_str())
+        .bind(id.as_str())
+}
+
+pub fn read_manifest(rows: &Rows) -> Result<Option<Manifest>> {
+    rows.first::<ManifestRow>()?.map(Manifest::try_from).transpose()
+}
+
+pub fn read_manifests(rows: &Rows) -> Result<Vec<Manifest>> {
+    rows.all::<ManifestRow>()?.into_iter().map(Manifest::try_from).collect()
+}

@@ -1,0 +1,139 @@
+//! The sweep: deletes what retention lets go and what nobody can reach any more. One run does a bounded piece of work, and
+//! the next goes on where it ended. Nothing is looked for: rows that lose their last use have been marked by triggers
+//! (0013_version_files.sql).
+
+use super::store::sweep::{self, ENTRIES, MANIFESTS, OldManifests, Span, StaleEntry};
+use crate::app::App;
+use crate::db::{Db, Statement};
+use crate::error::Result;
+use crate::time::Timestamp;
+
+/// How often a run frees a piece: with each, other trees have their turn.
+const PIECES: u32 = 10;
+
+/// One run.
+#[expect(clippy::disallowed_methods, reason = "the sweep is about no workspace, and nobody calls it")]
+pub async fn sweep(app: &App) -> Result<()> {
+    let db = app.db()?;
+    if let Some(days) = app.settings().manifest_retention_days {
+        forget_manifests(db, app.now().days_before(days)).await?;
+    }
+    for _ in 0..PIECES {
+        if !free_a_piece(db).await? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Deletes the next of the manifests that were made and left before `before`.
+async fn forget_manifests(db: &Db, before: Timestamp) -> Result<()> {
+    let answers = db.batch(&[sweep::find_old_manifests(before)]).await?;
+    if let Some(rows) = answers.first()
+        && let Some(old) = rows.first::<OldManifests>()?
+    {
+        let last = old.last.unwrap_or(0);
+        db.batch(&[sweep::delete_old_manifests(before, last), sweep::move_retention(look_on_after(&old))]).await?;
+    }
+    Ok(())
+}
+
+/// Whether there was something to do. Contents that lose their last use here are freed with the next piece.
+async fn free_a_piece(db: &Db) -> Result<bool> {
+    let answers = db.batch(&[sweep::find_stale_entries(), sweep::delete_blobs()]).await?;
+    let [entries, blobs] = answers.as_slice() else { return Ok(false) };
+    let spans = spans(entries.all()?);
+    if !spans.is_empty() {
+        db.batch(&spans.iter().flat_map(free_entries).collect::<Vec<_>>()).await?;
+    }
+    Ok(!spans.is_empty() || blobs.changes() > 0)
+}
+
+/// From the beginning again at the end, and where manifests are young: those that follow are younger still.
+fn look_on_after(old: &OldManifests) -> u32 {
+    match old.last {
+        Some(last) if old.count == MANIFESTS && old.young == 0 => last,
+        _ => 0,
+    }
+}
+
+fn free_entries(span: &Span) -> Vec<Statement> {
+    let mut statements = vec![sweep::delete_garbage(span)];
+    statements.extend(sweep::move_on(span));
+    statements
+}
+
+/// The spans that the entries make up, one for each tree. Only the last of them can have been cut off.
+fn spans(entries: Vec<StaleEntry>) -> Vec<Span> {
+    let cut = entries.len() == ENTRIES as usize;
+    let mut spans: Vec<Span> = Vec::new();
+    for entry in entries {
+        let (path, label) = match (entry.path, entry.label) {
+            (Some(path), Some(label)) => (path, label),
+            _ => (entry.after_path.clone(), entry.after_label.clone()),
+        };
+        match spans.last_mut() {
+            Some(span) if span.tree_id == entry.tree_id && span.workspace_id == entry.workspace_id => {
+                (span.path, span.label) = (path, label);
+            }
+            _ => spans.push(Span {
+                workspace_id: entry.workspace_id,
+                tree_id: entry.tree_id,
+                after_path: entry.after_path,
+                after_label: entry.after_label,
+                path,
+                label,
+                last: true,
+            }),
+        }
+    }
+    if let Some(span) = spans.last_mut() {
+        span.last = !cut;
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(tree: u32, place: Option<(&str, &str)>) -> StaleEntry {
+        StaleEntry {
+            workspace_id: "ws".into(),
+            tree_id: format!("tree {tree}"),
+            after_path: "/a".into(),
+            after_label: "a1".into(),
+            path: place.map(|it| it.0.into()),
+            label: place.map(|it| it.1.into()),
+        }
+    }
+
+    #[test]
+    fn a_tree_is_one_span_up_to_its_last_entry() {
+        let spans = spans(vec![entry(1, Some(("/b", "a1"))), entry(1, Some(("/b", "a2"))), entry(2, None)]);
+        let seen = spans
+            .iter()
+            .map(|it| (it.tree_id.as_str(), it.path.as_str(), it.label.as_str(), it.last))
+            .collect::<Vec<_>>();
+        assert_eq!(seen, [("tree 1", "/b", "a2", true), ("tree 2", "/a", "a1", true)]);
+    }
+
+    #[test]
+    fn only_the_last_tree_is_cut_off() {
+        let mut entries = vec![entry(1, Some(("/b", "a1")))];
+        entries.resize(ENTRIES as usize, entry(2, Some(("/c", "a1"))));
+        assert_eq!(spans(entries).iter().map(|it| it.last).collect::<Vec<_>>(), [true, false]);
+        assert_eq!(spans(Vec::new()), []);
+    }
+
+    #[test]
+    fn retention_begins_anew_at_the_end_and_where_manifests_are_young() {
+        let check = |count, last, young, expected| {
+            assert_eq!(look_on_after(&OldManifests { count, last, young }), expected);
+        };
+        check(MANIFESTS, Some(7), 0, 7);
+        check(MANIFESTS, Some(7), 1, 0);
+        check(5, Some(7), 0, 0);
+        check(0, None, 0, 0);
+    }
+}

@@ -1,0 +1,212 @@
+//! `/api/sessions/{session_id}/files`: files as they are, and directories as lists.
+
+use super::extract::{FileAt, FileBytes, Named, Query, User};
+use super::respond::{Json, NoContent, Stored};
+use super::sessions::manifest_id;
+use crate::callers::Scope;
+use crate::error::{Error, Result};
+use crate::files::{self, Content, Entry, File, FilePath, Kind, Opened, Origin, Source};
+use crate::ids::{ManifestId, SessionId};
+use crate::page::PageRequest;
+use crate::text_enum::text_enum;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+pub const MANIFEST_ID: HeaderName = HeaderName::from_static("x-manifest-id");
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct FilesQuery {
+    /// Reads the files as they were in this manifest of the session.
+    manifest_id: Option<String>,
+    /// How many entries of a directory to answer at the most.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+    /// Where the page before this one ended: its `next_cursor`.
+    #[param(pattern = "^[A-Za-z0-9_-]+$")]
+    cursor: Option<String>,
+}
+
+text_enum! {
+    /// What an entry of a directory is.
+    EntryType {
+        Directory = "directory",
+        File = "file",
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct EntryOut {
+    name: String,
+    path: String,
+    #[schema(inline)]
+    r#type: EntryType,
+    /// In bytes; null for a directory.
+    size: Option<u32>,
+    sha256: Option<String>,
+}
+
+impl From<Entry> for EntryOut {
+    fn from(entry: Entry) -> Self {
+        let (r#type, size, sha256) = match entry.kind {
+            Kind::Directory => (EntryType::Directory, None, None),
+            Kind::File { sha256, size } => (EntryType::File, Some(size), Some(sha256)),
+        };
+        Self { name: entry.name, path: entry.path, r#type, size, sha256 }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct DirectoryPage {
+    path: String,
+    /// Null until the first file is written.
+    manifest_id: Option<String>,
+    entries: Vec<EntryOut>,
+    next_cursor: Option<String>,
+}
+
+/// List the root directory of a session
+///
+/// Directories first, then by name.
+#[utoipa::path(get, path = "/api/sessions/{session_id}/files", tag = "files",
+    params(("session_id" = String, Path), FilesQuery),
+    responses((status = 200, description = "A page of the directory", body = DirectoryPage)))]
+#[worker::send]
+pub async fn list_root(
+    User(scope): User,
+    Named(session_id): Named<SessionId>,
+    Query(query): Query<FilesQuery>,
+) -> Result<Response> {
+    open(&scope, &session_id, &FilePath::root(), query).await
+}
+
+/// Read a file, or list a directory
+///
+/// A file answers its bytes, with `ETag` (its SHA-256) and `X-Manifest-Id`. A directory answers JSON, directories first,
+/// then by name.
+#[utoipa::path(get, path = "/api/sessions/{session_id}/files/{path}", tag = "files",
+    params(("session_id" = String, Path), ("path" = String, Path, example = "data/config.json"), FilesQuery),
+    responses((status = 200, description = "The file, or a page of the directory", content(
+        (DirectoryPage = "application/json"), (String = "text/plain"), (String = "application/octet-stream")))))]
+#[worker::send]
+pub async fn get_file(
+    User(scope): User,
+    FileAt(path): FileAt,
+    Named(session_id): Named<SessionId>,
+    Query(query): Query<FilesQuery>,
+) -> Result<Response> {
+    open(&scope, &session_id, &path, query).await
+}
+
+async fn open(scope: &Scope, session_id: &SessionId, path: &FilePath, query: FilesQuery) -> Result<Response> {
+    let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
+    let at = query.manifest_id.as_deref().map(manifest_id).transpose()?;
+    let (manifest_id, opened) = files::open(scope, session_id, at.as_ref(), path, &request).await?;
+    match opened {
+        Opened::File(file) => answer_file(file, manifest_id.as_ref()),
+        Opened::Directory(page) => {
+            let (entries, next_cursor) = page.map(EntryOut::from);
+            let manifest_id = manifest_id.as_ref().map(String::from);
+            Ok(Json(DirectoryPage { path: path.to_string(), manifest_id, entries, next_cursor }).into_response())
+        }
+    }
+}
+
+/// The file's bytes. They are somebody's, and no browser may take them for a page of ours.
+fn answer_file(file: File, manifest_id: Option<&ManifestId>) -> Result<Response> {
+    let content_type = match file.content {
+        Content::Text(_) => "text/plain; charset=utf-8",
+        Content::Base64(_) => "application/octet-stream",
+    };
+    let etag = format!("\"{}\"", file.sha256);
+    let mut response = file.content.into_bytes()?.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
+    headers.extend(HeaderValue::try_from(etag).ok().map(|it| (header::ETAG, it)));
+    let manifest_id = manifest_id.and_then(|it| HeaderValue::try_from(it.as_str()).ok());
+    headers.extend(manifest_id.map(|it| (MANIFEST_ID, it)));
+    Ok(response)
+}
+
+/// The session in a path that may spring up: a name that cannot be one is a fault, not a session that is missing.
+pub struct ToBeWritten(SessionId);
+
+impl<S: Send + Sync> FromRequestParts<S> for ToBeWritten {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        Named::from_request_parts(parts, state)
+            .await
+            .map(|Named(id)| Self(id))
+            .map_err(|_| Error::path("session_id", "must be 1 to 64 letters, digits, _ or -"))
+    }
+}
+
+/// A file that has just been written.
+#[derive(Serialize, ToSchema)]
+pub struct WrittenOut {
+    #[schema(example = "/data/config.json")]
+    path: String,
+    sha256: String,
+    size: u32,
+    manifest_id: String,
+    /// The manifest that the new one follows.
+    parent_manifest_id: Option<String>,
+}
+
+/// Write a file
+///
+/// The body is its contents, to 10 MiB; no body is an empty file. The session springs up if there is none of that name.
+/// Of racing writers none loses a file.
+#[utoipa::path(put, path = "/api/sessions/{session_id}/files/{path}", tag = "files",
+    params(("session_id" = String, Path), ("path" = String, Path, example = "data/config.json")),
+    request_body(content = Option<String>, content_type = "application/octet-stream"),
+    responses(
+        (status = 200, description = "The file was replaced", body = WrittenOut),
+        (status = 201, description = "The file is new", body = WrittenOut),
+        (status = 409, description = "There is a directory of that path, or a file where the path has a directory"),
+    ))]
+#[worker::send]
+pub async fn put_file(
+    User(scope): User,
+    FileAt(path): FileAt,
+    ToBeWritten(session_id): ToBeWritten,
+    FileBytes(bytes): FileBytes,
+) -> Result<Stored<WrittenOut>> {
+    if path.is_root() {
+        return Err(Error::path("path", "is the root, which is a directory"));
+    }
+    let origin = Origin { source: Source::UserUpload, source_ref: None };
+    let written = files::write_file(&scope, &session_id, &path, bytes, origin).await??;
+    let out = WrittenOut {
+        path: path.to_string(),
+        sha256: written.sha256,
+        size: written.size,
+        manifest_id: written.post.to_string(),
+        parent_manifest_id: written.pre.as_ref().map(String::from),
+    };
+    Ok(if written.created { Stored::New(out) } else { Stored::Replaced(out) })
+}
+
+/// Delete a file or a directory
+///
+/// A directory goes with all that is below it, in one manifest. Older manifests keep what they hold.
+#[utoipa::path(delete, path = "/api/sessions/{session_id}/files/{path}", tag = "files",
+    params(("session_id" = String, Path), ("path" = String, Path, example = "data/config.json")),
+    responses((status = 204, description = "It is gone")))]
+#[worker::send]
+pub async fn delete_file(
+    User(scope): User,
+    FileAt(path): FileAt,
+    Named(session_id): Named<SessionId>,
+) -> Result<NoContent> {
+    files::delete_file(&scope, &session_id, &path, Origin { source: Source::Edit, source_ref: None }).await?;
+    Ok(NoContent)
+}

@@ -1,0 +1,323 @@
+//! `/api/sessions`: sessions and their past.
+
+use super::extract::{Body, Named, PageQuery, Query, User};
+use super::respond::{Created, Json, NoContent};
+use crate::error::{Error, Result};
+use crate::files::{self, ChangeKind, Difference, Held, HeldFile, Manifest, Session, Source};
+use crate::ids::{ManifestId, SessionId};
+use crate::page::PageRequest;
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// A session, with what its present holds.
+#[derive(Serialize, ToSchema)]
+pub struct SessionOut {
+    id: String,
+    /// Its present; null until the first file is written.
+    #[schema(example = "man_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
+    active_manifest_id: Option<String>,
+    files: u32,
+    bytes: u64,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+}
+
+impl From<Session> for SessionOut {
+    fn from(session: Session) -> Self {
+        Self {
+            id: session.id.to_string(),
+            active_manifest_id: session.active_manifest_id.as_ref().map(String::from),
+            files: session.files,
+            bytes: session.bytes,
+            created_at: session.created_at,
+            updated_at: session.updated_at,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct SessionPage {
+    sessions: Vec<SessionOut>,
+    next_cursor: Option<String>,
+}
+
+/// List the sessions
+///
+/// The oldest first.
+#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(PageQuery),
+    responses((status = 200, description = "A page of sessions", body = SessionPage)))]
+#[worker::send]
+pub async fn list_sessions(User(scope): User, Query(query): Query<PageQuery>) -> Result<Json<SessionPage>> {
+    let (sessions, next_cursor) = files::list_sessions(&scope, &query.check()?).await?.map(SessionOut::from);
+    Ok(Json(SessionPage { sessions, next_cursor }))
+}
+
+/// Get a session
+#[utoipa::path(get, path = "/api/sessions/{session_id}", tag = "sessions", params(("session_id" = String, Path)),
+    responses((status = 200, description = "The session", body = SessionOut)))]
+#[worker::send]
+pub async fn get_session(User(scope): User, Named(session_id): Named<SessionId>) -> Result<Json<SessionOut>> {
+    Ok(Json(files::get_session(&scope, &session_id).await?.into()))
+}
+
+/// Delete a session
+///
+/// With its manifests. Sessions that branched off from it keep theirs.
+#[utoipa::path(delete, path = "/api/sessions/{session_id}", tag = "sessions", params(("session_id" = String, Path)),
+    responses((status = 204, description = "It is gone")))]
+#[worker::send]
+pub async fn delete_session(User(scope): User, Named(session_id): Named<SessionId>) -> Result<NoContent> {
+    files::delete_session(&scope, &session_id).await?;
+    Ok(NoContent)
+}
+
+/// All files of a session at one time. It never changes.
+#[derive(Serialize, ToSchema)]
+pub struct ManifestOut {
+    id: String,
+    session_id: String,
+    parent_id: Option<String>,
+    #[schema(inline)]
+    source: Source,
+    /// The call or message that made it.
+    source_ref: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// How many files it holds.
+    files: u32,
+    /// How many bytes these have together.
+    bytes: u64,
+}
+
+impl From<Manifest> for ManifestOut {
+    fn from(manifest: Manifest) -> Self {
+        Self {
+            id: manifest.id.to_string(),
+            session_id: manifest.session_id.to_string(),
+            parent_id: manifest.parent_id.as_ref().map(String::from),
+            source: manifest.source,
+            source_ref: manifest.source_ref,
+            created_at: manifest.created_at,
+            files: manifest.files,
+            bytes: manifest.bytes,
+        }
+    }
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ManifestQuery {
+    /// How many to answer at the most.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+    /// Where the page before this one ended: its `next_cursor`.
+    #[param(pattern = "^[A-Za-z0-9_-]+$")]
+    cursor: Option<String>,
+    /// Only those that this call or message made.
+    source_ref: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ManifestPage {
+    manifests: Vec<ManifestOut>,
+    next_cursor: Option<String>,
+}
+
+/// List the manifests of a session
+///
+/// The newest first.
+#[utoipa::path(get, path = "/api/sessions/{session_id}/manifests", tag = "sessions",
+    params(("session_id" = String, Path), ManifestQuery),
+    responses((status = 200, description = "A page of manifests", body = ManifestPage)))]
+#[worker::send]
+pub async fn list_manifests(
+    User(scope): User,
+    Named(session_id): Named<SessionId>,
+    Query(query): Query<ManifestQuery>,
+) -> Result<Json<ManifestPage>> {
+    let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
+    let page = files::list_manifests(&scope, &session_id, query.source_ref.as_deref(), &request).await?;
+    let (manifests, next_cursor) = page.map(ManifestOut::from);
+    Ok(Json(ManifestPage { manifests, next_cursor }))
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ManifestEntryOut {
+    path: String,
+    sha256: String,
+    size: u32,
+}
+
+impl From<HeldFile> for ManifestEntryOut {
+    fn from(file: HeldFile) -> Self {
+        Self { path: file.path, sha256: file.sha256, size: file.size }
+    }
+}
+
+/// A manifest with a page of its files.
+#[derive(Serialize, ToSchema)]
+pub struct ManifestEntriesPage {
+    #[serde(flatten)]
+    manifest: ManifestOut,
+    entries: Vec<ManifestEntryOut>,
+    next_cursor: Option<String>,
+}
+
+/// Get a manifest
+///
+/// With a page of its files, in order of their paths.
+#[utoipa::path(get, path = "/api/sessions/{session_id}/manifests/{manifest_id}", tag = "sessions",
+    params(("session_id" = String, Path), ("manifest_id" = String, Path), PageQuery),
+    responses((status = 200, description = "The manifest", body = ManifestEntriesPage)))]
+#[worker::send]
+pub async fn get_manifest(
+    User(scope): User,
+    Named(session_id): Named<SessionId>,
+    Named(manifest_id): Named<ManifestId>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<ManifestEntriesPage>> {
+    let (manifest, page) = files::get_manifest(&scope, &session_id, &manifest_id, &query.check()?).await?;
+    let (entries, next_cursor) = page.map(ManifestEntryOut::from);
+    Ok(Json(ManifestEntriesPage { manifest: manifest.into(), entries, next_cursor }))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DiffQuery {
+    /// The manifest to compare with.
+    from: String,
+    /// The manifest that is compared.
+    to: String,
+    /// How many to answer at the most.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+    /// Where the page before this one ended: its `next_cursor`.
+    #[param(pattern = "^[A-Za-z0-9_-]+$")]
+    cursor: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct HeldOut {
+    sha256: String,
+    size: u32,
+}
+
+impl From<Held> for HeldOut {
+    fn from(held: Held) -> Self {
+        Self { sha256: held.sha256, size: held.size }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct DifferenceOut {
+    path: String,
+    #[schema(inline)]
+    change: ChangeKind,
+    from: Option<HeldOut>,
+    to: Option<HeldOut>,
+}
+
+impl From<Difference> for DifferenceOut {
+    fn from(it: Difference) -> Self {
+        Self { path: it.path, change: it.change, from: it.from.map(HeldOut::from), to: it.to.map(HeldOut::from) }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct DiffPage {
+    changes: Vec<DifferenceOut>,
+    next_cursor: Option<String>,
+}
+
+/// Compare two manifests of a session
+///
+/// What differs, in order of the paths.
+#[utoipa::path(get, path = "/api/sessions/{session_id}/diff", tag = "sessions",
+    params(("session_id" = String, Path), DiffQuery),
+    responses((status = 200, description = "A page of differences", body = DiffPage)))]
+#[worker::send]
+pub async fn diff_manifests(
+    User(scope): User,
+    Named(session_id): Named<SessionId>,
+    Query(query): Query<DiffQuery>,
+) -> Result<Json<DiffPage>> {
+    let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
+    let (from, to) = (manifest_id(&query.from)?, manifest_id(&query.to)?);
+    let (changes, next_cursor) = files::diff(&scope, &session_id, &from, &to, &request).await?.map(DifferenceOut::from);
+    Ok(Json(DiffPage { changes, next_cursor }))
+}
+
+/// Which manifest to go to, or to start from.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ManifestIn {
+    manifest_id: String,
+}
+
+/// Go to a manifest
+///
+/// It becomes the session's present. Later manifests stay; a write from here on starts a line of its own.
+#[utoipa::path(post, path = "/api/sessions/{session_id}/checkout", tag = "sessions",
+    params(("session_id" = String, Path)), request_body = ManifestIn,
+    responses((status = 200, description = "The session", body = SessionOut)))]
+#[worker::send]
+pub async fn check_out(
+    User(scope): User,
+    Named(session_id): Named<SessionId>,
+    Body(body): Body<ManifestIn>,
+) -> Result<Json<SessionOut>> {
+    let manifest_id = manifest_id(&body.manifest_id)?;
+    Ok(Json(files::check_out(&scope, &session_id, &manifest_id).await?.into()))
+}
+
+/// A session that has just branched off.
+#[derive(Serialize, ToSchema)]
+pub struct BranchOut {
+    #[schema(example = "sess_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
+    session_id: String,
+    manifest_id: String,
+    parent_manifest_id: Option<String>,
+    files: u32,
+    bytes: u64,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+}
+
+impl From<Manifest> for BranchOut {
+    fn from(manifest: Manifest) -> Self {
+        Self {
+            session_id: manifest.session_id.to_string(),
+            manifest_id: manifest.id.to_string(),
+            parent_manifest_id: manifest.parent_id.as_ref().map(String::from),
+            files: manifest.files,
+            bytes: manifest.bytes,
+            created_at: manifest.created_at,
+        }
+    }
+}
+
+/// Branch off from a manifest
+///
+/// Makes a session that begins as this one was then. They share all contents, and neither sees what the other does.
+#[utoipa::path(post, path = "/api/sessions/{session_id}/branch", tag = "sessions",
+    params(("session_id" = String, Path)), request_body = ManifestIn,
+    responses((status = 201, description = "The new session", body = BranchOut)))]
+#[worker::send]
+pub async fn branch_session(
+    User(scope): User,
+    Named(session_id): Named<SessionId>,
+    Body(body): Body<ManifestIn>,
+) -> Result<Created<BranchOut>> {
+    let manifest_id = manifest_id(&body.manifest_id)?;
+    Ok(Created(files::branch(&scope, &session_id, &manifest_id).await?.into()))
+}
+
+/// The id of a manifest. One that could never be an id is simply not found.
+pub fn manifest_id(text: &str) -> Result<ManifestId> {
+    ManifestId::parse(text).ok_or_else(|| Error::not_found("Manifest", text))
+}

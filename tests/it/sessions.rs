@@ -1,0 +1,765 @@
+//! `/api/sessions`: sessions and their past.
+
+use crate::files::{Files, count, id};
+use crate::harness::{Server, open, race, unique, workspace};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Mutex;
+
+fn sweep(server: &Server) {
+    let answer = server.ask(json!({"scheduled": "*/5 * * * *"}));
+    assert_eq!(answer["outcome"], "ok", "{answer}");
+}
+
+fn written(files: &Files, path: &str, text: &str) -> String {
+    let answer = files.put(path, text);
+    assert!(matches!(answer.status, 200 | 201), "{}", answer.text);
+    id(&answer.json(), "manifest_id")
+}
+
+#[test]
+fn sessions_are_listed_oldest_first_to_the_end() {
+    let client = workspace();
+    let names = (0..7).map(|_| unique("session")).collect::<Vec<_>>();
+    for session in &names {
+        written(&Files { client: client.clone(), session: session.clone() }, "x", "x");
+    }
+    let whole = client.get("/api/sessions").ok();
+    insta::assert_json_snapshot!(whole["sessions"][0], {
+        ".id" => "[id]", ".active_manifest_id" => "[id]", ".created_at" => "[time]", ".updated_at" => "[time]",
+    }, @r#"
+    {
+      "id": "[id]",
+      "active_manifest_id": "[id]",
+      "files": 1,
+      "bytes": 1,
+      "created_at": "[time]",
+      "updated_at": "[time]"
+    }
+    "#);
+    for limit in [1, 3, 7, 8] {
+        let listed = client.pages("/api/sessions", "sessions", limit);
+        assert_eq!(json!(listed), whole["sessions"]);
+        let mut seen = listed.iter().map(|it| id(it, "id")).collect::<Vec<_>>();
+        seen.sort_unstable();
+        assert_eq!(seen, names);
+    }
+    assert_eq!(workspace().get("/api/sessions").ok(), json!({"sessions": [], "next_cursor": null}));
+}
+
+#[test]
+fn manifests_are_listed_newest_first_and_by_what_made_them() {
+    let files = Files::new();
+    let made = (0..6).map(|it| written(&files, &format!("{it}"), "x")).collect::<Vec<_>>();
+    let newest_first = made.iter().rev().cloned().collect::<Vec<_>>();
+    let ids = |path: &str, limit| {
+        let listed = files.client.pages(&files.url(path), "manifests", limit);
+        listed.iter().map(|it| id(it, "id")).collect::<Vec<_>>()
+    };
+    for limit in [1, 2, 5, 6, 200] {
+        assert_eq!(ids("/manifests", limit), newest_first);
+    }
+    for manifest in &made[1..=2] {
+        open().sql("UPDATE manifests SET source_ref = 'call_x', source = 'tool_run' WHERE id = ?1", &[json!(manifest)]);
+    }
+    assert_eq!(ids("/manifests?source_ref=call_x", 1), newest_first[3..=4]);
+    assert_eq!(ids("/manifests?source_ref=call_y", 1), [""; 0]);
+    let listed = files.client.get(&files.url("/manifests?source_ref=call_x&limit=1")).ok();
+    insta::assert_json_snapshot!(listed["manifests"][0], {
+        ".id" => "[id]", ".session_id" => "[id]", ".parent_id" => "[id]", ".created_at" => "[time]",
+    }, @r#"
+    {
+      "id": "[id]",
+      "session_id": "[id]",
+      "parent_id": "[id]",
+      "source": "tool_run",
+      "source_ref": "call_x",
+      "created_at": "[time]",
+      "files": 3,
+      "bytes": 3
+    }
+    "#);
+    for cursor in ["6e6f7768657265", "2f78", "6d616e5f78"] {
+        let refused = files.client.get(&files.url(&format!("/manifests?cursor={cursor}")));
+        assert_eq!(refused.refused(400, "VALIDATION_ERROR").paths(), ["cursor"]);
+    }
+}
+
+#[test]
+fn a_manifest_shows_its_files_by_path() {
+    let files = Files::new();
+    let paths = ["/a", "/a-b/c", "/a/b/c", "/a0", "/z"];
+    for path in ["a", "a-b/c", "a0", "z", "gone"] {
+        written(&files, path, path);
+    }
+    files.delete("a").no_content();
+    files.delete("gone").no_content();
+    let last = written(&files, "a/b/c", "y");
+    let url = files.url(&format!("/manifests/{last}"));
+    for limit in [1, 2, 4, 200] {
+        let entries = files.client.pages(&url, "entries", limit);
+        let seen = entries.iter().map(|it| it["path"].as_str().unwrap()).collect::<Vec<_>>();
+        assert_eq!(seen, [paths[1], paths[2], paths[3], paths[4]]);
+    }
+    let whole = files.client.get(&url).ok();
+    assert_eq!((&whole["id"], &whole["files"], &whole["bytes"]), (&json!(last), &json!(4), &json!(5 + 1 + 2 + 1)));
+    assert_eq!(
+        whole["entries"][1],
+        json!({"path": "/a/b/c", "sha256": "a1fce4363854ff888cff4b8e7875d600c2682390412a8cf79b37d0b11148b0fa", "size": 1})
+    );
+    let refused = files.client.get(&format!("{url}?cursor=6e6f7768657265")).refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["cursor"]);
+}
+
+#[test]
+fn two_manifests_are_compared_either_way() {
+    let files = Files::new();
+    for path in ["kept", "changed", "removed", "back", "d/x"] {
+        written(&files, path, "1");
+    }
+    let from = written(&files, "first", "1");
+    files.delete("removed").no_content();
+    written(&files, "changed", "22");
+    written(&files, "back", "2");
+    written(&files, "back", "1");
+    written(&files, "passing", "2");
+    files.delete("passing").no_content();
+    files.delete("d").no_content();
+    let to = written(&files, "added", "333");
+    let diff = |from: &str, to: &str, limit| {
+        files.client.pages(&files.url(&format!("/diff?from={from}&to={to}")), "changes", limit)
+    };
+    let brief = |changes: Vec<Value>| {
+        let held = |it: &Value| it["size"].as_u64().map_or_else(|| "-".to_owned(), |size| size.to_string());
+        changes
+            .iter()
+            .map(|it| {
+                let (path, change) = (it["path"].as_str().unwrap(), it["change"].as_str().unwrap());
+                format!("{path} {change} {} {}", held(&it["from"]), held(&it["to"]))
+            })
+            .collect::<Vec<_>>()
+    };
+    let forth = ["/added added - 3", "/changed modified 1 2", "/d/x removed 1 -", "/removed removed 1 -"];
+    let back = ["/added removed 3 -", "/changed modified 2 1", "/d/x added - 1", "/removed added - 1"];
+    for limit in [1, 3, 4, 200] {
+        assert_eq!(brief(diff(&from, &to, limit)), forth);
+        assert_eq!(brief(diff(&to, &from, limit)), back);
+    }
+    assert_eq!(diff(&to, &to, 5), [json!(null); 0]);
+    let first = &diff(&from, &to, 1)[0];
+    assert_eq!(first["from"], Value::Null);
+    assert_eq!(first["to"]["sha256"], "556d7dc3a115356350f1f9910b1af1ab0e312d4b3e4fc788d2da63668f36d017");
+
+    let url = |query: &str| files.url(&format!("/diff{query}"));
+    assert_eq!(files.client.get(&url("")).refused(400, "VALIDATION_ERROR").paths(), ["from"]);
+    assert_eq!(files.client.get(&url(&format!("?from={from}"))).refused(400, "VALIDATION_ERROR").paths(), ["to"]);
+    files.client.get(&url(&format!("?from={from}&to=man_x"))).refused(404, "NOT_FOUND");
+    let other = written(&Files { client: files.client.clone(), session: unique("session") }, "x", "x");
+    files.client.get(&url(&format!("?from={other}&to={to}"))).refused(404, "NOT_FOUND");
+}
+
+#[test]
+fn a_session_goes_back_and_forth() {
+    let files = Files::new();
+    let one = written(&files, "x", "1");
+    let two = written(&files, "x", "2");
+    let check_out = |manifest: &str| files.client.post(&files.url("/checkout"), json!({"manifest_id": manifest}));
+    assert_eq!(check_out(&one).ok()["active_manifest_id"], json!(one));
+    assert_eq!(files.get("x").text, "1");
+    let three = written(&files, "y", "3");
+    assert_eq!((files.get("x").text.as_str(), files.get("y").text.as_str()), ("1", "3"));
+    check_out(&two).ok();
+    assert_eq!(files.get("x").text, "2");
+    files.get("y").refused(404, "NOT_FOUND");
+    let four = written(&files, "z", "4");
+    check_out(&three).ok();
+    assert_eq!(files.get("y").text, "3");
+    let parents = files.client.pages(&files.url("/manifests"), "manifests", 9);
+    let parents = parents.iter().map(|it| (id(it, "id"), it["parent_id"].clone())).collect::<Vec<_>>();
+    assert_eq!(parents, [(four, json!(two)), (three, json!(one)), (two, json!(one)), (one, Value::Null)]);
+
+    check_out("man_x").refused(404, "NOT_FOUND");
+    check_out("a b").refused(404, "NOT_FOUND");
+    let other = written(&Files { client: files.client.clone(), session: unique("session") }, "x", "x");
+    check_out(&other).refused(404, "NOT_FOUND");
+    files.client.post(&files.url("/checkout"), json!({})).refused(400, "VALIDATION_ERROR");
+    assert_eq!(files.get("y").text, "3");
+}
+
+#[test]
+fn numbers_in_labels_sort_as_numbers() {
+    let files = Files::new();
+    let made = (1..=12).map(|it| (written(&files, "x", &format!("{it}")), format!("{it}"))).collect::<Vec<_>>();
+    let forked = (1..=12).map(|it| {
+        files.client.post(&files.url("/checkout"), json!({"manifest_id": made[0].0})).ok();
+        let text = format!("fork {it}");
+        (written(&files, "x", &text), text)
+    });
+    let forked = forked.collect::<Vec<_>>();
+    for (manifest, text) in made.iter().chain(&forked) {
+        assert_eq!(&files.get(&format!("x?manifest_id={manifest}")).text, text);
+    }
+    let labels = open()
+        .sql("SELECT label FROM manifests WHERE workspace_id = ?1 ORDER BY label", &[json!(files.client.workspace())]);
+    let labels = labels.iter().map(|it| id(it, "label")).collect::<Vec<_>>();
+    assert_eq!(labels[..3], ["a1", "a1.a1a1", "a1.a2a1"]);
+    assert_eq!(labels[9..14], ["a1.a9a1", "a1.b10a1", "a1.b11a1", "a1.b12a1", "a2"]);
+    assert_eq!(labels[20..], ["a9", "b10", "b11", "b12"]);
+}
+
+fn branch(files: &Files, manifest: &str) -> (Files, Value) {
+    let made = files.client.post(&files.url("/branch"), json!({"manifest_id": manifest})).created();
+    (Files { client: files.client.clone(), session: id(&made, "session_id") }, made)
+}
+
+#[test]
+fn a_branch_and_its_origin_do_not_see_each_other() {
+    let server = Server::start("branch", &[("AUTH", "open")]);
+    let files = Files::on(&server);
+    let one = written(&files, "x", "1");
+    let two = written(&files, "y", "2");
+    let (branched, made) = branch(&files, &one);
+    assert!(branched.session.starts_with("sess_") && branched.session.len() == 37, "{}", branched.session);
+    assert_eq!((&made["parent_manifest_id"], &made["files"], &made["bytes"]), (&json!(one), &json!(1), &json!(1)));
+    let first = id(&made, "manifest_id");
+    let history = branched.client.get(&branched.url("/manifests")).ok();
+    assert_eq!(
+        (&history["manifests"][0]["source"], &history["manifests"][0]["parent_id"]),
+        (&json!("branch"), &json!(one))
+    );
+
+    assert_eq!(branched.get("x").text, "1");
+    branched.get("y").refused(404, "NOT_FOUND");
+    written(&branched, "x", "branched");
+    written(&files, "x", "origin");
+    assert_eq!((branched.get("x").text.as_str(), files.get("x").text.as_str()), ("branched", "origin"));
+    assert_eq!(branched.get(&format!("x?manifest_id={first}")).text, "1");
+    for theirs in [&one, &two] {
+        branched.get(&format!("x?manifest_id={theirs}")).refused(404, "NOT_FOUND");
+        branched.client.post(&branched.url("/checkout"), json!({"manifest_id": theirs})).refused(404, "NOT_FOUND");
+        branched.client.post(&branched.url("/branch"), json!({"manifest_id": theirs})).refused(404, "NOT_FOUND");
+    }
+    assert_eq!(count(&server, &files.client, "sessions"), 2, "a refused branch makes no session");
+
+    files.client.delete(&files.url("")).no_content();
+    sweep(&server);
+    assert_eq!(branched.get("x").text, "branched");
+    assert_eq!(branched.get(&format!("x?manifest_id={first}")).text, "1");
+}
+
+#[test]
+fn a_deleted_session_is_gone_and_may_come_again() {
+    let server = Server::start("deleted", &[("AUTH", "open")]);
+    let files = Files::on(&server);
+    let old = written(&files, "x", "old");
+    files.client.delete(&files.url("")).no_content();
+    files.client.delete(&files.url("")).refused(404, "NOT_FOUND");
+    files.get("x").refused(404, "NOT_FOUND");
+    assert_eq!(count(&server, &files.client, "manifests"), 0);
+    written(&files, "y", "new");
+    files.get("x").refused(404, "NOT_FOUND");
+    files.get(&format!("x?manifest_id={old}")).refused(404, "NOT_FOUND");
+    sweep(&server);
+    assert_eq!(count(&server, &files.client, "blobs"), 1);
+    assert_eq!(files.get("y").text, "new");
+}
+
+#[test]
+fn the_sweep_frees_what_nobody_refers_to_and_nothing_else() {
+    let server = Server::start("sweep", &[("AUTH", "open"), ("COST_HEADER", "on")]);
+    let files = Files { client: server.client(&unique("ws")), session: unique("session") };
+    for text in ["only here", "in a call", "elsewhere too"] {
+        written(&files, text.split(' ').next_back().unwrap(), text);
+    }
+    let other = Files { client: files.client.clone(), session: unique("session") };
+    written(&other, "x", "elsewhere too");
+    let ws = json!(files.client.workspace());
+    server.sql(
+        "INSERT INTO tool_calls (workspace_id, id, tool_name, operator, status, started_at)
+         VALUES (?1, 'call_x', 'x', 'root', 'success', '2026-11-16T01:00:00.000Z')",
+        std::slice::from_ref(&ws),
+    );
+    server.sql(
+        "INSERT INTO call_blobs (workspace_id, call_id, kind, sha256, size)
+         SELECT workspace_id, 'call_x', 'result', sha256, size FROM file_entries WHERE workspace_id = ?1 AND path = '/call'",
+        std::slice::from_ref(&ws),
+    );
+    sweep(&server);
+    assert_eq!(count(&server, &files.client, "blobs"), 3);
+    files.delete("here").no_content();
+    sweep(&server);
+    assert_eq!(count(&server, &files.client, "blobs"), 3, "an older manifest has it");
+    files.client.delete(&files.url("")).no_content();
+    sweep(&server);
+    assert_eq!(count(&server, &files.client, "blobs"), 2);
+    assert_eq!(count(&server, &files.client, "blob_chunks"), 2);
+    assert_eq!(other.get("x").text, "elsewhere too");
+    server.sql("DELETE FROM tool_calls WHERE workspace_id = ?1", &[ws]);
+    sweep(&server);
+    assert_eq!(count(&server, &files.client, "blobs"), 1);
+    for queue in ["stale_trees", "stale_blobs"] {
+        assert_eq!(count(&server, &files.client, queue), 0, "{queue}");
+    }
+}
+
+#[test]
+fn a_large_tree_is_swept_in_several_runs() {
+    let server = Server::start("large", &[("AUTH", "open")]);
+    let files = Files { client: server.client(&unique("ws")), session: unique("session") };
+    let kept = Files { client: files.client.clone(), session: unique("session") };
+    written(&files, "x", "x");
+    written(&kept, "x", "kept");
+    server.sql(
+        "INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size)
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12500)
+         SELECT s.workspace_id, s.tree_id, '/many/' || (i / 3), 'a' || (1 + i % 3), printf('%064d', i), 1
+         FROM n JOIN sessions s ON s.workspace_id = ?1 AND s.id = ?2",
+        &[json!(files.client.workspace()), json!(files.session)],
+    );
+    files.client.delete(&files.url("")).no_content();
+    let mut left = vec![count(&server, &files.client, "file_entries")];
+    for _ in 0..2 {
+        sweep(&server);
+        left.push(count(&server, &files.client, "file_entries"));
+    }
+    assert_eq!(left, [12_502, 2_502, 1]);
+    for table in ["stale_trees", "stale_blobs"] {
+        assert_eq!(count(&server, &files.client, table), 0, "{table}");
+    }
+    assert_eq!((count(&server, &files.client, "lines"), count(&server, &files.client, "blobs")), (1, 1));
+    assert_eq!(kept.get("x").text, "kept");
+}
+
+#[test]
+fn what_is_lost_during_a_sweep_is_looked_at_again() {
+    let server = Server::start("again", &[("AUTH", "open")]);
+    let files = Files { client: server.client(&unique("ws")), session: unique("session") };
+    let made = ["1", "2", "3"].map(|text| written(&files, "0", text));
+    server.sql(
+        "INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size)
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10500)
+         SELECT s.workspace_id, s.tree_id, '/many/' || i, 'a1', printf('%064d', i), 1
+         FROM n JOIN sessions s ON s.workspace_id = ?1 AND s.id = ?2",
+        &[json!(files.client.workspace()), json!(files.session)],
+    );
+    let lose = |manifest: &str| server.sql("DELETE FROM manifests WHERE id = ?1", &[json!(manifest)]);
+    let left = || (count(&server, &files.client, "file_entries"), count(&server, &files.client, "stale_trees"));
+    lose(&made[0]);
+    sweep(&server);
+    assert_eq!(left(), (10_502, 1));
+    lose(&made[1]);
+    let again = server.sql("SELECT again FROM stale_trees", &[]);
+    assert_eq!(again[0]["again"], 1, "the look has passed by what was lost last");
+    sweep(&server);
+    sweep(&server);
+    assert_eq!(left(), (10_501, 0));
+    assert_eq!(files.get("0").text, "3");
+    assert_eq!(count(&server, &files.client, "blobs"), 1);
+}
+
+#[test]
+fn a_large_tree_does_not_keep_others_waiting() {
+    let server = Server::start("fair", &[("AUTH", "open")]);
+    let (large, small) = (Files::on(&server), Files::on(&server));
+    written(&large, "x", "x");
+    written(&small, "x", "x");
+    server.sql(
+        "INSERT INTO file_entries (workspace_id, tree_id, path, label)
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+         SELECT s.workspace_id, s.tree_id, '/many/' || i, 'a1' FROM n JOIN sessions s ON s.workspace_id = ?1",
+        &[json!(large.client.workspace())],
+    );
+    for files in [&large, &small] {
+        files.client.delete(&files.url("")).no_content();
+    }
+    sweep(&server);
+    assert!(count(&server, &large.client, "file_entries") > 0);
+    for table in ["file_entries", "lines", "blobs", "stale_trees", "stale_blobs"] {
+        assert_eq!(count(&server, &small.client, table), 0, "{table}");
+    }
+}
+
+#[test]
+fn retention_counts_from_when_a_manifest_ceased_to_be_present() {
+    let server = Server::start("retention", &[("AUTH", "open"), ("MANIFEST_RETENTION_DAYS", "1")]);
+    let files = Files::on(&server);
+    let age = || server.sql("UPDATE manifests SET created_at = '2020-01-01T00:00:00.000Z'", &[]);
+    let kept = || {
+        sweep(&server);
+        let listed = files.client.pages(&files.url("/manifests"), "manifests", 9);
+        listed.iter().rev().map(|it| id(it, "id")).collect::<Vec<_>>()
+    };
+    let one = written(&files, "x", "1");
+    age();
+    let two = written(&files, "x", "2");
+    assert_eq!(kept(), [one.clone(), two.clone()], "the first was present until now");
+    age();
+    files.client.post(&files.url("/checkout"), json!({"manifest_id": one})).ok();
+    assert_eq!(kept(), [one.clone(), two.clone()], "so was the second");
+    let three = written(&files, "x", "3");
+    age();
+    assert_eq!(kept(), [one, two, three.clone()]);
+    server.sql("UPDATE past_presents SET ended_at = '2020-01-02T00:00:00.000Z'", &[]);
+    assert_eq!(kept(), [three]);
+    assert_eq!(server.sql("SELECT count(*) AS n FROM past_presents", &[])[0]["n"], 0);
+    assert_eq!(files.get("x").text, "3");
+}
+
+/// Writers, one that goes back, one whose session comes and goes, and the sweep, all at once.
+#[test]
+fn the_sweep_takes_nothing_from_those_who_race_with_it() {
+    let server = Server::start("sweep-race", &[("AUTH", "open")]);
+    let files = Files::on(&server);
+    let passing = Files { client: files.client.clone(), session: unique("session") };
+    let first = (written(&files, "first", "0"), "first".to_owned(), "0".to_owned());
+    let acknowledged = Mutex::new(vec![first]);
+    race(6, |runner| {
+        for turn in 0..20 {
+            match runner {
+                0..3 => {
+                    // The same contents come and go in the other session.
+                    let (path, text) = (format!("{runner}/{}", turn % 4), format!("{}", turn % 7));
+                    let manifest = written(&files, &path, &text);
+                    acknowledged.lock().unwrap().push((manifest, path, text));
+                }
+                3 => {
+                    let manifest = {
+                        let known = acknowledged.lock().unwrap();
+                        known[turn * 7 % known.len()].0.clone()
+                    };
+                    files.client.post(&files.url("/checkout"), json!({"manifest_id": manifest})).ok();
+                }
+                4 => {
+                    for text in ["1", "3", "only-here"] {
+                        written(&passing, &format!("{text}/{turn}"), text);
+                    }
+                    passing.client.delete(&passing.url("")).no_content();
+                }
+                _ => sweep(&server),
+            }
+        }
+    });
+    let last = written(&passing, "last", "1");
+    sweep(&server);
+
+    let acknowledged = acknowledged.into_inner().unwrap();
+    for (manifest, path, text) in &acknowledged {
+        let read = files.get(&format!("{path}?manifest_id={manifest}"));
+        assert_eq!((read.status, &read.text), (200, text), "{path} in {manifest}");
+    }
+    assert_eq!(passing.get(&format!("last?manifest_id={last}")).text, "1");
+    for files in [&files, &passing] {
+        let listed = files.client.pages(&files.url("/manifests"), "manifests", 200);
+        for manifest in &listed {
+            let url = files.url(&format!("/manifests/{}", id(manifest, "id")));
+            let entries = files.client.pages(&url, "entries", 200);
+            let bytes = entries.iter().map(|it| it["size"].as_u64().unwrap()).sum::<u64>();
+            assert_eq!((&manifest["files"], &manifest["bytes"]), (&json!(entries.len()), &json!(bytes)), "{manifest}");
+        }
+    }
+    assert_eq!(files.client.pages(&files.url("/manifests"), "manifests", 200).len(), acknowledged.len());
+    let missing = server.sql(
+        "SELECT count(*) AS n FROM file_entries e WHERE e.sha256 IS NOT NULL AND NOT EXISTS (
+           SELECT 1 FROM blobs b JOIN blob_chunks c ON c.workspace_id = b.workspace_id AND c.sha256 = b.sha256
+           WHERE b.workspace_id = e.workspace_id AND b.sha256 = e.sha256)",
+        &[],
+    );
+    assert_eq!(missing[0]["n"], 0, "every entry has its contents");
+    let used = server.sql("SELECT count(DISTINCT sha256) AS n FROM file_entries", &[]);
+    assert_eq!(used[0]["n"], count(&server, &files.client, "blobs"), "and no others are kept");
+}
+
+/// A manifest may see, beyond a line, what only an entry at the end of a line within that line still tells.
+#[test]
+fn a_write_after_a_sweep_changes_nothing_of_what_was() {
+    let server = Server::start("nested", &[("AUTH", "open")]);
+    let files = Files { client: server.client(&unique("ws")), session: unique("session") };
+    let check_out = |manifest: &str| {
+        files.client.post(&files.url("/checkout"), json!({"manifest_id": manifest})).ok();
+    };
+    written(&files, "p", "first");
+    let base = written(&files, "p", "second");
+    let beyond = written(&files, "other", "x");
+    check_out(&base);
+    let outer = written(&files, "other", "outer");
+    let outer_next = written(&files, "other", "outer again");
+    check_out(&outer);
+    written(&files, "p", "inner");
+    check_out(&outer_next);
+    for manifest in [&base, &outer] {
+        server.sql("DELETE FROM manifests WHERE id = ?1", &[json!(manifest)]);
+    }
+    sweep(&server);
+    let entries = server.sql("SELECT label FROM file_entries WHERE path = '/p' ORDER BY label", &[]);
+    let labels = entries.iter().map(|it| id(it, "label")).collect::<Vec<_>>();
+    assert_eq!(labels, ["a1", "a2.a1a1.a1a1", "a2.a1a1.a1~"], "the second contents stand nowhere but at an end");
+    let before = |manifest: &str| files.get(&format!("p?manifest_id={manifest}")).text;
+    assert_eq!((before(&beyond), before(&outer_next)), ("second".into(), "second".into()));
+    written(&files, "p", "outer");
+    assert_eq!((before(&beyond), before(&outer_next)), ("second".into(), "second".into()));
+    assert_eq!(files.get("p").text, "outer");
+}
+
+/// The same numbers in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % end
+    }
+
+    fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+}
+
+type State = BTreeMap<String, String>;
+
+/// What sessions and manifests should hold, beside what they hold.
+struct Model {
+    server: Server,
+    client: crate::harness::Client,
+    /// Each session's present and all its manifests, and the sessions in order of their making: their names differ from
+    /// run to run.
+    sessions: HashMap<String, (Option<String>, Vec<String>)>,
+    order: Vec<String>,
+    manifests: HashMap<String, State>,
+    sha256: HashMap<String, String>,
+    dice: Dice,
+}
+
+const PATHS: [&str; 10] = ["/a", "/b", "/d", "/d/x", "/d/y", "/d/e/z", "/d0", "/d-1", "/f", "/f/g"];
+
+impl Model {
+    fn files(&self, session: &str) -> Files {
+        Files { client: self.client.clone(), session: session.to_owned() }
+    }
+
+    fn add(&mut self, session: &str) {
+        self.sessions.insert(session.to_owned(), (None, Vec::new()));
+        self.order.push(session.to_owned());
+    }
+
+    fn remove_session(&mut self, session: &str) {
+        self.sessions.remove(session);
+        self.order.retain(|it| it != session);
+    }
+
+    fn commit(&mut self, session: &str, manifest: String, state: State) {
+        self.manifests.insert(manifest.clone(), state);
+        let (present, own) = self.sessions.get_mut(session).unwrap();
+        own.push(manifest.clone());
+        *present = Some(manifest);
+    }
+
+    fn step(&mut self, number: usize) {
+        if self.sessions.len() < 3 || (self.sessions.len() < 10 && self.dice.below(20) == 0) {
+            self.add(&unique("session"));
+        }
+        let session = self.dice.pick(&self.order).clone();
+        let (present, own) = self.sessions[&session].clone();
+        let state = present.map(|it| self.manifests[&it].clone()).unwrap_or_default();
+        let path = *self.dice.pick(&PATHS);
+        match self.dice.below(10) {
+            _ if own.is_empty() => self.write(&session, path, number, state),
+            0..5 => self.write(&session, path, number, state),
+            5 | 6 => self.remove(&session, path, state),
+            7 | 8 => {
+                let manifest = self.dice.pick(&own).clone();
+                let files = self.files(&session);
+                files.client.post(&files.url("/checkout"), json!({"manifest_id": manifest})).ok();
+                self.sessions.get_mut(&session).unwrap().0 = Some(manifest);
+            }
+            _ => {
+                let manifest = self.dice.pick(&own).clone();
+                let (branched, made) = branch(&self.files(&session), &manifest);
+                self.add(&branched.session);
+                let state = self.manifests[&manifest].clone();
+                self.commit(&branched.session, id(&made, "manifest_id"), state);
+            }
+        }
+    }
+
+    fn write(&mut self, session: &str, path: &str, number: usize, mut state: State) {
+        // Some contents come again.
+        let text = format!("{}", number % 50).repeat(1 + self.dice.below(3));
+        let answer = self.files(session).put(&path[1..], text.clone());
+        let below = |one: &str, other: &str| one.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'));
+        if state.keys().any(|it| below(it, path) || below(path, it)) {
+            answer.refused(409, "CONFLICT");
+            return;
+        }
+        assert_eq!(answer.status, if state.contains_key(path) { 200 } else { 201 }, "{}", answer.text);
+        let written = answer.json();
+        assert_eq!(written["parent_manifest_id"], json!(self.sessions[session].0));
+        self.sha256.insert(text.clone(), id(&written, "sha256"));
+        state.insert(path.to_owned(), text);
+        self.commit(session, id(&written, "manifest_id"), state);
+    }
+
+    fn remove(&mut self, session: &str, path: &str, mut state: State) {
+        let files = self.files(session);
+        let answer = files.delete(&path[1..]);
+        let before = state.len();
+        state.retain(|it, _| it != path && !it.starts_with(&format!("{path}/")));
+        if state.len() == before {
+            answer.refused(404, "NOT_FOUND");
+            return;
+        }
+        answer.no_content();
+        let manifest = id(&files.client.get(&files.url("")).ok(), "active_manifest_id");
+        self.commit(session, manifest, state);
+    }
+
+    /// Reads every manifest there is, and compares.
+    fn check(&mut self) {
+        for (session, (present, own)) in &self.sessions {
+            let files = self.files(session);
+            if own.is_empty() {
+                continue;
+            }
+            assert_eq!(files.client.get(&files.url("")).ok()["active_manifest_id"], json!(present));
+            let listed = files.client.pages(&files.url("/manifests"), "manifests", 200);
+            let listed = listed.iter().rev().map(|it| id(it, "id")).collect::<Vec<_>>();
+            assert_eq!(&listed, own);
+            for manifest in own {
+                let state = &self.manifests[manifest];
+                let shown = files.client.get(&files.url(&format!("/manifests/{manifest}?limit=200"))).ok();
+                let expected = state
+                    .iter()
+                    .map(|(path, text)| json!({"path": path, "sha256": self.sha256[text], "size": text.len()}))
+                    .collect::<Vec<_>>();
+                assert_eq!(shown["entries"], json!(expected), "{session} {manifest}");
+                let bytes = state.values().map(String::len).sum::<usize>();
+                assert_eq!((&shown["files"], &shown["bytes"]), (&json!(state.len()), &json!(bytes)));
+            }
+        }
+    }
+
+    /// Reads some files and compares some manifests of each session.
+    fn probe(&mut self) {
+        for session in self.order.clone() {
+            let own = self.sessions[&session].1.clone();
+            let files = self.files(&session);
+            for _ in 0..own.len().min(8) {
+                let (from, to) = (self.dice.pick(&own).clone(), self.dice.pick(&own).clone());
+                let (before, after) = (&self.manifests[&from], &self.manifests[&to]);
+                let changes = files.client.pages(&files.url(&format!("/diff?from={from}&to={to}")), "changes", 3);
+                let expected = before.keys().chain(after.keys()).collect::<BTreeSet<_>>();
+                let expected = expected.into_iter().filter(|it| before.get(*it) != after.get(*it)).collect::<Vec<_>>();
+                let seen = changes.iter().map(|it| id(it, "path")).collect::<Vec<_>>();
+                assert_eq!(seen.iter().collect::<Vec<_>>(), expected, "{from} {to}");
+                let path = *self.dice.pick(&PATHS);
+                let read = files.get(&format!("{}?manifest_id={to}", &path[1..]));
+                match after.get(path) {
+                    Some(text) => assert_eq!(&read.text, text),
+                    None => assert!(read.status == 404 || read.json()["entries"].is_array()),
+                }
+            }
+        }
+    }
+
+    /// Deletes some sessions, and lets retention take half of what is no session's present.
+    fn forget(&mut self) {
+        for session in self.order.clone() {
+            if self.sessions[&session].1.is_empty() {
+                self.remove_session(&session);
+            } else if self.dice.below(4) == 0 {
+                let files = self.files(&session);
+                files.client.delete(&files.url("")).no_content();
+                self.remove_session(&session);
+            } else {
+                self.age(&session);
+            }
+        }
+        for _ in 0..4 {
+            sweep(&self.server);
+        }
+        // What was old and yet kept must not go in a later round, when it is no present any more.
+        self.server.sql("UPDATE manifests SET created_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", &[]);
+    }
+
+    fn age(&mut self, session: &str) {
+        let (present, own) = self.sessions.get_mut(session).unwrap();
+        let mut kept = Vec::new();
+        for manifest in own.drain(..) {
+            if self.dice.below(2) == 0 {
+                kept.push(manifest);
+                continue;
+            }
+            let params = [json!(manifest)];
+            self.server.sql("UPDATE manifests SET created_at = '2020-01-01T00:00:00.000Z' WHERE id = ?1", &params);
+            if Some(&manifest) == present.as_ref() {
+                kept.push(manifest);
+            }
+        }
+        *own = kept;
+    }
+
+    /// How many entries there are that no manifest sees, but for those at the end of a line of which some are left.
+    fn garbage(&self) -> usize {
+        let rows = self.server.sql("SELECT tree_id, path, label FROM file_entries ORDER BY tree_id, path, label", &[]);
+        let entries = rows.iter().map(|it| [id(it, "tree_id"), id(it, "path"), id(it, "label")]).collect::<Vec<_>>();
+        let manifests = self.server.sql("SELECT tree_id, label FROM manifests", &[]);
+        let manifests = manifests.iter().map(|it| (id(it, "tree_id"), id(it, "label"))).collect::<Vec<_>>();
+        let same = |one: &[String; 3], other: &[String; 3]| one[..2] == other[..2];
+        let is_needed = |index: usize, entry: &[String; 3]| {
+            let next = entries.get(index + 1).filter(|it| same(it, entry));
+            let seen = manifests
+                .iter()
+                .any(|(tree, label)| *tree == entry[0] && *label >= entry[2] && next.is_none_or(|it| *label < it[2]));
+            let before = index.checked_sub(1).map(|it| &entries[it]).filter(|it| same(it, entry));
+            let closes = entry[2].strip_suffix('~').is_some_and(|line| before.is_some_and(|it| it[2].as_str() > line));
+            seen || closes
+        };
+        entries.iter().enumerate().filter(|(index, entry)| !is_needed(*index, entry)).count()
+    }
+
+    fn rows(&self, table: &str) -> u64 {
+        count(&self.server, &self.client, table)
+    }
+}
+
+/// Any pattern of writing, deleting, going back and branching off leaves every manifest as it was made, also after
+/// others were forgotten.
+#[test]
+fn every_manifest_ever_made_reads_as_it_was_made() {
+    let server = Server::start("model", &[("AUTH", "open"), ("MANIFEST_RETENTION_DAYS", "1")]);
+    let client = server.client(&unique("ws"));
+    let mut model = Model {
+        server,
+        client,
+        sessions: HashMap::new(),
+        order: Vec::new(),
+        manifests: HashMap::new(),
+        sha256: HashMap::new(),
+        dice: Dice(7),
+    };
+    for round in 0..3 {
+        for step in 0..250 {
+            model.step(round * 250 + step);
+        }
+        model.check();
+        model.probe();
+        model.forget();
+        model.check();
+        model.probe();
+        if round == 0 {
+            // Later, an entry may wait that lost its use to a write, not to a deletion; it goes with its tree.
+            assert_eq!(model.garbage(), 0);
+        }
+        let used = model.server.sql("SELECT count(DISTINCT sha256) AS n FROM file_entries", &[]);
+        assert_eq!(used[0]["n"], model.rows("blobs"));
+    }
+    for session in &model.order {
+        let files = model.files(session);
+        files.client.delete(&files.url("")).no_content();
+    }
+    for _ in 0..4 {
+        sweep(&model.server);
+    }
+    for table in ["manifests", "file_entries", "lines", "blobs", "blob_chunks", "stale_trees", "stale_blobs"] {
+        assert_eq!(model.rows(table), 0, "{table}");
+    }
+}
