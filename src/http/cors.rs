@@ -14,6 +14,6 @@ pub fn layer(origins: &[String]) -> CorsLayer {
         .allow_origin(origin)
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
         .allow_headers([header::AUTHORIZATION, header::CONTENT_TYPE, HeaderName::from_static("x-workspace-id")])
-        .expose_headers([header::RETRY_AFTER, super::REQUEST_ID])
+        .expose_headers([header::ETAG, header::RETRY_AFTER, super::REQUEST_ID, super::files::MANIFEST_ID])
         .max_age(Duration::from_hours(24))
 }

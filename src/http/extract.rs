@@ -3,8 +3,10 @@
 
 use crate::app::App;
 use crate::callers::{Credential, Level, Presented, Scope};
-use crate::error::{Error, Result};
-use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
+use crate::error::{Error, Result, shortened};
+use crate::files::{FilePath, MAX_FILE_BYTES};
+use crate::ids::{AgentId, ApprovalId, CallId, ManifestId, SessionId, TokenId, ToolId, WorkspaceId};
+use crate::json_size::{MAX_VALUES, values};
 use crate::page::PageRequest;
 use axum::body::Body as RequestBody;
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
@@ -23,9 +25,6 @@ pub const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
 /// How much of a larger one is read before the connection is given up.
 const MAX_DRAINED_BYTES: usize = 4 * MAX_BODY_BYTES;
-
-/// How many values a body may hold: as many take some 20 MB of an isolate's 128.
-const MAX_VALUES: usize = 250_000;
 
 const WORKSPACE: &str = "X-Workspace-Id";
 
@@ -53,6 +52,8 @@ callers! {
     Guest,
     /// Who works with agents, sessions and files.
     User,
+    /// Who decides what may run.
+    Admin,
     /// Who owns the workspace.
     Owner,
 }
@@ -128,6 +129,10 @@ path_ids! {
     ToolId, "tool_id", "Tool";
     AgentId, "agent_id", "Agent";
     TokenId, "token_id", "Token";
+    SessionId, "session_id", "Session";
+    ManifestId, "manifest_id", "Manifest";
+    CallId, "call_id", "Tool call";
+    ApprovalId, "approval_id", "Approval";
 }
 
 impl<S: Send + Sync, T: PathId> FromRequestParts<S> for Named<T> {
@@ -137,6 +142,21 @@ impl<S: Send + Sync, T: PathId> FromRequestParts<S> for Named<T> {
         let params = RawPathParams::from_request_parts(parts, state).await.map_err(|_| Error::NoRoute)?;
         let text = params.iter().find(|(name, _)| *name == T::PARAM).map_or("", |(_, text)| text);
         T::parse(text).map(Self).ok_or_else(|| Error::not_found(T::KIND, text))
+    }
+}
+
+/// The path of a file in a path: all of the URL that follows.
+pub struct FileAt(pub FilePath);
+
+impl<S: Send + Sync> FromRequestParts<S> for FileAt {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let params = RawPathParams::from_request_parts(parts, state)
+            .await
+            .map_err(|_| Error::path("path", "must be UTF-8 where it is percent-encoded"))?;
+        let text = params.iter().find(|(name, _)| *name == "path").map_or("", |(_, text)| text);
+        FilePath::parse(text).map(Self).map_err(|reason| Error::path("path", reason))
     }
 }
 
@@ -191,13 +211,35 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request<RequestBody>, _state: &S) -> Result<Self> {
-        read_json(&collect(request.into_body()).await?).map(Self)
+        read_json(&collect(request.into_body(), MAX_BODY_BYTES).await?).map(Self)
+    }
+}
+
+/// A body that the handler reads itself, with [`read_json`].
+pub struct Bytes(pub Vec<u8>);
+
+impl<S: Sync> FromRequest<S> for Bytes {
+    type Rejection = Error;
+
+    async fn from_request(request: Request<RequestBody>, _state: &S) -> Result<Self> {
+        collect(request.into_body(), MAX_BODY_BYTES).await.map(Self)
+    }
+}
+
+/// A body that is a file's contents, whatever its Content-Type.
+pub struct FileBytes(pub Vec<u8>);
+
+impl<S: Sync> FromRequest<S> for FileBytes {
+    type Rejection = Error;
+
+    async fn from_request(request: Request<RequestBody>, _state: &S) -> Result<Self> {
+        collect(request.into_body(), MAX_FILE_BYTES as usize).await.map(Self)
     }
 }
 
 /// The whole body, up to the limit. A longer one is read on for a while all the same, though not kept: a
 /// client that is still sending when the answer comes sees a broken connection instead of the answer.
-async fn collect(mut body: RequestBody) -> Result<Vec<u8>> {
+async fn collect(mut body: RequestBody, limit_bytes: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut total = 0_usize;
     while total <= MAX_DRAINED_BYTES
@@ -206,19 +248,19 @@ async fn collect(mut body: RequestBody) -> Result<Vec<u8>> {
         let frame = frame.map_err(|cause| Error::body("", format!("The body could not be read: {cause}")))?;
         let Some(data) = frame.data_ref() else { continue };
         total = total.saturating_add(data.len());
-        if total <= MAX_BODY_BYTES {
+        if total <= limit_bytes {
             bytes.extend_from_slice(data);
         } else {
             bytes = Vec::new();
         }
     }
-    if total > MAX_BODY_BYTES {
-        return Err(Error::TooLarge { limit_bytes: MAX_BODY_BYTES });
+    if total > limit_bytes {
+        return Err(Error::TooLarge { limit_bytes });
     }
     Ok(bytes)
 }
 
-fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+pub fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     // serde would take an array for a struct, field by field.
     if bytes.trim_ascii_start().first().is_some_and(|it| *it != b'{') {
         return Err(Error::body("", "The body must be a JSON object"));
@@ -228,27 +270,21 @@ fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     }
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|cause| {
-        let message = cause.inner().to_string();
+        let message = without_value(cause.inner().to_string());
         let pointer = place(cause.path(), &message).map_or_else(String::new, |it| format!("/{it}"));
-        Error::body(pointer, message)
+        Error::body(shortened(&pointer), shortened(&message))
     })?;
     json.end().map_err(|cause| Error::body("", cause.to_string()))?;
     Ok(value)
 }
 
-/// About how many values there are in a JSON text, by its commas, brackets and braces outside of strings.
-fn values(json: &[u8]) -> usize {
-    let (mut count, mut in_string, mut escaped) = (0, false, false);
-    for byte in json {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b',' | b'[' | b'{' if !in_string => count += 1,
-            _ => {}
-        }
+/// What was expected, without the value that was given instead: it may be a secret, and this may be recorded.
+fn without_value(message: String) -> String {
+    let told = ["invalid type: ", "invalid value: ", "invalid length "].iter().any(|start| message.starts_with(start));
+    match message.rsplit_once(", expected ") {
+        Some((_, expected)) if told => format!("expected {expected}"),
+        _ => message,
     }
-    count
 }
 
 /// Where a value did not fit, as the inside of a JSON pointer. serde speaks of missing and unknown fields at
@@ -335,6 +371,25 @@ mod tests {
         check(r#"{"name": "a"} x"#, "");
         check(r#"["a"]"#, "");
         check("7", "");
+    }
+
+    #[test]
+    fn a_name_as_long_as_a_body_is_not_told_whole() {
+        let json = format!(r#"{{"name": "a", "{}": 1}}"#, "ä".repeat(100_000));
+        let Err(Error::Invalid(problems)) = read_json::<Outer>(json.as_bytes()) else { unreachable!("unknown field") };
+        assert!(problems[0].path.len() < 510 && problems[0].message.len() < 510);
+    }
+
+    #[test]
+    fn a_fault_does_not_show_the_value() {
+        let Err(error) = read_json::<Outer>(br#"{"name": {"pin": "hunter2"}, "inner": "hunter2, expected x"}"#) else {
+            unreachable!("a name is a text");
+        };
+        assert!(error.to_string().contains("expected a string"), "{error}");
+        let Err(error) = read_json::<Outer>(br#"{"name": "a", "inner": "hunter2, expected x"}"#) else {
+            unreachable!("a list is no text");
+        };
+        assert!(!error.to_string().contains("hunter2"), "{error}");
     }
 
     #[test]

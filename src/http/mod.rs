@@ -2,12 +2,17 @@
 //! Handlers take typed arguments, call one function of a room, and wrap what it gives.
 
 mod agents;
+mod approvals;
 mod attachments;
+mod calls;
 mod cors;
+mod execute;
 mod extract;
+mod files;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod openapi;
 mod respond;
+mod sessions;
 mod site;
 mod tokens;
 mod tools;
@@ -36,7 +41,7 @@ macro_rules! routes {
         pastey::paste! {
             fn routes() -> Router {
                 Router::new()$(.route(
-                    &<$module::[<__path_ $handler>] as utoipa::Path>::path(),
+                    &route(<$module::[<__path_ $handler>] as utoipa::Path>::path()),
                     on(methods::<$module::[<__path_ $handler>]>(), $module::$handler),
                 ))+
             }
@@ -69,6 +74,28 @@ routes![
     tokens::list_tokens,
     tokens::create_token,
     tokens::revoke_token,
+    execute::execute_tool,
+    calls::list_tool_calls,
+    calls::get_call_summary,
+    calls::get_tool_call,
+    calls::get_call_result,
+    calls::get_call_arguments,
+    approvals::list_approvals,
+    approvals::get_approval,
+    approvals::approve_call,
+    approvals::deny_call,
+    sessions::list_sessions,
+    sessions::get_session,
+    sessions::delete_session,
+    sessions::list_manifests,
+    sessions::get_manifest,
+    sessions::diff_manifests,
+    sessions::check_out,
+    sessions::branch_session,
+    files::list_root,
+    files::get_file,
+    files::put_file,
+    files::delete_file,
     site::health,
     site::openapi,
     site::docs,
@@ -84,13 +111,13 @@ pub async fn serve(request: web_sys::Request, env: Env) -> worker::Result<worker
 }
 
 async fn answer(app: Arc<App>, request: &web_sys::Request) -> Response {
-    let response = match wire::from_worker(request) {
+    let response = match wire::from_worker(request).await {
         Ok(mut request) => {
             request.extensions_mut().insert(app.clone());
             let Ok(response) = router(&app).call(request).await;
             response
         }
-        Err(cause) => Error::query("", format!("The URL cannot be read: {cause}")).into_response(),
+        Err(cause) => Error::query("", format!("The request cannot be read: {cause}")).into_response(),
     };
     let mut response = finish(app.request_id(), response);
     if app.settings().cost_header
@@ -136,6 +163,12 @@ fn finish(request_id: &str, mut response: Response) -> Response {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+/// A path of the description as the router writes it. The parameter `path` is the rest of the URL, slashes and all,
+/// which OpenAPI has no sign for.
+fn route(path: String) -> String {
+    path.replace("{path}", "{*path}")
 }
 
 /// A handler's methods, as its attribute names them.

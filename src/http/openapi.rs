@@ -61,7 +61,13 @@ fn complete(path: &str, operation: &mut Value) {
             None => operation["parameters"] = json!([workspace]),
         }
         for (status, description) in REFUSALS {
+            let described = operation["responses"][status]["content"]["application/json"].get("schema").cloned();
             operation["responses"][status] = refusal(description);
+            // What the handler itself answers with that status, for another reason.
+            if let Some(own) = described {
+                let schema = &mut operation["responses"][status]["content"]["application/json"]["schema"];
+                *schema = json!({"anyOf": [own, schema.take()]});
+            }
         }
     }
     for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {

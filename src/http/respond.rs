@@ -11,6 +11,12 @@ pub struct Json<T>(pub T);
 /// 201 with what was made.
 pub struct Created<T>(pub T);
 
+/// 201 or 200 with what was stored.
+pub enum Stored<T> {
+    New(T),
+    Replaced(T),
+}
+
 /// 204.
 pub struct NoContent;
 
@@ -33,6 +39,15 @@ impl<T: Serialize> IntoResponse for Created<T> {
             *response.status_mut() = StatusCode::CREATED;
         }
         response
+    }
+}
+
+impl<T: Serialize> IntoResponse for Stored<T> {
+    fn into_response(self) -> Response {
+        match self {
+            Self::New(thing) => Created(thing).into_response(),
+            Self::Replaced(thing) => Json(thing).into_response(),
+        }
     }
 }
 

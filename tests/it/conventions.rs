@@ -160,7 +160,7 @@ fn a_body_of_millions_of_values_is_refused() {
 #[test]
 fn limits_and_cursors_are_checked() {
     let client = workspace();
-    for list in ["/api/tools", "/api/agents", "/api/tokens"] {
+    for list in ["/api/tools", "/api/agents", "/api/tokens", "/api/sessions"] {
         for (query, parameter) in [
             ("limit=0", "limit"),
             ("limit=201", "limit"),

@@ -8,6 +8,13 @@
 //! | `tools` | the registry, read: filters, search, pages, versions, description, validation, rate limits |
 //! | `agents` | agents and the toolbox |
 //! | `attachments` | tools attached to agents, and their configuration |
+//! | `files` | the files of sessions: contents, paths, directories, pages, racing writers, cost |
+//! | `sessions` | sessions and their past: manifests, differences, going back, branching, retention, the sweep |
+//! | `execute` | every stage of a call, what stops it there, and that the record says so |
+//! | `approvals` | calls that wait: decided once, run as they were asked, sealed, expired |
+//! | `idempotency` | the same call sent twice |
+//! | `calls` | the record of calls: filters, pages, figures, the sweep |
+//! | `crash` | the runtime killed in the middle of writes |
 //! | `tokens` | who is let in, as what, and until when |
 //! | `changes` | what the change log says of all that |
 //! | `walk` | every route of /openapi.json, by foreigners, lower levels and bound tokens |
@@ -21,12 +28,19 @@
 mod harness;
 
 mod agents;
+mod approvals;
 mod attachments;
+mod calls;
 mod changes;
 mod conventions;
 mod cost;
+mod crash;
 mod document;
+mod execute;
+mod files;
+mod idempotency;
 mod limiter;
+mod sessions;
 mod tokens;
 mod tools;
 mod upkeep;

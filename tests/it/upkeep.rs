@@ -1,10 +1,58 @@
 //! What the cron trigger does.
 
-use crate::harness::open;
-use serde_json::json;
+use crate::harness::Server;
+use serde_json::{Value, json};
+
+/// On a server of its own, for it changes what others have left.
+fn server(name: &str) -> Server {
+    Server::start(name, &[("AUTH", "open")])
+}
+
+fn run(server: &Server) -> Value {
+    server.ask(json!({"scheduled": "*/5 * * * *"}))
+}
 
 #[test]
 fn the_cron_trigger_runs_to_its_end() {
-    let answer = open().ask(json!({"scheduled": "*/5 * * * *"}));
+    let answer = run(&server("upkeep"));
     assert_eq!(answer["outcome"], "ok", "{answer}");
+}
+
+#[test]
+fn a_step_that_fails_is_told_and_does_not_keep_the_others_from_running() {
+    let server = server("upkeep-failing");
+    server.sql("INSERT INTO blobs VALUES ('ws', printf('%064d', 1), 1, 'utf8', 1, '2026-11-16T01:00:00.000Z')", &[]);
+    server.sql("INSERT INTO stale_blobs (workspace_id, sha256) VALUES ('ws', printf('%064d', 1))", &[]);
+    server.sql("ALTER TABLE idempotency_keys RENAME TO away", &[]);
+    let answer = run(&server);
+    assert_ne!(answer["outcome"], "ok", "{answer}");
+    assert_eq!(server.sql("SELECT count(*) AS n FROM blobs", &[])[0]["n"], 0);
+    server.sql("ALTER TABLE away RENAME TO idempotency_keys", &[]);
+    let answer = run(&server);
+    assert_eq!(answer["outcome"], "ok", "{answer}");
+}
+
+/// What a trigger reads counts as read by the statement that fires it.
+#[test]
+fn contents_are_freed_at_the_same_cost_however_many_there_are() {
+    let server = server("upkeep-blobs");
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)";
+    let sha256 = "printf('%064d', i)";
+    for statement in [
+        format!("INSERT INTO blobs {numbers} SELECT 'ws', {sha256}, 1, 'utf8', 1, '2026-11-16T01:00:00.000Z' FROM n"),
+        format!("INSERT INTO blob_chunks {numbers} SELECT 'ws', {sha256}, 0, 'x' FROM n"),
+        format!(
+            "INSERT INTO file_entries {numbers} SELECT 'ws', 'tree', '/' || i, 'a1', {sha256}, 1 FROM n WHERE i > 5"
+        ),
+        format!("INSERT INTO stale_blobs (workspace_id, sha256) {numbers} SELECT 'ws', {sha256} FROM n WHERE i <= 10"),
+        "ANALYZE".to_owned(),
+    ] {
+        server.sql(&statement, &[]);
+    }
+    let answer = server.ask(json!({"sql": "DELETE FROM stale_blobs WHERE turn <= 10", "params": []}));
+    let read = answer["meta"]["rows_read"].as_u64().unwrap_or_else(|| panic!("{answer}"));
+    assert!(read <= 150, "{read} rows were read");
+    for table in ["blobs", "blob_chunks"] {
+        assert_eq!(server.sql(&format!("SELECT count(*) AS n FROM {table}"), &[])[0]["n"], 9_995, "{table}");
+    }
 }

@@ -2,7 +2,7 @@
 //! workspace's ids, every lower level, and a token bound to another agent. A route that is not in the
 //! table fails the test.
 
-use crate::harness::{Client, closed_workspace};
+use crate::harness::{Client, Tool, closed, closed_workspace};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -42,6 +42,42 @@ fn routes() -> Vec<Route> {
         route("post", "/api/agents/{agent_id}/tools", "user", attachment, 403, 404),
         route("patch", "/api/agents/{agent_id}/tools/{tool_id}", "user", Some(json!({"config": {}})), 403, 404),
         route("delete", "/api/agents/{agent_id}/tools/{tool_id}", "user", None, 403, 404),
+        route("get", "/api/sessions", "user", None, 200, 200),
+        route("get", "/api/sessions/{session_id}", "user", None, 200, 404),
+        route("get", "/api/sessions/{session_id}/manifests", "user", None, 200, 404),
+        route("get", "/api/sessions/{session_id}/manifests/{manifest_id}", "user", None, 200, 404),
+        route("get", "/api/sessions/{session_id}/diff", "user", None, 200, 404),
+        route(
+            "post",
+            "/api/sessions/{session_id}/checkout",
+            "user",
+            Some(json!({"manifest_id": "{manifest_id}"})),
+            200,
+            404,
+        ),
+        route(
+            "post",
+            "/api/sessions/{session_id}/branch",
+            "user",
+            Some(json!({"manifest_id": "{manifest_id}"})),
+            201,
+            404,
+        ),
+        route("get", "/api/sessions/{session_id}/files", "user", None, 200, 404),
+        route("get", "/api/sessions/{session_id}/files/{path}", "user", None, 200, 404),
+        route("put", "/api/sessions/{session_id}/files/{path}", "user", Some(json!({})), 200, 201),
+        route("delete", "/api/sessions/{session_id}/files/{path}", "user", None, 204, 404),
+        route("delete", "/api/sessions/{session_id}", "user", None, 204, 404),
+        route("post", "/api/execute", "guest", Some(json!({"tool_name": "list_files"})), 200, 200),
+        route("get", "/api/tool-calls", "user", None, 200, 200),
+        route("get", "/api/tool-calls/summary", "user", None, 200, 200),
+        route("get", "/api/tool-calls/{call_id}", "user", None, 404, 404),
+        route("get", "/api/tool-calls/{call_id}/result", "user", None, 404, 404),
+        route("get", "/api/tool-calls/{call_id}/arguments", "user", None, 404, 404),
+        route("get", "/api/approvals", "admin", None, 403, 200),
+        route("get", "/api/approvals/{approval_id}", "admin", None, 403, 404),
+        route("post", "/api/approvals/{approval_id}/approve", "admin", None, 403, 404),
+        route("post", "/api/approvals/{approval_id}/deny", "admin", Some(json!({"reason": "x"})), 403, 404),
         route("get", "/api/tokens", "owner", None, 403, 200),
         route("post", "/api/tokens", "owner", Some(json!({"name": "x", "level": "guest"})), 403, 201),
         route("delete", "/api/tokens/{token_id}", "owner", None, 403, 404),
@@ -56,32 +92,60 @@ struct House {
     root: Client,
     agent: String,
     token: String,
+    manifest: String,
+    call: String,
+    approval: String,
 }
 
 impl House {
     fn new() -> Self {
         let root = closed_workspace();
         let agent = root.agent(json!({}));
-        crate::harness::Tool::new("house-tool").put(crate::harness::closed(), &root);
+        Tool::new("house-tool").put(closed(), &root);
+        Tool::new("house-waits").builtin("list_files").with(json!({"requires_approval": 1})).put(closed(), &root);
+        let called = root.execute("list_files", json!({})).result(200);
+        let waits = root.execute("house-waits", json!({})).result(202);
         root.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "house-tool"})).created();
         let token = root.post("/api/tokens", json!({"name": "x", "level": "guest"})).created();
-        Self { root, agent, token: token["id"].as_str().unwrap().to_owned() }
+        let written = root.put("/api/sessions/house-session/files/house-file", "contents").created();
+        let id = |thing: &Value, name: &str| thing[name].as_str().unwrap().to_owned();
+        Self {
+            root,
+            agent,
+            token: id(&token, "id"),
+            manifest: id(&written, "manifest_id"),
+            call: id(&called, "call_id"),
+            approval: id(&waits["error"]["details"], "approval_id"),
+        }
     }
 
     fn knock(&self, client: &Client, route: &Route) -> u16 {
-        let path = route
-            .path
-            .replace("{tool_id}", "house-tool")
-            .replace("{agent_id}", &self.agent)
-            .replace("{token_id}", &self.token);
-        let body = route.body.as_ref().map(|it| it.to_string().into_bytes());
+        let filled = |text: &str| {
+            text.replace("{tool_id}", "house-tool")
+                .replace("{agent_id}", &self.agent)
+                .replace("{token_id}", &self.token)
+                .replace("{call_id}", &self.call)
+                .replace("{approval_id}", &self.approval)
+                .replace("{session_id}", "house-session")
+                .replace("{manifest_id}", &self.manifest)
+                .replace("{path}", "house-file")
+        };
+        let query = if route.path.ends_with("/diff") { "?from={manifest_id}&to={manifest_id}" } else { "" };
+        let path = filled(&format!("{}{query}", route.path));
+        let body = route.body.as_ref().map(|it| filled(&it.to_string()).into_bytes());
         client.send(&route.method.to_uppercase(), &path, body).status
     }
 
     /// All that the house holds, to see that nobody changed it.
     fn contents(&self) -> String {
+        let sessions = ["/api/sessions", "/api/sessions/house-session/files"].map(|path| self.root.get(path).text);
+        format!("{}\n{}", self.agents(), sessions.join("\n"))
+    }
+
+    /// What no token that is bound to an agent may change.
+    fn agents(&self) -> String {
         let agent = &self.agent;
-        ["/api/agents", "/api/tokens", &format!("/api/agents/{agent}/tools")]
+        ["/api/agents", "/api/tokens", "/api/approvals", &format!("/api/agents/{agent}/tools")]
             .map(|path| self.root.get(path).text)
             .join("\n")
     }
@@ -139,9 +203,9 @@ fn a_token_bound_to_another_agent_is_kept_to_it() {
     let house = House::new();
     let other = house.root.agent(json!({"name": "other"}));
     let bound = house.root.token(json!({"name": "bound", "level": "owner", "agent_id": other}));
-    let before = house.contents();
+    let before = house.agents();
     for route in routes() {
         assert_eq!(house.knock(&bound, &route), route.bound, "{} {}", route.method, route.path);
     }
-    assert_eq!(house.contents(), before);
+    assert_eq!(house.agents(), before);
 }

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::http::{HeaderMap, Request};
 
+const LARGEST_ANSWER: u64 = 64 * 1024 * 1024;
+
 #[derive(Clone)]
 pub struct Client {
     agent: Agent,
@@ -59,11 +61,20 @@ impl Client {
         self.send("PATCH", path, Some(body.to_string().into_bytes()))
     }
 
+    pub fn put(&self, path: &str, bytes: impl Into<Vec<u8>>) -> Answer {
+        self.send("PUT", path, Some(bytes.into()))
+    }
+
     pub fn delete(&self, path: &str) -> Answer {
         self.send("DELETE", path, None)
     }
 
     pub fn send(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Answer {
+        self.try_send(method, path, body).unwrap_or_else(|| panic!("{method} {path} got no answer"))
+    }
+
+    /// The answer, if there is one: the server may be killed meanwhile.
+    pub fn try_send(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Option<Answer> {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.url));
         for (name, value) in &self.headers {
             request = request.header(name, value);
@@ -72,14 +83,15 @@ impl Client {
             Some(body) => self.agent.run(request.body(body).unwrap()),
             None => self.agent.run(request.body(()).unwrap()),
         };
-        let mut response = response.unwrap_or_else(|error| panic!("{method} {path}: {error}"));
-        let text = response.body_mut().read_to_string().unwrap();
-        Answer {
+        let mut response = response.inspect_err(|error| eprintln!("{method} {path}: {error}")).ok()?;
+        let bytes = response.body_mut().with_config().limit(LARGEST_ANSWER).read_to_vec().ok()?;
+        Some(Answer {
             request: format!("{method} {path}"),
             status: response.status().as_u16(),
             headers: response.headers().clone(),
-            text,
-        }
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+            bytes,
+        })
     }
 
     /// Every item of a list, page after page.
@@ -97,6 +109,21 @@ impl Client {
                 None => return items,
             }
         }
+    }
+
+    /// Runs a tool.
+    pub fn execute(&self, tool_name: &str, arguments: Value) -> Answer {
+        self.call(json!({"tool_name": tool_name, "arguments": arguments}))
+    }
+
+    /// Runs a tool, with whatever the request says.
+    pub fn call(&self, body: Value) -> Answer {
+        self.post("/api/execute", body)
+    }
+
+    /// The record of the call that an answer is about.
+    pub fn record(&self, result: &Value) -> Value {
+        self.get(&format!("/api/tool-calls/{}", result["call_id"].as_str().unwrap())).ok()
     }
 
     /// Makes an agent and gives its id.
@@ -121,6 +148,8 @@ pub struct Answer {
     request: String,
     pub status: u16,
     pub headers: HeaderMap,
+    pub bytes: Vec<u8>,
+    /// The same, as far as it is text.
     pub text: String,
 }
 
@@ -180,6 +209,47 @@ impl Answer {
         assert_eq!(error["code"], code, "{} answered {}", self.request, self.text);
         assert!(error["details"].is_object() || error["details"].is_null());
         Refused { message: error["message"].as_str().unwrap().to_owned(), details: error["details"].clone() }
+    }
+
+    /// The ToolResult, if it has that status and exactly a ToolResult's form.
+    #[track_caller]
+    pub fn result(&self, status: u16) -> Value {
+        self.expect(status);
+        let body = self.json();
+        let keys = [
+            "call_id",
+            "tool_name",
+            "version",
+            "success",
+            "status",
+            "result",
+            "error",
+            "duration_ms",
+            "render_plan",
+            "pre_manifest_id",
+            "post_manifest_id",
+        ];
+        assert_eq!(body.as_object().unwrap().keys().collect::<Vec<_>>(), keys, "{body}");
+        assert_eq!(body["success"] == true, body["status"] == "success", "{body}");
+        assert_eq!(body["error"].is_null(), body["status"] == "success", "{body}");
+        body
+    }
+
+    /// The result of a call that succeeded.
+    #[track_caller]
+    pub fn success(&self) -> Value {
+        let result = self.result(200);
+        assert_eq!(result["success"], true, "{result}");
+        result["result"].clone()
+    }
+
+    /// The ToolResult of a call that was refused or failed, with that status and code.
+    #[track_caller]
+    pub fn failed(&self, status: u16, code: &str) -> Value {
+        let result = self.result(status);
+        assert_eq!(result["error"]["code"], code, "{result}");
+        assert_eq!(result["error"].as_object().unwrap().keys().collect::<Vec<_>>(), ["code", "message", "details"]);
+        result
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {

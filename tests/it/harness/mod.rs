@@ -3,10 +3,12 @@
 mod client;
 mod seed;
 mod server;
+mod upstream;
 
-pub use client::Client;
+pub use client::{Answer, Client};
 pub use seed::Tool;
 pub use server::{ROOT_TOKEN, Server};
+pub use upstream::Upstream;
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +23,13 @@ pub fn closed() -> &'static Server {
 pub fn open() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
     SERVER.get_or_init(|| {
-        let vars = [("AUTH", "open"), ("COST_HEADER", "on"), ("CORS_ORIGINS", "https://console.example")];
+        let vars = [
+            ("AUTH", "open"),
+            ("COST_HEADER", "on"),
+            ("CORS_ORIGINS", "https://console.example"),
+            ("SECRET_KEY", "a secret of the tests"),
+            ("PRIVATE_URLS", "allow"),
+        ];
         Server::start("open", &vars)
     })
 }

@@ -43,6 +43,22 @@ impl Tool {
         self
     }
 
+    /// Runs as one of the Worker's own tools, whatever else it is.
+    pub fn builtin(self, key: &str) -> Self {
+        let handler = json!({"type": "builtin", "key": key}).to_string();
+        self.with(json!({"handler_key": key, "handler": handler}))
+    }
+
+    /// Is a server.
+    pub fn http(self, url: &str) -> Self {
+        let handler = json!({"type": "http", "url": url, "headers": {"X-Key": "s3cret"}}).to_string();
+        self.with(json!({"handler": handler}))
+    }
+
+    pub fn schema(self, schema: Value) -> Self {
+        self.with(json!({"parameters_schema": schema.to_string()}))
+    }
+
     pub fn inactive(self, reason: &str) -> Self {
         self.with(json!({"active": 0, "deactivated_at": "2026-11-16T02:00:00.000Z", "deactivated_reason": reason}))
     }

@@ -19,7 +19,7 @@ pub struct Server {
 struct Control {
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
-    _process: Child,
+    process: Child,
 }
 
 impl Server {
@@ -47,7 +47,7 @@ impl Server {
         let mut control = Control {
             stdin: process.stdin.take().unwrap(),
             stdout: BufReader::new(process.stdout.take().unwrap()),
-            _process: process,
+            process,
         };
         let ready = control.line();
         let url = ready["url"].as_str().expect("serve.mjs says its URL").to_owned();
@@ -75,6 +75,19 @@ impl Server {
         answer["error"].as_str().unwrap_or_else(|| panic!("{sql} was accepted: {answer}")).to_owned()
     }
 
+    /// Kills workerd outright, as the kernel would when memory runs out.
+    pub fn kill_runtime(&self) {
+        let node = self.control.lock().unwrap().process.id();
+        let workerd = workerd_of(node).expect("workerd runs");
+        assert!(Command::new("kill").args(["-9", &workerd]).status().unwrap().success());
+    }
+
+    /// Starts the runtime again on the same state.
+    pub fn restart(&self) {
+        let answer = self.ask(json!({"restart": true}));
+        assert!(answer["error"].is_null(), "{answer}");
+    }
+
     /// Sends something that `serve.mjs` understands.
     pub fn ask(&self, mut request: Value) -> Value {
         let mut control = self.control.lock().unwrap();
@@ -82,6 +95,15 @@ impl Server {
         writeln!(control.stdin, "{request}").unwrap();
         control.line()
     }
+}
+
+/// The process that node has started and that is named workerd.
+fn workerd_of(node: u32) -> Option<String> {
+    fs::read_dir("/proc").unwrap().flatten().find_map(|process| {
+        let stat = fs::read_to_string(process.path().join("stat")).ok()?;
+        let (pid, rest) = stat.split_once(" (workerd) ")?;
+        (rest.split(' ').nth(1)? == node.to_string()).then(|| pid.to_owned())
+    })
 }
 
 impl Control {

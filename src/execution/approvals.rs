@@ -1,0 +1,322 @@
+//! Stage 4, and what follows from it: calls that wait until an admin lets them run. An approval is used once, however
+//! many race for it, and runs the arguments that were asked for, on the version that they were checked against.
+
+use super::call::{Opened, sealer};
+use super::limit;
+use super::outcome::{Code, Failure, Status, Stop, ToolResult, approval_required};
+use super::record::{self, Journal, Which};
+use super::resolve::Target;
+use super::row::CallRow;
+use super::run;
+use super::store::{self, approvals::Asked, approvals::Decision};
+use super::validate::Input;
+use crate::callers::Scope;
+use crate::changes::{Action, Change};
+use crate::db::Statement;
+use crate::error::{Error, Result};
+use crate::ids::{ApprovalId, CallId};
+use crate::page::{Page, PageRequest};
+use crate::registry::{self, Tool};
+use crate::runners::Task;
+use crate::text_enum::text_enum;
+use crate::time::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+/// The longest arguments with a secret that can wait: a D1 value holds 2 MB, and sealed text has two digits a byte.
+const MAX_SEALED_BYTES: usize = 900_000;
+
+text_enum! {
+    /// How an approval stands.
+    ApprovalStatus {
+        Pending = "pending",
+        Approved = "approved",
+        Denied = "denied",
+        Expired = "expired",
+    }
+}
+
+/// An approval with the call that it is about. Secret arguments are not shown.
+#[derive(Serialize, ToSchema)]
+pub struct ApprovalOut {
+    #[schema(example = "appr_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
+    pub id: String,
+    pub call_id: String,
+    pub status: ApprovalStatus,
+    pub tool_name: String,
+    pub version: Option<String>,
+    pub agent_id: Option<String>,
+    pub user_id: Option<String>,
+    pub session_id: Option<String>,
+    #[schema(value_type = Option<Value>)]
+    pub arguments: Option<Box<RawValue>>,
+    pub requested_by: String,
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    pub expires_at: Timestamp,
+    pub decided_by: Option<String>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub decided_at: Option<Timestamp>,
+    pub reason: Option<String>,
+}
+
+/// What makes a call wait.
+pub struct Asking {
+    /// They go into the batch that closes the call's row.
+    pub statements: Vec<Statement>,
+    /// What the call is answered with.
+    pub failure: Failure,
+}
+
+/// The call, if nobody needs to approve it.
+pub async fn clear<'a>(
+    scope: &Scope,
+    call: &Opened,
+    input: Input<'a>,
+    journal: &Journal,
+) -> std::result::Result<Input<'a>, Stop> {
+    if input.needs_approval() {
+        Err(Stop::Pending(Box::new(ask(scope, call, &input, journal).await?)))
+    } else {
+        Ok(input)
+    }
+}
+
+async fn ask(scope: &Scope, call: &Opened, input: &Input<'_>, journal: &Journal) -> Result<Asking> {
+    let id = ApprovalId::random()?;
+    let sealed = journal.has_secrets().then(|| seal(scope, &call.id, &input.arguments)).transpose()?;
+    let expires_at = scope.app().now().plus_seconds(scope.app().settings().approval_seconds);
+    let (author, tool_name) = (scope.author().await?, input.tool.id.as_str());
+    let state = state(&id, call.id.as_str(), tool_name, ApprovalStatus::Pending, None);
+    Ok(Asking {
+        statements: vec![
+            store::approvals::insert(&author, &id, &call.id, sealed.as_deref(), expires_at),
+            Change::new(Action::Create, subject(&id)).of_tool(&input.tool.id).to(&state)?.record(&author),
+        ],
+        failure: approval_required(tool_name, &id),
+    })
+}
+
+fn seal(scope: &Scope, call: &CallId, arguments: &Value) -> Result<String> {
+    let text = arguments.to_string();
+    if text.len() > MAX_SEALED_BYTES {
+        return Err(Error::TooLarge { limit_bytes: MAX_SEALED_BYTES });
+    }
+    sealer(scope)?.seal(&text, call.as_str())
+}
+
+/// A page of the approvals, oldest first.
+pub async fn list(scope: &Scope, status: Option<ApprovalStatus>, request: &PageRequest) -> Result<Page<ApprovalOut>> {
+    let [rows] = scope.read([store::approvals::list(scope.workspace(), status, scope.app().now(), request)?]).await?;
+    scope.caller().await?.must_be_unbound()?;
+    let found =
+        store::approvals::read_all(&rows)?.into_iter().map(ApprovalOut::try_from).collect::<Result<Vec<_>>>()?;
+    Ok(request.page(found, |it| PageRequest::age_cursor(it.created_at, &it.id)))
+}
+
+pub async fn get(scope: &Scope, id: &ApprovalId) -> Result<ApprovalOut> {
+    let [rows] = scope.read([store::approvals::find(scope.workspace(), id, scope.app().now())]).await?;
+    scope.caller().await?.must_be_unbound()?;
+    found(id, store::approvals::read(&rows)?)?.try_into()
+}
+
+/// Lets the call run, now, and answers with what comes of it. If its tool's rate is used up, it goes on waiting.
+pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Result<ToolResult> {
+    let waiting = Waiting::find(scope, id).await?;
+    let tool = waiting.tool()?;
+    let arguments = waiting.arguments(scope).await?;
+    let slot = match limit::take(scope, tool).await {
+        Ok(slot) => slot,
+        Err(Stop::Refused(failure)) => {
+            // Unless another has been faster: then it does not wait any more.
+            return Ok(Waiting::find(scope, id).await?.still_waits(failure));
+        }
+        Err(Stop::Broken(error)) => return Err(error),
+        Err(Stop::Failed(_) | Stop::Pending(_)) => {
+            return Err(Error::Internal("a limit neither held nor failed".into()));
+        }
+    };
+    match waiting.decide(scope, ApprovalStatus::Approved, reason).await {
+        Ok(true) => waiting.run(scope, arguments, slot).await,
+        Ok(false) => {
+            limit::give_back(scope, tool, slot).await;
+            // What has changed is said better by what it is now.
+            Waiting::find(scope, id).await?.tool()?;
+            Err(decided_meanwhile(id))
+        }
+        Err(error) => {
+            limit::give_back(scope, tool, slot).await;
+            Err(error)
+        }
+    }
+}
+
+/// Ends the call without running it.
+pub async fn deny(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Result<ApprovalOut> {
+    let waiting = Waiting::find(scope, id).await?;
+    if !waiting.decide(scope, ApprovalStatus::Denied, reason).await? {
+        return Err(decided_meanwhile(id));
+    }
+    let mut approval = ApprovalOut::try_from(waiting.asked)?;
+    approval.status = ApprovalStatus::Denied;
+    approval.decided_by = Some(scope.caller().await?.operator.clone());
+    approval.decided_at = Some(scope.app().now());
+    approval.reason = reason.map(str::to_owned);
+    Ok(approval)
+}
+
+/// An approval that can be decided, with what it takes to run its call.
+struct Waiting {
+    id: ApprovalId,
+    call_id: CallId,
+    asked: Asked,
+    target: Option<Target>,
+    agent_is_gone: bool,
+}
+
+impl Waiting {
+    async fn find(scope: &Scope, id: &ApprovalId) -> Result<Self> {
+        let workspace = scope.workspace();
+        let [approval, tool, agent] = scope
+            .read([
+                store::approvals::find(workspace, id, scope.app().now()),
+                store::approvals::find_tool(workspace, id),
+                store::approvals::find_agent(workspace, id),
+            ])
+            .await?;
+        // What an agent may do is not for the agent to decide.
+        scope.caller().await?.must_be_unbound()?;
+        let asked = found(id, store::approvals::read(&approval)?)?;
+        let status = asked.approval.status;
+        if status != ApprovalStatus::Pending {
+            return Err(Error::Conflict(format!("The approval {id} is {status} already")));
+        }
+        let call_id = asked.call.call_id()?;
+        let target = registry::read_tool(&tool)?.map(Target::pinned);
+        let agent_is_gone = asked.call.agent_id.is_some() && agent.is_empty()?;
+        Ok(Self { id: id.clone(), call_id, asked, target, agent_is_gone })
+    }
+
+    /// The tool, if the call may still be run.
+    fn tool(&self) -> Result<&Tool> {
+        let call = &self.asked.call;
+        if self.agent_is_gone {
+            let agent = call.agent_id.as_deref().unwrap_or_default();
+            return Err(Error::Conflict(format!("The agent {agent}, for which the call was asked, is gone")));
+        }
+        match &self.target {
+            Some(target) if target.is_enabled() => Ok(&target.tool),
+            _ => {
+                let version = call.version.as_deref().unwrap_or_default();
+                Err(Error::Conflict(format!(
+                    "{}@{version} has been deactivated since the call was asked",
+                    call.tool_name
+                )))
+            }
+        }
+    }
+
+    /// The arguments as they were when the call was asked.
+    async fn arguments(&self, scope: &Scope) -> Result<Value> {
+        let text = match &self.asked.approval.sealed_arguments {
+            Some(sealed) => sealer(scope)?.open(sealed, self.call_id.as_str()).ok_or_else(|| {
+                Error::Conflict("The arguments were sealed with another SECRET_KEY; deny the call and ask again".into())
+            })?,
+            None => {
+                let whole = CallRow::whole(scope, self.asked.call.arguments.as_deref()).await?;
+                whole.map(|it| it.get().to_owned()).unwrap_or_default()
+            }
+        };
+        serde_json::from_str(&text)
+            .map_err(|cause| Error::Internal(format!("the call {} has broken arguments: {cause}", self.call_id)))
+    }
+
+    /// Decides, unless another request has. The change, its record and what it means for the call are one batch.
+    async fn decide(&self, scope: &Scope, to: ApprovalStatus, reason: Option<&str>) -> Result<bool> {
+        let (workspace, author) = (scope.workspace(), scope.author().await?);
+        let tool_name = &self.asked.call.tool_name;
+        let state = |status, reason| state(&self.id, self.call_id.as_str(), tool_name, status, reason);
+        let to_run = if to == ApprovalStatus::Approved { Some(self.tool()?) } else { None };
+        let decision = Decision { id: &self.id, now: author.now, to_run };
+        let (condition, params) = store::approvals::condition(&decision, Change::BOUND);
+        let action = if to_run.is_some() { Action::Approve } else { Action::Deny };
+        let change = Change::new(action, subject(&self.id))
+            .because(reason)
+            .from(&state(ApprovalStatus::Pending, None))?
+            .to(&state(to, reason))?
+            .only_if(condition, params);
+        let then = match to_run {
+            Some(tool) => {
+                let seconds = tool.timeout_seconds + store::calls::GRACE_SECONDS;
+                store::calls::resume(workspace, &self.call_id, author.now.plus_seconds(seconds))
+            }
+            None => {
+                let because = reason.map(|it| format!(": {it}")).unwrap_or_default();
+                let message = format!("{} was denied by {}{because}", tool_name, author.operator);
+                let failure =
+                    Failure::new(Code::ApprovalDenied, message).with(json!({"approval_id": self.id.as_str()}));
+                store::calls::deny(workspace, &self.call_id, &failure.to_json()?, author.now)
+            }
+        };
+        let decide = store::approvals::decide(&author, &decision, to, reason);
+        let [_, decided, _] = scope.write([change.record(&author), decide, then]).await??;
+        Ok(decided.changes() > 0)
+    }
+
+    /// Stages 6 to 9 of the call that was let through.
+    async fn run(self, scope: &Scope, arguments: Value, slot: limit::Slot) -> Result<ToolResult> {
+        let Some(target) = self.target else { return Err(decided_meanwhile(&self.id)) };
+        let call = self.asked.call;
+        let session = call.session()?;
+        let mut journal = Journal::resumed(&call);
+        journal.resolved(&target)?;
+        let arguments = journal.put_arguments(arguments);
+        let task = Task {
+            call_id: &self.call_id,
+            tool: &target.tool,
+            arguments: &arguments,
+            session: &session,
+            user_id: call.user_id.as_deref(),
+        };
+        let ended = run::run(scope, task, slot, &mut journal).await;
+        let which = Which { id: &self.call_id, tool_name: call.tool_name.clone(), session: &session, key: None };
+        record::close(scope, &which, journal, ended).await
+    }
+
+    /// The answer where the call goes on waiting, though it was approved.
+    fn still_waits(self, failure: Failure) -> ToolResult {
+        ToolResult {
+            call_id: self.call_id.to_string(),
+            tool_name: self.asked.call.tool_name,
+            version: self.asked.call.version,
+            success: false,
+            status: Status::PendingApproval,
+            result: None,
+            error: Some(failure),
+            duration_ms: 0,
+            render_plan: None,
+            pre_manifest_id: None,
+            post_manifest_id: None,
+        }
+    }
+}
+
+fn found(id: &ApprovalId, row: Option<Asked>) -> Result<Asked> {
+    row.ok_or_else(|| Error::not_found("Approval", id))
+}
+
+fn decided_meanwhile(id: &ApprovalId) -> Error {
+    Error::Conflict(format!("The approval {id} was decided by another request meanwhile"))
+}
+
+fn subject(id: &ApprovalId) -> String {
+    format!("approval:{id}")
+}
+
+/// What the change log keeps of an approval.
+fn state(id: &ApprovalId, call: &str, tool_name: &str, status: ApprovalStatus, reason: Option<&str>) -> Value {
+    json!({"id": id.as_str(), "call_id": call, "tool_name": tool_name, "status": status, "reason": reason})
+}

@@ -1,0 +1,202 @@
+//! A call, as it was asked for.
+
+use crate::callers::Scope;
+use crate::error::{Error, Result};
+use crate::ids::{CallId, SessionId, ToolId, Version};
+use crate::seal::Sealer;
+use serde_json::{Map, Value, json};
+
+/// The session of calls that name none.
+const DEFAULT_SESSION: &str = "default";
+
+/// The longest tool name that is recorded; a longer one is no tool's.
+const MAX_RECORDED_NAME: usize = 300;
+
+pub struct Call {
+    /// A tool's id, or `id@version`.
+    pub tool_name: String,
+    pub arguments: Map<String, Value>,
+    pub agent_id: Option<String>,
+    pub session_id: Option<SessionId>,
+    pub user_id: Option<String>,
+    pub message_id: Option<String>,
+    pub idempotency_key: Option<String>,
+    pub max_result_bytes: Option<u32>,
+    /// What is wrong with the request apart from its `tool_name`: such a call is refused, and recorded.
+    pub fault: Option<Error>,
+}
+
+impl Call {
+    /// A call of which nothing but the tool's name could be read.
+    pub fn faulty(tool_name: String, fault: Error) -> Self {
+        Self {
+            tool_name,
+            arguments: Map::new(),
+            agent_id: None,
+            session_id: None,
+            user_id: None,
+            message_id: None,
+            idempotency_key: None,
+            max_result_bytes: None,
+            fault: Some(fault),
+        }
+    }
+}
+
+/// Which tool, at which version, a name means.
+#[derive(Debug, PartialEq)]
+pub enum Wanted {
+    /// The active version.
+    Current(ToolId),
+    Pinned(ToolId, Version),
+}
+
+impl Wanted {
+    /// None, if no tool could have that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        match name.rsplit_once('@') {
+            None => ToolId::parse(name).map(Self::Current),
+            Some((id, version)) => Some(Self::Pinned(ToolId::parse(id)?, Version::parse(version)?)),
+        }
+    }
+
+    pub fn tool_id(&self) -> &ToolId {
+        match self {
+            Self::Current(id) | Self::Pinned(id, _) => id,
+        }
+    }
+
+    /// The version that is pinned.
+    pub fn version(&self) -> Option<Version> {
+        match self {
+            Self::Current(_) => None,
+            Self::Pinned(_, version) => Some(*version),
+        }
+    }
+}
+
+/// A call that has its id, and goes on to be looked at.
+pub struct Opened {
+    pub id: CallId,
+    pub asked: Call,
+    pub session: SessionId,
+    /// None, if no tool could have the name.
+    pub wanted: Option<Wanted>,
+    pub key: Option<Key>,
+}
+
+/// What makes two requests the same call.
+pub struct Key {
+    pub key: String,
+    pub arguments_hash: String,
+}
+
+impl Key {
+    fn of(scope: &Scope, asked: &Call) -> Result<Option<Self>> {
+        let Some(key) = &asked.idempotency_key else { return Ok(None) };
+        Ok(Some(Self { key: key.clone(), arguments_hash: sealer(scope)?.hash(&identity(asked))? }))
+    }
+}
+
+impl Opened {
+    pub fn new(scope: &Scope, mut asked: Call) -> Result<Self> {
+        let default = || SessionId::parse(DEFAULT_SESSION);
+        let session = asked.session_id.clone().or_else(default);
+        let key = match Key::of(scope, &asked) {
+            Ok(key) => key,
+            Err(error) => {
+                asked.fault.get_or_insert(error);
+                None
+            }
+        };
+        Ok(Self {
+            id: CallId::random()?,
+            session: session.ok_or_else(|| Error::Internal("the default session has no name".into()))?,
+            wanted: Wanted::parse(&asked.tool_name),
+            key,
+            asked,
+        })
+    }
+
+    /// The name under which the call is recorded and answered.
+    pub fn tool_name(&self) -> String {
+        match &self.wanted {
+            Some(wanted) => wanted.tool_id().to_string(),
+            None => self.asked.tool_name.chars().take(MAX_RECORDED_NAME).collect(),
+        }
+    }
+}
+
+/// The deployment's sealer; without a secret nothing can be sealed or compared in secret.
+pub fn sealer(scope: &Scope) -> Result<&Sealer> {
+    let missing = Error::Unavailable("No SECRET_KEY is configured: npx wrangler secret put SECRET_KEY");
+    scope.app().settings().sealer.as_ref().ok_or(missing)
+}
+
+/// All that must be the same in two requests under one key, as one text.
+fn identity(call: &Call) -> String {
+    let session = call.session_id.as_ref().map_or(DEFAULT_SESSION, SessionId::as_str);
+    let mut text = json!([call.tool_name, call.agent_id, session]).to_string();
+    write_fields(&call.arguments, &mut text);
+    text
+}
+
+/// Writes an object with its fields in order of their names, at every depth: their order says nothing.
+fn write_fields(fields: &Map<String, Value>, text: &mut String) {
+    let mut fields = fields.iter().collect::<Vec<_>>();
+    fields.sort_unstable_by_key(|(name, _)| *name);
+    for (name, value) in fields {
+        text.push_str(&json!(name).to_string());
+        text.push(':');
+        write_value(value, text);
+    }
+    text.push('}');
+}
+
+fn write_value(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(fields) => write_fields(fields, text),
+        Value::Array(elements) => {
+            elements.iter().for_each(|it| write_value(it, text));
+            text.push(']');
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            text.push_str(&value.to_string());
+            text.push(',');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_pin_a_version() {
+        let check = |name: &str, expected: Option<(&str, bool)>| {
+            let wanted = Wanted::parse(name);
+            assert_eq!(wanted.as_ref().map(|it| (it.tool_id().as_str(), it.version().is_some())), expected, "{name}");
+        };
+        check("read_file", Some(("read_file", false)));
+        check("read_file@1.0.0", Some(("read_file", true)));
+        check("module.tool@10.20.30", Some(("module.tool", true)));
+        for bad in ["", "@1.0.0", "read_file@", "read_file@1", "read file", "a@1.0.0@1.0.0", "../x"] {
+            check(bad, None);
+        }
+    }
+
+    #[test]
+    fn the_order_of_fields_makes_no_other_call() {
+        let call = |arguments: Value| {
+            let mut call = Call::faulty("t".into(), Error::NoRoute);
+            call.arguments = arguments.as_object().unwrap().clone();
+            identity(&call)
+        };
+        assert_eq!(call(json!({"a": 1, "b": {"c": 2, "d": [3]}})), call(json!({"b": {"d": [3], "c": 2}, "a": 1})));
+        assert_ne!(call(json!({"a": 1})), call(json!({"a": 2})));
+        assert_ne!(call(json!({"a": [1, 2]})), call(json!({"a": [2, 1]})));
+        assert_ne!(call(json!({"a": [[1], 2]})), call(json!({"a": [1, [2]]})));
+        assert_ne!(call(json!({"a": {"b": 1}})), call(json!({"a": {}, "b": 1})));
+        assert_ne!(call(json!({"a": "1"})), call(json!({"a": 1})));
+    }
+}

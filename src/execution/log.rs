@@ -1,0 +1,136 @@
+//! The record of calls, read.
+
+use super::outcome::{Failure, Status};
+use super::payload::Kind;
+use super::row::CallRow;
+use super::store;
+use crate::callers::Scope;
+use crate::error::{Error, Result};
+use crate::ids::{AgentId, CallId};
+use crate::page::{Page, PageRequest};
+use crate::time::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+/// Which calls to list. Every condition must hold.
+#[derive(Default)]
+pub struct CallFilter {
+    pub tool_name: Option<String>,
+    pub agent_id: Option<String>,
+    pub session_id: Option<String>,
+    pub message_id: Option<String>,
+    pub status: Option<Status>,
+    pub since: Option<Timestamp>,
+    pub until: Option<Timestamp>,
+}
+
+impl CallFilter {
+    /// Held to the agent that a token is bound to.
+    fn of(mut self, own: Option<&AgentId>) -> Result<Self> {
+        let Some(own) = own else { return Ok(self) };
+        match &self.agent_id {
+            Some(other) if other != own.as_str() => {
+                Err(Error::Forbidden(format!("This token is bound to the agent {own} and sees no other's calls")))
+            }
+            _ => {
+                self.agent_id = Some(own.to_string());
+                Ok(self)
+            }
+        }
+    }
+}
+
+/// A call as its record shows it. Secret values are redacted; of large arguments and results it tells hash, size and
+/// beginning, and where the whole is.
+#[derive(Serialize, ToSchema)]
+pub struct CallOut {
+    #[schema(example = "call_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
+    pub id: String,
+    pub tool_name: String,
+    pub version: Option<String>,
+    pub agent_id: Option<String>,
+    pub user_id: Option<String>,
+    pub session_id: Option<String>,
+    pub message_id: Option<String>,
+    #[schema(value_type = Option<Value>)]
+    pub arguments: Option<Box<RawValue>>,
+    #[schema(value_type = Option<Value>)]
+    pub result: Option<Box<RawValue>>,
+    pub error: Option<Failure>,
+    pub status: Status,
+    pub duration_ms: Option<u32>,
+    #[schema(value_type = String, format = DateTime)]
+    pub started_at: Timestamp,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub finished_at: Option<Timestamp>,
+    #[schema(value_type = Option<Object>)]
+    pub render_plan: Option<Box<RawValue>>,
+    pub pre_manifest_id: Option<String>,
+    pub post_manifest_id: Option<String>,
+    /// Who asked: a token's id, `root`, or `anonymous` in open mode.
+    pub operator: String,
+}
+
+impl TryFrom<CallRow> for CallOut {
+    type Error = Error;
+
+    fn try_from(row: CallRow) -> Result<Self> {
+        Ok(Self {
+            arguments: row.shown(Kind::Arguments)?,
+            result: row.shown(Kind::Result)?,
+            error: row.failure()?,
+            render_plan: row.plan()?,
+            id: row.id,
+            tool_name: row.tool_name,
+            version: row.version,
+            agent_id: row.agent_id,
+            user_id: row.user_id,
+            session_id: row.session_id,
+            message_id: row.message_id,
+            status: row.status,
+            duration_ms: row.duration_ms,
+            started_at: row.started_at,
+            finished_at: row.finished_at,
+            pre_manifest_id: row.pre_manifest_id,
+            post_manifest_id: row.post_manifest_id,
+            operator: row.operator,
+        })
+    }
+}
+
+/// A page of calls, the latest first; a bound token sees its agent's.
+pub async fn list(scope: &Scope, filter: CallFilter, request: &PageRequest) -> Result<Page<CallOut>> {
+    let filter = filter.of(scope.caller().await?.agent.as_ref())?;
+    let [rows] = scope.read([store::log::list(scope.workspace(), &filter, request)?]).await?;
+    let page = request.page(rows.all::<CallRow>()?, store::log::cursor);
+    let items = page.items.into_iter().map(CallOut::try_from).collect::<Result<_>>()?;
+    Ok(Page { items, next_cursor: page.next_cursor })
+}
+
+pub async fn get(scope: &Scope, id: &CallId) -> Result<CallOut> {
+    find(scope, id).await?.try_into()
+}
+
+/// The whole result, however large.
+pub async fn result_of(scope: &Scope, id: &CallId) -> Result<Box<RawValue>> {
+    let call = find(scope, id).await?;
+    let whole = CallRow::whole(scope, call.result.as_deref()).await?;
+    whole.ok_or_else(|| Error::not_found("Result of the call", id))
+}
+
+/// The whole arguments, however large, but for what is secret.
+pub async fn arguments_of(scope: &Scope, id: &CallId) -> Result<Box<RawValue>> {
+    let call = find(scope, id).await?;
+    let whole = CallRow::whole(scope, call.arguments.as_deref()).await?;
+    whole.ok_or_else(|| Error::not_found("Arguments of the call", id))
+}
+
+/// The call, if the caller may see it; one of another agent's is as if it were not there.
+async fn find(scope: &Scope, id: &CallId) -> Result<CallRow> {
+    let [rows] = scope.read([store::calls::find(scope.workspace(), id)]).await?;
+    let own = scope.caller().await?.agent.as_ref().map(AgentId::as_str);
+    store::calls::read(&rows)?
+        .filter(|it| own.is_none() || it.agent_id.as_deref() == own)
+        .ok_or_else(|| Error::not_found("Tool call", id))
+}

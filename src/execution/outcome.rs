@@ -1,0 +1,206 @@
+//! What comes of a call.
+
+use super::approvals::Asking;
+use crate::error::{Error, Result};
+use crate::ids::{ApprovalId, CallId};
+use crate::text_enum::text_enum;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+text_enum! {
+    /// How a call stands.
+    Status {
+        PendingApproval = "pending_approval",
+        Running = "running",
+        Success = "success",
+        Error = "error",
+        Denied = "denied",
+    }
+}
+
+text_enum! {
+    /// Why a call was refused, or how it failed.
+    Code {
+        UnknownTool = "UNKNOWN_TOOL",
+        UnknownAgent = "UNKNOWN_AGENT",
+        PermissionDenied = "PERMISSION_DENIED",
+        NotAttached = "NOT_ATTACHED",
+        CapabilityMissing = "CAPABILITY_MISSING",
+        RiskTooHigh = "RISK_TOO_HIGH",
+        ModuleNotAllowed = "MODULE_NOT_ALLOWED",
+        ToolDisabled = "TOOL_DISABLED",
+        InvalidArguments = "INVALID_ARGUMENTS",
+        ApprovalRequired = "APPROVAL_REQUIRED",
+        ApprovalDenied = "APPROVAL_DENIED",
+        ApprovalExpired = "APPROVAL_EXPIRED",
+        RateLimited = "RATE_LIMITED",
+        ToolError = "TOOL_ERROR",
+        Timeout = "TIMEOUT",
+        InvalidResult = "INVALID_RESULT",
+        Unreachable = "UNREACHABLE",
+        /// The request was wrong apart from its tool and arguments.
+        ValidationError = "VALIDATION_ERROR",
+        PayloadTooLarge = "PAYLOAD_TOO_LARGE",
+        /// The idempotency key belongs to another call.
+        Conflict = "CONFLICT",
+        Internal = "INTERNAL",
+        Unavailable = "UNAVAILABLE",
+    }
+}
+
+/// Why a call did not succeed.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Failure {
+    pub code: Code,
+    pub message: String,
+    #[schema(value_type = Option<Object>)]
+    pub details: Option<Value>,
+}
+
+impl Failure {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), details: None }
+    }
+
+    pub fn with(mut self, details: Value) -> Self {
+        self.details = Some(details);
+        self
+    }
+
+    /// As it is recorded.
+    pub fn to_json(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(|cause| Error::Internal(format!("a failure is not JSON: {cause}")))
+    }
+
+    /// A failure of the house, told as one of the call.
+    pub fn of(error: &Error, request_id: &str) -> Self {
+        let code = match error {
+            Error::Invalid(_) => Code::ValidationError,
+            Error::Forbidden(_) | Error::Unauthorized(_) => Code::PermissionDenied,
+            Error::AlreadyExists(_) | Error::Conflict(_) => Code::Conflict,
+            Error::TooLarge { .. } | Error::NoRoom { .. } => Code::PayloadTooLarge,
+            Error::RateLimited { .. } => Code::RateLimited,
+            Error::Unavailable(_) => Code::Unavailable,
+            Error::NotFound { .. } | Error::NoRoute | Error::MethodNotAllowed | Error::Internal(_) => Code::Internal,
+        };
+        let details = Some(error.details(request_id)).filter(|it| !it.is_null());
+        Self { code, message: error.to_string(), details }
+    }
+}
+
+/// Why a call goes no further.
+pub enum Stop {
+    /// It was not run.
+    Refused(Failure),
+    /// It was run, or may have been, and failed.
+    Failed(Failure),
+    /// It waits for an approval.
+    Pending(Box<Asking>),
+    /// Our fault, before it was run.
+    Broken(Error),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Refused(failure)
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
+/// The answer to a call, whatever came of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ToolResult {
+    #[schema(example = "call_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
+    pub call_id: String,
+    #[schema(example = "read_file")]
+    pub tool_name: String,
+    #[schema(example = "1.0.0")]
+    pub version: Option<String>,
+    pub success: bool,
+    pub status: Status,
+    #[schema(value_type = Option<Value>)]
+    pub result: Option<Box<RawValue>>,
+    pub error: Option<Failure>,
+    pub duration_ms: u32,
+    #[schema(value_type = Option<Object>)]
+    pub render_plan: Option<Box<RawValue>>,
+    pub pre_manifest_id: Option<String>,
+    pub post_manifest_id: Option<String>,
+}
+
+impl ToolResult {
+    /// Seconds after which the call may be tried again, if it was refused for its rate.
+    pub fn retry_after(&self) -> Option<u64> {
+        self.error.as_ref()?.details.as_ref()?.get("retry_after")?.as_u64()
+    }
+}
+
+/// A result longer than `limit` bytes, as a text that ends there and says where the whole is.
+pub fn cut(result: Box<RawValue>, limit: Option<u32>, call_id: &CallId) -> Box<RawValue> {
+    let Some(limit) = limit.map(|it| it as usize) else { return result };
+    if result.get().len() <= limit {
+        return result;
+    }
+    // A text is cut as such, and not as the JSON that it is written in.
+    let text = serde_json::from_str::<String>(result.get());
+    let text = text.as_deref().unwrap_or(result.get());
+    if text.len() <= limit {
+        return result;
+    }
+    let shown = &text[..text.floor_char_boundary(limit)];
+    let notice = format!(
+        "{shown}\n[cut: {} of {} bytes; the whole is at GET /api/tool-calls/{call_id}/result]",
+        shown.len(),
+        text.len()
+    );
+    serde_json::value::to_raw_value(&notice).unwrap_or(result)
+}
+
+/// What a pending call is answered with.
+pub fn approval_required(tool_name: &str, approval: &ApprovalId) -> Failure {
+    Failure::new(Code::ApprovalRequired, format!("{tool_name} needs an approval before it runs"))
+        .with(serde_json::json!({"approval_id": approval.as_str()}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(result: Value, limit: Option<u32>, expected: impl Fn(&Value) -> bool) {
+        let result = serde_json::value::to_raw_value(&result).unwrap();
+        let cut = cut(result, limit, &CallId::parse("call_1").unwrap());
+        let value = serde_json::from_str(cut.get()).unwrap();
+        assert!(expected(&value), "{value}");
+    }
+
+    #[test]
+    fn a_short_result_stays_as_it_is() {
+        check(json!({"a": 1}), None, |it| *it == json!({"a": 1}));
+        check(json!({"a": 1}), Some(7), |it| *it == json!({"a": 1}));
+        check(json!("12345"), Some(5), |it| *it == json!("12345"));
+    }
+
+    #[test]
+    fn a_long_one_is_a_text_that_says_where_the_whole_is() {
+        let expected = "12345\n[cut: 5 of 10 bytes; the whole is at GET /api/tool-calls/call_1/result]";
+        check(json!("1234567890"), Some(5), |it| it == expected);
+        check(json!({"a": 1}), Some(6), |it| {
+            it.as_str().is_some_and(|text| text.starts_with("{\"a\":1\n[cut: 6 of 7"))
+        });
+    }
+
+    #[test]
+    fn no_character_is_cut_in_two() {
+        check(json!("ääää"), Some(3), |it| it.as_str().is_some_and(|text| text.starts_with("ä\n[cut: 2 of 8")));
+        check(json!("🤖"), Some(1), |it| it.as_str().is_some_and(|text| text.starts_with("\n[cut: 0 of 4")));
+    }
+}

@@ -1,0 +1,131 @@
+//! Arguments and results in the record: JSON in the call's row, or, where it is large, a blob of which the row holds the
+//! hash, the size and the beginning.
+
+use crate::error::{Error, Result};
+use crate::files::Blob;
+use crate::text_enum::text_enum;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+/// What stands before the description of a blob; no JSON begins so.
+const BLOB_MARK: char = '#';
+
+/// The same before that of a document which a list leaves out (`store::log`).
+const LEFT_OUT_MARK: char = '~';
+
+/// How much of a large one is shown with the call.
+const PREFIX_BYTES: usize = 1_000;
+
+text_enum! {
+    /// Which of a call's documents.
+    Kind {
+        Arguments = "arguments",
+        Result = "result",
+    }
+}
+
+impl Kind {
+    /// The longest JSON that is kept in the row.
+    const fn max_inline(self) -> usize {
+        match self {
+            Self::Arguments => 64 * 1024,
+            Self::Result => 256 * 1024,
+        }
+    }
+}
+
+/// What the row holds of a large document.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub struct Payload {
+    pub sha256: String,
+    pub size: u32,
+    pub prefix: String,
+}
+
+/// What a list holds of a document that is not small.
+#[derive(Debug, PartialEq, Deserialize)]
+pub struct LeftOut {
+    pub size: u32,
+    pub prefix: String,
+}
+
+/// What is in the column.
+#[derive(Debug, PartialEq)]
+pub enum Stored<'a> {
+    Inline(&'a str),
+    Blob(Payload),
+    LeftOut(LeftOut),
+}
+
+impl<'a> Stored<'a> {
+    pub fn read(column: &'a str) -> Result<Self> {
+        let broken = |cause| Error::Internal(format!("a call's document is badly described: {cause}"));
+        if let Some(description) = column.strip_prefix(BLOB_MARK) {
+            return serde_json::from_str(description).map(Self::Blob).map_err(broken);
+        }
+        if let Some(description) = column.strip_prefix(LEFT_OUT_MARK) {
+            return serde_json::from_str(description).map(Self::LeftOut).map_err(broken);
+        }
+        Ok(Self::Inline(column))
+    }
+
+    /// The document as a record shows it: itself, or what it is and where the whole can be had.
+    pub fn shown(self, call_id: &str, kind: Kind) -> Result<Box<RawValue>> {
+        let url = format!("/api/tool-calls/{call_id}/{kind}");
+        let shown = match self {
+            Self::Inline(text) => RawValue::from_string(text.to_owned()),
+            Self::Blob(Payload { sha256, size, prefix }) => {
+                to_raw_value(&json!({"truncated": true, "sha256": sha256, "size": size, "prefix": prefix, "url": url}))
+            }
+            Self::LeftOut(LeftOut { size, prefix }) => {
+                to_raw_value(&json!({"truncated": true, "size": size, "prefix": prefix, "url": url}))
+            }
+        };
+        shown.map_err(|cause| Error::Internal(format!("the call {call_id} has broken {kind}: {cause}")))
+    }
+}
+
+/// A document on its way into the record.
+pub struct Recorded {
+    pub column: String,
+    pub blob: Option<Blob>,
+}
+
+impl Recorded {
+    pub fn new(kind: Kind, json: String) -> Result<Self> {
+        if json.len() <= kind.max_inline() {
+            return Ok(Self { column: json, blob: None });
+        }
+        let prefix = json[..json.floor_char_boundary(PREFIX_BYTES)].to_owned();
+        let blob = Blob::text(json);
+        let payload = Payload { sha256: blob.sha256().to_owned(), size: blob.size(), prefix };
+        let description = serde_json::to_string(&payload)
+            .map_err(|cause| Error::Internal(format!("a payload is not JSON: {cause}")))?;
+        Ok(Self { column: format!("{BLOB_MARK}{description}"), blob: Some(blob) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_document_stays_in_the_row() {
+        let json = format!("\"{}\"", "x".repeat(64 * 1024 - 2));
+        let recorded = Recorded::new(Kind::Arguments, json.clone()).unwrap();
+        assert!(recorded.blob.is_none());
+        assert_eq!(Stored::read(&recorded.column).unwrap(), Stored::Inline(&json));
+    }
+
+    #[test]
+    fn a_large_one_is_a_blob_with_its_hash_size_and_beginning() {
+        let json = format!("\"{}\"", "ä".repeat(33_000));
+        let recorded = Recorded::new(Kind::Arguments, json.clone()).unwrap();
+        let Stored::Blob(payload) = Stored::read(&recorded.column).unwrap() else { unreachable!("it is large") };
+        assert_eq!(payload.size as usize, json.len());
+        assert!(json.starts_with(&payload.prefix) && payload.prefix.len() <= PREFIX_BYTES);
+        assert_eq!(payload.sha256, recorded.blob.unwrap().sha256());
+        assert!(Recorded::new(Kind::Result, json).unwrap().blob.is_none());
+    }
+}

@@ -1,0 +1,136 @@
+//! A call as it is recorded.
+
+use super::outcome::{Failure, Status, ToolResult, cut};
+use super::payload::{Kind, Payload, Stored};
+use crate::callers::Scope;
+use crate::error::{Error, Result};
+use crate::files;
+use crate::ids::{AgentId, CallId, SessionId, ToolId, Version};
+use crate::time::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The columns of a [`CallRow`], from `tool_calls c`.
+pub const CALL_COLUMNS: &str = "c.key, c.id, c.tool_name, c.version, c.agent_id, c.user_id, c.session_id, c.message_id,
+    c.operator, c.status, c.duration_ms, c.started_at, c.finished_at, c.pre_manifest_id, c.post_manifest_id,
+    c.max_result_bytes, c.error, c.render_plan, c.arguments, c.result";
+
+/// The same for lists: of arguments and results that are not small, only size and beginning are read.
+pub const LISTED_COLUMNS: &str =
+    "c.key, c.id, c.tool_name, c.version, c.agent_id, c.user_id, c.session_id, c.message_id,
+    c.operator, c.status, c.duration_ms, c.started_at, c.finished_at, c.pre_manifest_id, c.post_manifest_id,
+    c.max_result_bytes, c.render_plan,
+    iif(length(c.error) > 8192, json_object('code', c.error ->> '$.code',
+      'message', substr(c.error ->> '$.message', 1, 1000), 'details', NULL), c.error) AS error,
+    iif(length(c.arguments) > 8192 AND c.arguments NOT LIKE '#%', '~' || json_object(
+      'size', octet_length(c.arguments), 'prefix', substr(c.arguments, 1, 1000)), c.arguments) AS arguments,
+    iif(length(c.result) > 8192 AND c.result NOT LIKE '#%', '~' || json_object(
+      'size', octet_length(c.result), 'prefix', substr(c.result, 1, 1000)), c.result) AS result";
+
+#[derive(Deserialize)]
+pub struct CallRow {
+    /// Its number in the database: the order of calls of one millisecond.
+    pub key: u64,
+    pub id: String,
+    pub tool_name: String,
+    pub version: Option<String>,
+    pub agent_id: Option<String>,
+    pub user_id: Option<String>,
+    pub session_id: Option<String>,
+    pub message_id: Option<String>,
+    pub operator: String,
+    pub status: Status,
+    pub duration_ms: Option<u32>,
+    pub started_at: Timestamp,
+    pub finished_at: Option<Timestamp>,
+    pub pre_manifest_id: Option<String>,
+    pub post_manifest_id: Option<String>,
+    pub max_result_bytes: Option<u32>,
+    pub error: Option<String>,
+    pub render_plan: Option<String>,
+    pub arguments: Option<String>,
+    pub result: Option<String>,
+}
+
+impl CallRow {
+    pub fn call_id(&self) -> Result<CallId> {
+        self.part("id", CallId::parse(&self.id))
+    }
+
+    pub fn tool_id(&self) -> Result<ToolId> {
+        self.part("tool_name", ToolId::parse(&self.tool_name))
+    }
+
+    pub fn session(&self) -> Result<SessionId> {
+        self.part("session_id", self.session_id.as_deref().and_then(SessionId::parse))
+    }
+
+    pub fn agent(&self) -> Option<AgentId> {
+        self.agent_id.as_deref().and_then(AgentId::parse)
+    }
+
+    pub fn version(&self) -> Result<Version> {
+        self.part("version", self.version.as_deref().and_then(Version::parse))
+    }
+
+    fn part<T>(&self, name: &str, value: Option<T>) -> Result<T> {
+        value.ok_or_else(|| Error::Internal(format!("the call {} has a broken {name}", self.id)))
+    }
+
+    /// A document as the record shows it.
+    pub fn shown(&self, kind: Kind) -> Result<Option<Box<RawValue>>> {
+        let column = match kind {
+            Kind::Arguments => &self.arguments,
+            Kind::Result => &self.result,
+        };
+        column.as_deref().map(|it| Stored::read(it)?.shown(&self.id, kind)).transpose()
+    }
+
+    pub fn failure(&self) -> Result<Option<Failure>> {
+        self.error.as_deref().map(|it| self.json("error", it)).transpose()
+    }
+
+    pub fn plan(&self) -> Result<Option<Box<RawValue>>> {
+        self.render_plan.as_deref().map(|it| self.json("render_plan", it)).transpose()
+    }
+
+    fn json<T: serde::de::DeserializeOwned>(&self, name: &str, text: &str) -> Result<T> {
+        serde_json::from_str(text)
+            .map_err(|cause| Error::Internal(format!("the call {} has a broken {name}: {cause}", self.id)))
+    }
+
+    /// The whole JSON of what is stored in a column, wherever it is.
+    pub async fn whole(scope: &Scope, column: Option<&str>) -> Result<Option<Box<RawValue>>> {
+        let broken = |cause: serde_json::Error| Error::Internal(format!("a call has broken JSON: {cause}"));
+        let text = match column.map(Stored::read).transpose()? {
+            None => return Ok(None),
+            Some(Stored::Inline(text)) => text.to_owned(),
+            Some(Stored::LeftOut(_)) => return Err(Error::Internal("a call was read as for a list".into())),
+            Some(Stored::Blob(Payload { sha256, .. })) => match files::read_blob(scope, &sha256).await? {
+                Some(content) => String::from_utf8(content.into_bytes()?)
+                    .map_err(|cause| Error::Internal(format!("a call has a broken blob: {cause}")))?,
+                None => return Err(Error::Internal(format!("the blob {sha256} of a call is gone"))),
+            },
+        };
+        RawValue::from_string(text).map(Some).map_err(broken)
+    }
+
+    /// The answer that was given when the call ended, as far as it is recorded.
+    pub async fn answer(self, scope: &Scope) -> Result<ToolResult> {
+        let result = Self::whole(scope, self.result.as_deref()).await?;
+        let id = self.call_id()?;
+        Ok(ToolResult {
+            success: self.status == Status::Success,
+            result: result.map(|it| cut(it, self.max_result_bytes, &id)),
+            error: self.failure()?,
+            render_plan: self.plan()?,
+            call_id: self.id,
+            tool_name: self.tool_name,
+            version: self.version,
+            status: self.status,
+            duration_ms: self.duration_ms.unwrap_or(0),
+            pre_manifest_id: self.pre_manifest_id,
+            post_manifest_id: self.post_manifest_id,
+        })
+    }
+}

@@ -1,0 +1,206 @@
+//! The approvals that calls wait for.
+
+use crate::changes::Author;
+use crate::db::{Param, Rows, Statement, sql};
+use crate::error::{Error, Result};
+use crate::execution::approvals::{ApprovalOut, ApprovalStatus};
+use crate::execution::payload::Kind;
+use crate::execution::row::{CALL_COLUMNS, CallRow, LISTED_COLUMNS};
+use crate::ids::{ApprovalId, CallId, WorkspaceId};
+use crate::page::PageRequest;
+use crate::registry::{TOOL_COLUMNS, Tool};
+use crate::time::Timestamp;
+use serde::Deserialize;
+
+/// The columns of an [`ApprovalRow`] at the time `?2`: what nobody decided in time is expired, though the sweep has not
+/// said so yet.
+const APPROVAL_COLUMNS: &str =
+    "p.id AS approval_id, p.requested_by, p.created_at, p.expires_at, p.decided_by, p.decided_at,
+    p.reason, iif(p.status = 'pending' AND p.expires_at <= ?2, 'expired', p.status) AS approval_status";
+
+/// What a decision goes by: that the approval is pending, and, if its call is to run, that the agent and the version are
+/// still there for it. The parameters that it needs follow the first `bound` ones of a statement.
+pub fn condition(decision: &Decision<'_>, bound: usize) -> (String, Vec<Param>) {
+    let at = |number: usize| format!("?{}", bound + number);
+    let mut text = format!(
+        "EXISTS (SELECT 1 FROM approvals p JOIN tool_calls c ON c.workspace_id = p.workspace_id AND c.id = p.call_id
+           WHERE p.workspace_id = ?1 AND p.id = {} AND p.status = 'pending' AND p.expires_at > {}",
+        at(1),
+        at(2)
+    );
+    let mut params = vec![decision.id.as_str().into(), decision.now.to_string().into()];
+    if let Some(tool) = decision.to_run {
+        text.push_str(&format!(
+            " AND (c.agent_id IS NULL OR EXISTS (SELECT 1 FROM agents a WHERE a.workspace_id = ?1 AND a.id = c.agent_id))
+              AND EXISTS (SELECT 1 FROM tool_versions v
+                WHERE v.tool_key = {} AND v.major = {} AND v.minor = {} AND v.patch = {}
+                  AND (v.active = 1 OR v.deactivated_reason = 'version_update'))",
+            at(3),
+            at(4),
+            at(5),
+            at(6)
+        ));
+        params.extend([tool.key, tool.version.major, tool.version.minor, tool.version.patch].map(Param::from));
+    }
+    text.push(')');
+    (text, params)
+}
+
+/// What is decided of an approval, and when.
+pub struct Decision<'a> {
+    pub id: &'a ApprovalId,
+    pub now: Timestamp,
+    /// The tool that then runs.
+    pub to_run: Option<&'a Tool>,
+}
+
+/// An approval, and its call, which is read from the same row.
+pub struct Asked {
+    pub approval: ApprovalRow,
+    pub call: CallRow,
+}
+
+#[derive(Deserialize)]
+pub struct ApprovalRow {
+    #[serde(rename = "approval_id")]
+    pub id: String,
+    #[serde(rename = "approval_status")]
+    pub status: ApprovalStatus,
+    /// Not read for lists.
+    pub sealed_arguments: Option<String>,
+    pub requested_by: String,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+    pub decided_by: Option<String>,
+    pub decided_at: Option<Timestamp>,
+    pub reason: Option<String>,
+}
+
+pub fn read(rows: &Rows) -> Result<Option<Asked>> {
+    Ok(rows.first()?.zip(rows.first()?).map(|(approval, call)| Asked { approval, call }))
+}
+
+pub fn read_all(rows: &Rows) -> Result<Vec<Asked>> {
+    let both = rows.all()?.into_iter().zip(rows.all()?);
+    Ok(both.map(|(approval, call)| Asked { approval, call }).collect())
+}
+
+impl TryFrom<Asked> for ApprovalOut {
+    type Error = Error;
+
+    fn try_from(Asked { approval: row, call }: Asked) -> Result<Self> {
+        Ok(Self {
+            arguments: call.shown(Kind::Arguments)?,
+            id: row.id,
+            call_id: call.id,
+            status: row.status,
+            tool_name: call.tool_name,
+            version: call.version,
+            agent_id: call.agent_id,
+            user_id: call.user_id,
+            session_id: call.session_id,
+            requested_by: row.requested_by,
+            created_at: row.created_at,
+            expires_at: row.expires_at,
+            decided_by: row.decided_by,
+            decided_at: row.decided_at,
+            reason: row.reason,
+        })
+    }
+}
+
+/// Approvals `p` with their calls `c`, at the time `?2`.
+fn select(columns: &str, rest: &str) -> Statement {
+    sql(format!(
+        "SELECT {APPROVAL_COLUMNS}, {columns} FROM approvals p
+         JOIN tool_calls c ON c.workspace_id = p.workspace_id AND c.id = p.call_id
+         WHERE p.workspace_id = ?1 {rest}"
+    ))
+}
+
+pub fn find(workspace: &WorkspaceId, id: &ApprovalId, now: Timestamp) -> Statement {
+    select(&format!("p.sealed_arguments, {CALL_COLUMNS}"), "AND p.id = ?3")
+        .bind(workspace.as_str())
+        .bind(now.to_string())
+        .bind(id.as_str())
+}
+
+/// The oldest first.
+pub fn list(
+    workspace: &WorkspaceId,
+    status: Option<ApprovalStatus>,
+    now: Timestamp,
+    request: &PageRequest,
+) -> Result<Statement> {
+    let (created_at, id) = request.after_age()?;
+    let filter = match status {
+        None => "",
+        Some(ApprovalStatus::Pending) => "AND p.status = 'pending' AND p.expires_at > ?2",
+        Some(ApprovalStatus::Approved) => "AND p.status = 'approved'",
+        Some(ApprovalStatus::Denied) => "AND p.status = 'denied'",
+        Some(ApprovalStatus::Expired) => "AND p.status IN ('expired', 'pending') AND p.expires_at <= ?2",
+    };
+    let rest = format!("AND (p.created_at, p.id) > (?3, ?4) {filter} ORDER BY p.created_at, p.id LIMIT ?5");
+    Ok(select(LISTED_COLUMNS, &rest)
+        .bind(workspace.as_str())
+        .bind(now.to_string())
+        .bind(created_at)
+        .bind(id)
+        .bind(request.rows_to_ask()))
+}
+
+/// The tool that the approval's call is for, at the version that its arguments were checked against.
+pub fn find_tool(workspace: &WorkspaceId, id: &ApprovalId) -> Statement {
+    sql(format!(
+        "SELECT {TOOL_COLUMNS} FROM approvals p
+         JOIN tool_calls c ON c.workspace_id = p.workspace_id AND c.id = p.call_id
+         JOIN tools t ON t.workspace_id IN ('', ?1) AND t.id = c.tool_name
+         JOIN tool_versions v ON v.tool_key = t.key AND v.major || '.' || v.minor || '.' || v.patch = c.version
+         WHERE p.workspace_id = ?1 AND p.id = ?2"
+    ))
+    .bind(workspace.as_str())
+    .bind(id.as_str())
+}
+
+/// Whether the agent of the approval's call is still there.
+pub fn find_agent(workspace: &WorkspaceId, id: &ApprovalId) -> Statement {
+    sql("SELECT 1 AS found FROM approvals p
+         JOIN tool_calls c ON c.workspace_id = p.workspace_id AND c.id = p.call_id
+         JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
+         WHERE p.workspace_id = ?1 AND p.id = ?2")
+    .bind(workspace.as_str())
+    .bind(id.as_str())
+}
+
+pub fn insert(
+    author: &Author<'_>,
+    id: &ApprovalId,
+    call: &CallId,
+    sealed: Option<&str>,
+    expires_at: Timestamp,
+) -> Statement {
+    sql("INSERT INTO approvals (workspace_id, id, call_id, status, sealed_arguments, requested_by, created_at, expires_at)
+         VALUES (?1, ?2, ?3, 'pending', ?4, ?5, ?6, ?7)")
+    .bind(author.workspace.as_str())
+    .bind(id.as_str())
+    .bind(call.as_str())
+    .bind(sealed)
+    .bind(author.operator)
+    .bind(author.now.to_string())
+    .bind(expires_at.to_string())
+}
+
+/// Decides an approval, if its [`condition`] holds, and erases what was sealed.
+pub fn decide(author: &Author<'_>, decision: &Decision<'_>, to: ApprovalStatus, reason: Option<&str>) -> Statement {
+    let (condition, params) = condition(decision, 5);
+    let statement = sql(format!(
+        "UPDATE approvals SET status = ?2, decided_by = ?3, decided_at = ?4, reason = ?5, sealed_arguments = NULL
+         WHERE workspace_id = ?1 AND id = ?6 AND {condition}"
+    ))
+    .bind(author.workspace.as_str())
+    .bind(to.as_str())
+    .bind(author.operator)
+    .bind(author.now.to_string())
+    .bind(reason);
+    params.into_iter().fold(statement, Statement::bind)
+}

@@ -1,0 +1,119 @@
+//! One call's row: opened as running, closed with what came of it.
+
+use crate::callers::Scope;
+use crate::db::{Rows, Statement, sql};
+use crate::error::Result;
+use crate::execution::call::{Opened, Wanted};
+use crate::execution::payload::Kind;
+use crate::execution::record::Closing;
+use crate::execution::row::{CALL_COLUMNS, CallRow};
+use crate::files::Blob;
+use crate::ids::{CallId, TokenId, WorkspaceId};
+use crate::time::Timestamp;
+
+/// How long after its time-out a call that still runs is taken for dead.
+pub const GRACE_SECONDS: u32 = 30;
+
+/// Opens the call, for a caller whose token is good, unless an earlier one under the same idempotency key has already
+/// been decided. The sweep may end it when its tool's time-out is over.
+pub fn open(scope: &Scope, call: &Opened) -> Statement {
+    let key = call.key.as_ref();
+    let version = call.wanted.as_ref().and_then(Wanted::version);
+    let of_version = match version {
+        None => "v.key = t.current_version_key",
+        Some(_) => "v.tool_key = t.key AND v.major = ?16 AND v.minor = ?17 AND v.patch = ?18",
+    };
+    let statement = sql(format!(
+        "INSERT INTO tool_calls (workspace_id, id, tool_name, agent_id, user_id, session_id, message_id, operator,
+           status, started_at, max_result_bytes, deadline_at)
+         SELECT ?1, ?2, ?3, coalesce((SELECT agent_id FROM tokens WHERE workspace_id = ?1 AND id = ?5), ?4), ?6, ?7, ?8, ?9,
+           'running', ?10, ?11,
+           strftime('%Y-%m-%dT%H:%M:%fZ', ?10, '+' || (?12 + coalesce((SELECT v.timeout_seconds
+             FROM tools t JOIN tool_versions v ON {of_version}
+             WHERE t.workspace_id IN ('', ?1) AND t.id = ?13), 0)) || ' seconds')
+         WHERE NOT EXISTS (
+           SELECT 1 FROM idempotency_keys k JOIN tool_calls c ON c.workspace_id = k.workspace_id AND c.id = k.call_id
+           WHERE k.workspace_id = ?1 AND k.caller = ?9 AND k.key = ?14 AND k.call_id <> ?2
+             AND k.arguments_hash = ?15 AND c.status <> 'running')"
+    ))
+    .bind(scope.workspace().as_str())
+    .bind(call.id.as_str())
+    .bind(call.tool_name())
+    .bind(call.asked.agent_id.as_deref())
+    .bind(scope.token_id().map(TokenId::as_str))
+    .bind(call.asked.user_id.as_deref())
+    .bind(call.session.as_str())
+    .bind(call.asked.message_id.as_deref())
+    .bind(scope.operator())
+    .bind(scope.app().now().to_string())
+    .bind(call.asked.max_result_bytes)
+    .bind(GRACE_SECONDS)
+    .bind(call.wanted.as_ref().map(|it| it.tool_id().as_str()))
+    .bind(key.map(|it| it.key.as_str()))
+    .bind(key.map(|it| it.arguments_hash.as_str()));
+    let numbers = version.into_iter().flat_map(|it| [it.major, it.minor, it.patch]);
+    scope.guarded(numbers.fold(statement, Statement::bind))
+}
+
+/// Writes what came of a running call, or of one that the sweep took for dead too early: only of such a one is a time-out
+/// recorded without a duration.
+pub fn close(workspace: &WorkspaceId, id: &CallId, closing: &Closing) -> Statement {
+    sql("UPDATE tool_calls SET version = ?3, status = ?4, duration_ms = ?5, finished_at = ?6, pre_manifest_id = ?7,
+           post_manifest_id = ?8, error = ?9, arguments = ?10, result = ?11, max_result_bytes = ?12
+         WHERE workspace_id = ?1 AND id = ?2
+           AND (status = 'running' OR (status = 'error' AND duration_ms IS NULL AND error ->> '$.code' = 'TIMEOUT'))")
+    .bind(workspace.as_str())
+    .bind(id.as_str())
+    .bind(closing.version.as_deref())
+    .bind(closing.status.as_str())
+    .bind(closing.duration_ms)
+    .bind(closing.finished_at.map(|it| it.to_string()))
+    .bind(closing.manifests.pre.as_ref().map(String::from))
+    .bind(closing.manifests.post.as_ref().map(String::from))
+    .bind(closing.error.as_deref())
+    .bind(closing.arguments.as_ref().map(|it| it.column.as_str()))
+    .bind(closing.result.as_ref().map(|it| it.column.as_str()))
+    .bind(closing.max_result_bytes)
+}
+
+/// Ties a blob to the call whose arguments or result it holds.
+pub fn tie_blob(workspace: &WorkspaceId, id: &CallId, kind: Kind, blob: &Blob) -> Statement {
+    sql("INSERT INTO call_blobs (workspace_id, call_id, kind, sha256, size) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT DO NOTHING")
+    .bind(workspace.as_str())
+    .bind(id.as_str())
+    .bind(kind.as_str())
+    .bind(blob.sha256())
+    .bind(blob.size())
+}
+
+/// Lets a call that waited for its approval run, while that approval is the one just decided.
+pub fn resume(workspace: &WorkspaceId, id: &CallId, deadline: Timestamp) -> Statement {
+    sql("UPDATE tool_calls SET status = 'running', error = NULL, deadline_at = ?3
+         WHERE workspace_id = ?1 AND id = ?2 AND status = 'pending_approval'
+           AND EXISTS (SELECT 1 FROM approvals WHERE workspace_id = ?1 AND call_id = ?2 AND status = 'approved')")
+    .bind(workspace.as_str())
+    .bind(id.as_str())
+    .bind(deadline.to_string())
+}
+
+/// Ends a call that waited for an approval and was denied it.
+pub fn deny(workspace: &WorkspaceId, id: &CallId, error: &str, now: Timestamp) -> Statement {
+    sql("UPDATE tool_calls SET status = 'denied', error = ?3, finished_at = ?4
+         WHERE workspace_id = ?1 AND id = ?2 AND status = 'pending_approval'
+           AND EXISTS (SELECT 1 FROM approvals WHERE workspace_id = ?1 AND call_id = ?2 AND status = 'denied')")
+    .bind(workspace.as_str())
+    .bind(id.as_str())
+    .bind(error)
+    .bind(now.to_string())
+}
+
+pub fn find(workspace: &WorkspaceId, id: &CallId) -> Statement {
+    sql(format!("SELECT {CALL_COLUMNS} FROM tool_calls c WHERE c.workspace_id = ?1 AND c.id = ?2"))
+        .bind(workspace.as_str())
+        .bind(id.as_str())
+}
+
+pub fn read(rows: &Rows) -> Result<Option<CallRow>> {
+    rows.first()
+}

@@ -1,0 +1,116 @@
+//! Lists and figures of calls.
+
+use crate::db::{Param, Statement, sql};
+use crate::error::Result;
+use crate::execution::log::CallFilter;
+use crate::execution::outcome::Status;
+use crate::execution::row::{CallRow, LISTED_COLUMNS};
+use crate::ids::{AgentId, WorkspaceId};
+use crate::page::{PageRequest, bad_cursor};
+use crate::time::Timestamp;
+
+const UNSUCCESSFUL: &str = "tool_calls_unsuccessful";
+
+/// The latest first. Conditions are written out only where they are asked for.
+pub fn list(workspace: &WorkspaceId, filter: &CallFilter, request: &PageRequest) -> Result<Statement> {
+    let index = index_for(filter);
+    let mut text = format!("SELECT {LISTED_COLUMNS} FROM tool_calls c INDEXED BY {index} WHERE c.workspace_id = ?1");
+    let mut params = vec![Param::from(workspace.as_str())];
+    let mut condition = |start: &str, value: Param| {
+        params.push(value);
+        text.push_str(&format!(" AND {start} ?{}", params.len()));
+    };
+    let equal = [
+        ("c.tool_name =", &filter.tool_name),
+        ("c.agent_id =", &filter.agent_id),
+        ("c.session_id =", &filter.session_id),
+        ("c.message_id =", &filter.message_id),
+    ];
+    for (start, value) in equal {
+        if let Some(value) = value {
+            condition(start, value.as_str().into());
+        }
+    }
+    if let Some(since) = filter.since {
+        condition("c.started_at >=", since.to_string().into());
+    }
+    if let Some(until) = filter.until {
+        condition("c.started_at <", until.to_string().into());
+    }
+    if let Some((time, key)) = request.after().map(parse_cursor).transpose()? {
+        condition("(c.started_at, c.key) < (", time.to_string().into());
+        // The row value's second half.
+        params.push(Param::Number(key));
+        text.push_str(&format!(", ?{})", params.len()));
+    }
+    if let Some(status) = filter.status {
+        // Written out, and where it must be with the partial index's own condition: SQLite compares, and does not infer.
+        text.push_str(&format!(" AND c.status = '{status}'"));
+        if index == UNSUCCESSFUL {
+            text.push_str(" AND c.status IN ('pending_approval', 'error', 'denied')");
+        }
+    }
+    params.push(request.rows_to_ask().into());
+    text.push_str(&format!(" ORDER BY c.started_at DESC, c.key DESC LIMIT ?{}", params.len()));
+    Ok(params.into_iter().fold(sql(text), Statement::bind))
+}
+
+/// The index that leads to the fewest calls. SQLite's planner goes by averages over all workspaces, and would rather
+/// read a whole log in its order than sort a few.
+fn index_for(filter: &CallFilter) -> &'static str {
+    match filter {
+        CallFilter { message_id: Some(_), .. } => "tool_calls_by_message",
+        CallFilter { session_id: Some(_), .. } => "tool_calls_by_session",
+        CallFilter { agent_id: Some(_), .. } => "tool_calls_by_agent",
+        CallFilter { status: Some(Status::PendingApproval | Status::Error | Status::Denied), .. } => UNSUCCESSFUL,
+        CallFilter { status: Some(Status::Running), .. } => "tool_calls_running",
+        CallFilter { tool_name: Some(_), .. } => "tool_calls_by_tool",
+        CallFilter { .. } => "tool_calls_by_time",
+    }
+}
+
+pub fn cursor(call: &CallRow) -> String {
+    format!("{} {}", call.started_at, call.key)
+}
+
+fn parse_cursor(cursor: &str) -> Result<(Timestamp, f64)> {
+    let (time, key) = cursor.split_once(' ').ok_or_else(bad_cursor)?;
+    let key: u32 = key.parse().map_err(|_| bad_cursor())?;
+    Ok((Timestamp::parse(time).ok_or_else(bad_cursor)?, key.into()))
+}
+
+/// Figures over the latest calls since a time, `limit` of them at the most: one JSON text a row, under its kind. One
+/// look at the calls serves them all.
+pub fn summary(workspace: &WorkspaceId, agent: Option<&AgentId>, since: Timestamp, limit: u32) -> Statement {
+    let of_agent = if agent.is_some() { "AND agent_id = ?4" } else { "" };
+    let statement = sql(format!(
+        "WITH recent AS MATERIALIZED (
+           SELECT id, tool_name, status, duration_ms, started_at, error ->> '$.code' AS code FROM tool_calls
+           WHERE workspace_id = ?1 AND started_at >= ?2 {of_agent} ORDER BY started_at DESC LIMIT ?3),
+         ranked AS (
+           SELECT *, row_number() OVER (PARTITION BY tool_name ORDER BY duration_ms IS NULL, duration_ms) AS rank,
+             count(duration_ms) OVER (PARTITION BY tool_name) AS timed FROM recent)
+         SELECT 'all' AS kind, json_object('calls', count(*)) AS data FROM recent
+         UNION ALL
+         SELECT 'tool', data FROM (SELECT json_object('tool_name', tool_name, 'count', count(*),
+             'success_rate', 1.0 * sum(status = 'success') / nullif(sum(status IN ('success', 'error', 'denied')), 0),
+             'avg_ms', avg(duration_ms), 'min_ms', min(duration_ms), 'max_ms', max(duration_ms),
+             'p50_ms', max(iif(rank = (timed + 1) / 2, duration_ms, NULL)),
+             'p95_ms', max(iif(rank = (95 * timed + 99) / 100, duration_ms, NULL))) AS data
+           FROM ranked GROUP BY tool_name ORDER BY count(*) DESC, tool_name LIMIT 200)
+         UNION ALL
+         SELECT 'slow', json_object('id', id, 'tool_name', tool_name, 'duration_ms', duration_ms, 'started_at', started_at)
+           FROM (SELECT * FROM recent WHERE duration_ms IS NOT NULL ORDER BY duration_ms DESC, started_at DESC LIMIT 10)
+         UNION ALL
+         SELECT 'error', json_object('tool_name', tool_name, 'code', code, 'count', n)
+           FROM (SELECT tool_name, code, count(*) AS n FROM recent WHERE code IS NOT NULL AND status IN ('error', 'denied')
+             GROUP BY tool_name, code ORDER BY n DESC, tool_name, code LIMIT 10)"
+    ))
+    .bind(workspace.as_str())
+    .bind(since.to_string())
+    .bind(limit);
+    match agent {
+        Some(agent) => statement.bind(agent.as_str()),
+        None => statement,
+    }
+}

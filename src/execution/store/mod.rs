@@ -1,0 +1,7 @@
+//! SQL for the tables `tool_calls`, `call_blobs`, `idempotency_keys` and `approvals`.
+
+pub mod approvals;
+pub mod calls;
+pub mod keys;
+pub mod log;
+pub mod sweep;

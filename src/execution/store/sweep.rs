@@ -1,0 +1,77 @@
+//! What the sweep ends, in all workspaces.
+
+use crate::changes::{Action, record_everywhere};
+use crate::db::{Statement, sql};
+use crate::time::Timestamp;
+
+/// How many rows of a kind one run ends.
+const AT_ONCE: u32 = 500;
+
+/// The approvals whose time is over, the same ones for every statement of a batch. The parameters are the time, and how
+/// many.
+fn expired(now: &str, limit: &str) -> String {
+    format!(
+        "SELECT workspace_id, id FROM approvals WHERE status = 'pending' AND expires_at <= {now}
+         ORDER BY expires_at, workspace_id, id LIMIT {limit}"
+    )
+}
+
+pub fn end_dead_calls(now: Timestamp, error: &str) -> Statement {
+    sql("UPDATE tool_calls SET status = 'error', error = ?2, finished_at = ?1
+         WHERE key IN (SELECT key FROM tool_calls INDEXED BY tool_calls_running
+           WHERE status = 'running' AND deadline_at <= ?1 LIMIT ?3)")
+    .bind(now.to_string())
+    .bind(error)
+    .bind(AT_ONCE)
+}
+
+pub fn record_expiries(now: Timestamp) -> Statement {
+    let state = |status: &str| {
+        format!(
+            "json_object('id', p.id, 'call_id', p.call_id, 'tool_name', c.tool_name, 'status', '{status}', 'reason', NULL)"
+        )
+    };
+    let happened = format!(
+        "SELECT p.workspace_id, 'approval:' || p.id AS subject, {} AS previous_state, {} AS new_state
+         FROM approvals p JOIN tool_calls c ON c.workspace_id = p.workspace_id AND c.id = p.call_id
+         WHERE (p.workspace_id, p.id) IN ({})",
+        state("pending"),
+        state("expired"),
+        expired("?2", "?4")
+    );
+    record_everywhere(now, Action::Expire, &happened, [AT_ONCE.into()])
+}
+
+pub fn end_expired_calls(now: Timestamp, error: &str) -> Statement {
+    sql(format!(
+        "UPDATE tool_calls SET status = 'error', error = ?1, finished_at = ?2
+         WHERE status = 'pending_approval' AND (workspace_id, id) IN (
+           SELECT p.workspace_id, p.call_id FROM approvals p WHERE (p.workspace_id, p.id) IN ({}))",
+        expired("?2", "?3")
+    ))
+    .bind(error)
+    .bind(now.to_string())
+    .bind(AT_ONCE)
+}
+
+/// The last of its batch: what it changes, the others look for.
+pub fn expire_approvals(now: Timestamp) -> Statement {
+    sql(format!(
+        "UPDATE approvals SET status = 'expired', decided_by = ?1, decided_at = ?2, sealed_arguments = NULL
+         WHERE (workspace_id, id) IN ({})",
+        expired("?2", "?3")
+    ))
+    .bind("pegboard")
+    .bind(now.to_string())
+    .bind(AT_ONCE)
+}
+
+/// They are small, and there may be as many as calls.
+const KEYS_AT_ONCE: u32 = 20_000;
+
+pub fn forget_keys(now: Timestamp) -> Statement {
+    sql("DELETE FROM idempotency_keys WHERE (workspace_id, caller, key) IN (
+           SELECT workspace_id, caller, key FROM idempotency_keys WHERE expires_at <= ?1 LIMIT ?2)")
+    .bind(now.to_string())
+    .bind(KEYS_AT_ONCE)
+}

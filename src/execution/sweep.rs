@@ -1,0 +1,23 @@
+//! What nobody is there to end: calls whose runtime died, approvals that nobody decided, keys that are no longer needed.
+
+use super::outcome::{Code, Failure};
+use super::store;
+use crate::app::App;
+use crate::error::Result;
+
+/// One transaction, of bounded work; the next run goes on where this one stopped.
+#[expect(clippy::disallowed_methods, reason = "the sweep is about no workspace, and nobody calls it")]
+pub async fn sweep(app: &App) -> Result<()> {
+    let died = Failure::new(Code::Timeout, "The call did not end within its time: its runtime ended before it did");
+    let expired = Failure::new(Code::ApprovalExpired, "Nobody approved the call in time");
+    app.db()?
+        .batch(&[
+            store::sweep::end_dead_calls(app.now(), &died.to_json()?),
+            store::sweep::record_expiries(app.now()),
+            store::sweep::end_expired_calls(app.now(), &expired.to_json()?),
+            store::sweep::expire_approvals(app.now()),
+            store::sweep::forget_keys(app.now()),
+        ])
+        .await?;
+    Ok(())
+}

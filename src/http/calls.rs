@@ -1,0 +1,111 @@
+//! `/api/tool-calls`: the record of calls.
+
+use super::extract::{Named, Query, User};
+use super::respond::Json;
+use crate::error::{Error, Result};
+use crate::execution::{self, CallFilter, CallOut, Status, Summary};
+use crate::ids::CallId;
+use crate::page::PageRequest;
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
+
+/// Which calls to list. Every condition must hold.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct CallQuery {
+    /// How many to answer at the most.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+    /// Where the page before this one ended: its `next_cursor`.
+    #[param(pattern = "^[A-Za-z0-9_-]+$")]
+    cursor: Option<String>,
+    #[param(example = "read_file")]
+    tool_name: Option<String>,
+    agent_id: Option<String>,
+    session_id: Option<String>,
+    message_id: Option<String>,
+    #[param(inline)]
+    status: Option<Status>,
+    /// Calls that started then or later.
+    #[param(value_type = Option<String>, format = DateTime)]
+    since: Option<Timestamp>,
+    /// Calls that started before.
+    #[param(value_type = Option<String>, format = DateTime)]
+    until: Option<Timestamp>,
+}
+
+impl CallQuery {
+    fn into_filter(self) -> Result<CallFilter> {
+        if let (Some(since), Some(until)) = (self.since, self.until)
+            && since > until
+        {
+            return Err(Error::query("until", "must not be before since"));
+        }
+        Ok(CallFilter {
+            tool_name: self.tool_name,
+            agent_id: self.agent_id,
+            session_id: self.session_id,
+            message_id: self.message_id,
+            status: self.status,
+            since: self.since,
+            until: self.until,
+        })
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct CallPage {
+    tool_calls: Vec<CallOut>,
+    next_cursor: Option<String>,
+}
+
+/// List the calls
+///
+/// The latest first. Of arguments and results over 8 KB a list tells the size and the beginning.
+#[utoipa::path(get, path = "/api/tool-calls", tag = "calls", params(CallQuery),
+    responses((status = 200, description = "A page of calls", body = CallPage)))]
+#[worker::send]
+pub async fn list_tool_calls(User(scope): User, Query(query): Query<CallQuery>) -> Result<Json<CallPage>> {
+    let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
+    let page = execution::list_calls(&scope, query.into_filter()?, &request).await?;
+    Ok(Json(CallPage { tool_calls: page.items, next_cursor: page.next_cursor }))
+}
+
+/// See how the calls of the last 24 hours went
+///
+/// The latest 10,000 at the most.
+#[utoipa::path(get, path = "/api/tool-calls/summary", tag = "calls",
+    responses((status = 200, description = "Figures by tool, the slowest calls, the commonest errors", body = Summary)))]
+#[worker::send]
+pub async fn get_call_summary(User(scope): User) -> Result<Json<Summary>> {
+    execution::summary(&scope).await.map(Json)
+}
+
+/// Get a call
+#[utoipa::path(get, path = "/api/tool-calls/{call_id}", tag = "calls", params(("call_id" = String, Path)),
+    responses((status = 200, description = "The call", body = CallOut)))]
+#[worker::send]
+pub async fn get_tool_call(User(scope): User, Named(call_id): Named<CallId>) -> Result<Json<CallOut>> {
+    execution::get_call(&scope, &call_id).await.map(Json)
+}
+
+/// Get a call's result, whole
+#[utoipa::path(get, path = "/api/tool-calls/{call_id}/result", tag = "calls", params(("call_id" = String, Path)),
+    responses((status = 200, description = "The result", body = Value)))]
+#[worker::send]
+pub async fn get_call_result(User(scope): User, Named(call_id): Named<CallId>) -> Result<Json<Box<RawValue>>> {
+    execution::result_of(&scope, &call_id).await.map(Json)
+}
+
+/// Get a call's arguments, whole
+///
+/// Secret values are redacted.
+#[utoipa::path(get, path = "/api/tool-calls/{call_id}/arguments", tag = "calls", params(("call_id" = String, Path)),
+    responses((status = 200, description = "The arguments", body = Value)))]
+#[worker::send]
+pub async fn get_call_arguments(User(scope): User, Named(call_id): Named<CallId>) -> Result<Json<Box<RawValue>>> {
+    execution::arguments_of(&scope, &call_id).await.map(Json)
+}

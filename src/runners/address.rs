@@ -1,0 +1,113 @@
+//! Which addresses a tool may be at. A Worker is on the public side of the network; it must not become somebody's way to
+//! what is not.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// Names that mean a private network by agreement.
+const PRIVATE_NAMES: [&str; 5] = ["localhost", "local", "internal", "home.arpa", "lan"];
+
+/// Whether a URL of this protocol and host, both in the form that a browser gives them, can be posted to; `private` lets
+/// private networks pass.
+pub fn check(protocol: &str, host: &str, private: bool) -> Result<(), &'static str> {
+    if !matches!(protocol, "http:" | "https:") {
+        return Err("its URL is neither http nor https");
+    }
+    if !private && is_private(host) {
+        return Err("its URL points into a private network");
+    }
+    Ok(())
+}
+
+fn is_private(host: &str) -> bool {
+    if let Some(address) = host.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+        return address.parse().map_or(true, is_private_v6);
+    }
+    if let Ok(address) = host.parse() {
+        return is_private_v4(address);
+    }
+    let name = host.trim_end_matches('.');
+    // A name without a dot is looked up in a network of one's own, if anywhere.
+    !name.contains('.') || PRIVATE_NAMES.iter().any(|it| name.strip_suffix(it).is_some_and(|rest| rest.ends_with('.')))
+}
+
+fn is_private_v4(address: Ipv4Addr) -> bool {
+    let [a, b, ..] = address.octets();
+    address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_broadcast()
+        || address.is_documentation()
+        || address.is_multicast()
+        || a == 0
+        // Shared between a carrier and its customers, and for measuring.
+        || (a == 100 && (64..128).contains(&b))
+        || (a == 198 && (18..20).contains(&b))
+        || (a == 192 && b == 0)
+        || a >= 240
+}
+
+fn is_private_v6(address: Ipv6Addr) -> bool {
+    if let Some(inner) = address.to_ipv4() {
+        return is_private_v4(inner);
+    }
+    let [first, second, ..] = address.segments();
+    address.is_multicast()
+        || address.is_unique_local()
+        || address.is_unicast_link_local()
+        // Addresses of IPv4 behind a translator, and for documentation.
+        || (first == 0x64 && second == 0xff9b)
+        || first == 0x2002
+        || (first == 0x2001 && second == 0xdb8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn public_addresses_pass() {
+        for host in ["example.com", "a.co", "93.184.216.34", "[2606:2800:220:1::1]"] {
+            assert_eq!(check("https:", host, false), Ok(()), "{host}");
+        }
+    }
+
+    #[test]
+    fn private_ones_pass_only_where_that_is_allowed() {
+        for host in [
+            "127.0.0.1",
+            "0.0.0.0",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "224.0.0.1",
+            "255.255.255.255",
+            "[::1]",
+            "[::]",
+            "[::ffff:a00:1]",
+            "[::a00:1]",
+            "[fe80::1]",
+            "[fd00::1]",
+            "[64:ff9b::a00:1]",
+            "[2002:a00:1::]",
+            "localhost",
+            "localhost.",
+            "a.localhost",
+            "printer.local",
+            "metadata.google.internal",
+            "intranet",
+            "",
+        ] {
+            assert!(check("http:", host, false).is_err(), "{host}");
+            assert_eq!(check("http:", host, true), Ok(()), "{host}");
+        }
+    }
+
+    #[test]
+    fn other_protocols_never_pass() {
+        for protocol in ["ftp:", "file:", "javascript:", "http", ""] {
+            assert!(check(protocol, "example.com", true).is_err(), "{protocol}");
+        }
+    }
+}

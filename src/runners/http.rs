@@ -1,0 +1,80 @@
+//! Tools that are servers: a call is posted to them as JSON, and what they answer is its result. No header of the caller's
+//! goes with it, no redirect is followed.
+
+use super::{Failed, Output, Task, address};
+use crate::callers::Scope;
+use crate::error::Error;
+use crate::json_size::{MAX_VALUES, values};
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use worker::{Fetch, Headers, Method, Request, RequestInit, RequestRedirect, Response, ResponseBody};
+
+/// The longest answer that is read.
+const MAX_ANSWER_BYTES: usize = 10 * 1024 * 1024;
+
+/// How much of an error's text is told.
+const TOLD_BYTES: usize = 500;
+
+pub async fn run(
+    scope: &Scope,
+    task: &Task<'_>,
+    url: &str,
+    headers: &BTreeMap<String, String>,
+) -> Result<Output, Failed> {
+    // Where a tool is, and what is wrong with that, is for admins, who see its handler.
+    let unusable = |cause: &str| Failed::Unreachable(format!("{} cannot be called: {cause}", task.tool.id));
+    let url = web_sys::Url::new(url).map_err(|_| unusable("its URL cannot be read"))?;
+    address::check(&url.protocol(), &url.hostname(), scope.app().settings().private_urls).map_err(unusable)?;
+    let body = json!({"tool_name": task.tool.id.as_str(), "arguments": task.arguments, "user_id": task.user_id});
+    let request = post(&url.href(), headers, &body).map_err(ours)?;
+    let mut response = Fetch::Request(request)
+        .send()
+        .await
+        .map_err(|_| Failed::Unreachable(format!("{} could not be reached", task.tool.id)))?;
+    let text = match response.body() {
+        ResponseBody::Empty => String::new(),
+        ResponseBody::Body(_) | ResponseBody::Stream(_) => read(&mut response, task).await?,
+    };
+    let status = response.status_code();
+    if !(200..300).contains(&status) {
+        let told = &text[..text.floor_char_boundary(TOLD_BYTES)];
+        return Err(Failed::Tool(format!("{} answered with the status {status}: {told}", task.tool.id)));
+    }
+    if values(text.as_bytes()) > MAX_VALUES {
+        return Err(Failed::Tool(format!("{} answered more than {MAX_VALUES} values", task.tool.id)));
+    }
+    Ok(Output::plain(serde_json::from_str(&text).unwrap_or(Value::String(text))))
+}
+
+fn post(url: &str, headers: &BTreeMap<String, String>, body: &Value) -> worker::Result<Request> {
+    let sent = Headers::new();
+    for (name, value) in headers {
+        sent.set(name, value)?;
+    }
+    sent.set("Content-Type", "application/json")?;
+    let mut init = RequestInit::new();
+    init.with_method(Method::Post)
+        .with_headers(sent)
+        .with_redirect(RequestRedirect::Manual)
+        .with_body(Some(body.to_string().into()));
+    Request::new_with_init(url, &init)
+}
+
+/// The answer's text, if it is one and not too long.
+async fn read(response: &mut Response, task: &Task<'_>) -> Result<String, Failed> {
+    let broken = |cause| Failed::Unreachable(format!("{} broke off its answer: {cause}", task.tool.id));
+    let mut stream = response.stream().map_err(ours)?;
+    let mut bytes = Vec::new();
+    while let Some(chunk) = stream.next().await {
+        bytes.extend_from_slice(&chunk.map_err(broken)?);
+        if bytes.len() > MAX_ANSWER_BYTES {
+            return Err(Failed::Tool(format!("{} answered more than {MAX_ANSWER_BYTES} bytes", task.tool.id)));
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| Failed::Tool(format!("{} answered something that is not text", task.tool.id)))
+}
+
+fn ours(cause: worker::Error) -> Failed {
+    Failed::Broken(Error::Internal(format!("a tool's request could not be made: {cause}")))
+}
