@@ -48,7 +48,7 @@ SCHEMATHESIS = [
 def main(template: str) -> int:
     shutil.rmtree(STATE, ignore_errors=True)
     shutil.copytree(template, STATE)
-    serve = ["node", "scripts/lib/serve.mjs", "--state", str(STATE), "--var", "AUTH=open"]
+    serve = ["node", "scripts/lib/serve.mjs", "--state", str(STATE), "--var", "AUTH=open", "--var", "SECRET_KEY=api-test"]
     # The server ends when its stdin does, hence even when this process is killed.
     with subprocess.Popen(serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         ready = server.stdout.readline()

@@ -4,8 +4,9 @@ import { Agent, request } from "node:http";
 
 const CONNECTIONS = 8;
 
-/** Sends for so many seconds; gives requests a second, and the times of all answers in milliseconds. */
-export async function load(url, headers, seconds) {
+/** Sends a request (url, headers, and a body to be posted, or a function that makes one) for so many seconds; gives requests a second, and the times
+ * of all answers in milliseconds. */
+export async function load(side, seconds) {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const times = [];
   const end = performance.now() + seconds * 1000;
@@ -13,8 +14,8 @@ export async function load(url, headers, seconds) {
   const connection = async () => {
     while (performance.now() < end) {
       const sent = performance.now();
-      const status = await once(url, headers, agent);
-      if (status !== 200) throw new Error(`${url} answered ${status}`);
+      const status = await once(side, agent);
+      if (status !== 200) throw new Error(`${side.url} answered ${status}`);
       times.push(performance.now() - sent);
     }
   };
@@ -24,25 +25,25 @@ export async function load(url, headers, seconds) {
   return { rate: times.length / elapsed, times };
 }
 
-function once(url, headers, agent) {
+function once({ url, headers, body }, agent) {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { headers, agent }, (response) => {
+    const sent = request(url, { method: body === undefined ? "GET" : "POST", headers, agent }, (response) => {
       response.on("end", () => resolve(response.statusCode));
       response.on("error", reject);
       response.resume();
     });
     sent.on("error", reject);
-    sent.end();
+    sent.end(typeof body === "function" ? body() : body);
   });
 }
 
 /** Measures two sides in turns, so that a slow moment of the machine falls on both. */
 export async function sideBySide(left, right, seconds, rounds = 4) {
   const sides = [left, right].map((side) => ({ ...side, rates: [], times: [] }));
-  for (const side of sides) await load(side.url, side.headers, Math.min(1, seconds));
+  for (const side of sides) await load(side, Math.min(1, seconds));
   for (let round = 0; round < rounds; round++) {
     for (const side of round % 2 ? [...sides].reverse() : sides) {
-      const { rate, times } = await load(side.url, side.headers, seconds / rounds);
+      const { rate, times } = await load(side, seconds / rounds);
       side.rates.push(rate);
       side.times.push(...times);
     }

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
+import * as calls from "./calls.mjs";
 import { sideBySide } from "./load.mjs";
+import * as seed from "./seed.mjs";
 import { start } from "./server.mjs";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -21,17 +23,20 @@ try {
   const worker = await begin("worker", ["--var", "AUTH=open"]);
   const baseline = await begin("baseline", ["--worker", join(ROOT, "scripts/lib/bench/baseline.js")]);
   for (const server of [worker, baseline]) {
-    await seed(server, SMALL, 10);
-    await seed(server, LARGE, 10_000);
+    await seed.tools(server, SMALL, 10);
+    await seed.tools(server, LARGE, 10_000);
   }
   const report = {
     bundle: JSON.parse(readFileSync(join(ROOT, "dist/size.json"), "utf8")),
-    speed: await speed(worker, baseline),
+    speed: { ...(await speed(worker, baseline)), ...(await calls.speed(worker, baseline, seconds)) },
     growth: await growth(worker),
+    writes: await calls.writes(worker, seconds),
   };
-  // Two runtimes on one state would be in each other's way.
-  await worker.stop();
+  // Two runtimes on one state would be in each other's way, and one that does nothing is in nobody's.
+  await Promise.all([worker.stop(), baseline.stop()]);
   report.cost = await cost();
+  const [full, empty] = [await begin("full", ["--var", "AUTH=open"]), await begin("empty", ["--var", "AUTH=open"])];
+  report.calls = await calls.growth(full, empty, seconds);
   print(report);
   writeFileSync(options.out, `${JSON.stringify(report, null, 2)}\n`);
 } finally {
@@ -42,28 +47,6 @@ async function begin(state, more) {
   const server = await start(["--state", join(options.state, state), ...more]);
   servers.push(server);
   return server;
-}
-
-/** `count` tools of a usual size, in a workspace of their own. */
-async function seed(server, workspace, count) {
-  await server.ask({
-    batch: [
-      {
-        sql: `INSERT INTO tools (workspace_id, id, source, created_at)
-              WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?2 - 1)
-              SELECT ?1, 'tool-' || i, 'registered', '2026-11-16T01:00:00.000Z' FROM n`,
-        params: [workspace, count],
-      },
-      {
-        sql: `INSERT INTO tool_versions (workspace_id, tool_key, major, minor, patch, name, description, parameters_schema,
-                handler_key, handler, category, required_capabilities, registered_at, registered_by, active)
-              SELECT ?1, t.key, 1, 0, 0, 'Tool ' || t.id, b.description, b.parameters_schema, 'http', b.handler,
-                'category-' || (t.key % 100), json_array('cap-' || (t.key % 20)), t.created_at, 'bench', 1
-              FROM tools t, (SELECT * FROM tool_versions WHERE handler_key = 'email_get') b WHERE t.workspace_id = ?1`,
-        params: [workspace],
-      },
-    ],
-  });
 }
 
 async function speed(worker, baseline) {
@@ -101,8 +84,8 @@ async function growth(worker) {
 /** What each endpoint costs in D1, with a token, as the Worker itself counts it. */
 async function cost() {
   const server = await begin("worker", ["--var", "ROOT_TOKEN=root", "--var", "COST_HEADER=on"]);
-  const call = async (token, method, path, body) => {
-    const headers = { "x-workspace-id": LARGE, authorization: `Bearer ${token}` };
+  const call = async (token, method, path, body, workspace = LARGE) => {
+    const headers = { "x-workspace-id": workspace, authorization: `Bearer ${token}` };
     const response = await fetch(server.url + path, { method, headers, body: body && JSON.stringify(body) });
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     const figures = response.headers.get("x-d1-cost").split(", ").map((it) => it.split("="));
@@ -140,14 +123,25 @@ async function cost() {
   const made = await measure("POST /api/tokens", "/api/tokens", { name: "x", level: "guest" });
   await measure("GET /api/tokens", "/api/tokens");
   await measure("DELETE /api/tokens/:id", `/api/tokens/${made.id}`);
+  await measure("PUT /api/sessions/:id/files/:path", "/api/sessions/s/files/a", "hello");
+  await measure("GET /api/sessions/:id/files/:path", "/api/sessions/s/files/a");
+  const run = (name, tool_name, args) => measure(`POST /api/execute ${name}`, "/api/execute", { tool_name, arguments: args, session_id: "s" });
+  await run("read_file", "read_file", { path: "/a" });
+  await run("list_files", "list_files", { path: "/" });
+  await measure("GET /api/tool-calls", "/api/tool-calls");
+  await measure("GET /api/tool-calls/summary", "/api/tool-calls/summary");
+  const bearer = (await call("root", "POST", "/api/tokens", { name: "bench", level: "owner" }, "bench_calls")).body.token;
+  Object.assign(costs, await calls.writeCosts((method, path, body, workspace) => call(bearer, method, path, body, workspace)));
   return costs;
 }
 
-function print({ bundle, speed, growth, cost }) {
+function print({ bundle, speed, growth, writes, calls, cost }) {
   const kib = (bytes) => `${(bytes / 1024).toFixed(1)} KiB`;
   console.log(`\nBundle: ${kib(bundle.raw)}, gzipped ${kib(bundle.gzip)}\n`);
   table("Ours against a bare JavaScript Worker (requests/s; ratio above 1: ours is faster)", speed, "JavaScript");
   table("With 10,000 tools against 10 (requests/s; ratio 1: no growth)", growth, "10 tools");
+  table("Writing a file against writing it in a session of 10 (calls/s; ratio 1: no growth)", writes, "10 files");
+  table("A full registry against an empty one (calls/s; ratio 1: no growth)", calls, "empty");
   console.log("D1 cost of one request, with a token, in a workspace of 10,000 tools");
   const width = Math.max(...Object.keys(cost).map((it) => it.length));
   console.log(`${"".padEnd(width)}  round trips  rows read  rows written`);
