@@ -367,6 +367,16 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_that_cannot_be_run_does_not_compile() {
+        for pattern in ["(?=a)b", r"(a)\1", r"\p{Emoji}", "[a"] {
+            for definition in [json!({"pattern": pattern}), json!({"patternProperties": {pattern: true}})] {
+                let cause = Schema::compile(definition).err().unwrap();
+                assert!(cause.contains("is not a \"regex\""), "{cause}");
+            }
+        }
+    }
+
+    #[test]
     fn references_to_elsewhere_do_not_compile() {
         for reference in ["https://example.com/schema.json", "file:///etc/passwd"] {
             assert!(Schema::compile(json!({"$ref": reference})).is_err());
