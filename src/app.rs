@@ -2,7 +2,7 @@
 
 use crate::db::{Cost, Db};
 use crate::error::{Error, Result};
-use crate::ids;
+use crate::ids::{self, WorkspaceId};
 use crate::settings::Settings;
 use crate::time::Timestamp;
 use worker::{Date, Env, ObjectNamespace};
@@ -23,7 +23,8 @@ impl App {
         Ok(Self { db: env.d1("DB").ok().map(Db::new), settings: Settings::of(&env), now, request_id, env })
     }
 
-    /// The database. Only a [`crate::callers::Scope`], which checks the caller, and upkeep may ask for it.
+    /// The database. Only a [`crate::callers::Scope`], which checks the caller, may ask for it, and what is about all
+    /// workspaces: upkeep, and the metrics.
     pub fn db(&self) -> Result<&Db> {
         self.db.as_ref().ok_or(Error::Unavailable("DB binding not configured: see wrangler.toml"))
     }
@@ -50,6 +51,20 @@ impl App {
 
     pub fn request_id(&self) -> &str {
         &self.request_id
+    }
+
+    /// The value of a secret that tools of the workspace may use.
+    pub fn credential(&self, workspace: &WorkspaceId, name: &str) -> Option<String> {
+        if !self.settings.lends(name, workspace) {
+            return None;
+        }
+        // A binding that is no text (a database, say) has no value to lend.
+        let value = worker::js_sys::Reflect::get(self.env.as_ref(), &name.into()).ok()?;
+        value.as_string().filter(|it| !it.is_empty())
+    }
+
+    pub fn has_credential(&self, workspace: &WorkspaceId, name: &str) -> bool {
+        self.credential(workspace, name).is_some()
     }
 
     /// The Durable Objects that keep the rate limits.

@@ -1,15 +1,21 @@
 //! The change log: who did what to which thing, written in the same batch as the doing.
 
-use crate::db::{Param, Statement, sql};
+use crate::db::{Param, Statement, json_chunks, sql};
 use crate::error::{Error, Result};
-use crate::ids::{ToolId, WorkspaceId};
+use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 text_enum! {
     /// What was done.
     Action {
+        Register = "register",
+        Activate = "activate",
+        Deactivate = "deactivate",
+        Rollback = "rollback",
+        Restore = "restore",
         Attach = "attach",
         Detach = "detach",
         Configure = "configure",
@@ -23,6 +29,12 @@ text_enum! {
     }
 }
 
+/// When a row of the log is written: the clock of the database, and not the request's, which may have come in long before.
+/// So what the log tells of a moment is the same whenever it is asked. Held at the last row's where the clock has gone back.
+/// `?2` is the request's time, `?1` the workspace.
+const NOW: &str = "max(?2, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),
+    coalesce((SELECT timestamp FROM changes WHERE workspace_id = ?1 ORDER BY seq DESC LIMIT 1), ''))";
+
 /// Whose doing it is, where and when.
 pub struct Author<'a> {
     pub workspace: &'a WorkspaceId,
@@ -35,6 +47,7 @@ pub struct Change {
     action: Action,
     subject: String,
     tool_id: Option<ToolId>,
+    version: Option<String>,
     reason: Option<String>,
     previous_state: Option<String>,
     new_state: Option<String>,
@@ -47,12 +60,27 @@ impl Change {
 
     /// `subject` is what was changed, as `kind:id`.
     pub fn new(action: Action, subject: String) -> Self {
-        Self { action, subject, tool_id: None, reason: None, previous_state: None, new_state: None, condition: None }
+        Self {
+            action,
+            subject,
+            tool_id: None,
+            version: None,
+            reason: None,
+            previous_state: None,
+            new_state: None,
+            condition: None,
+        }
     }
 
     /// The tool that it is about.
     pub fn of_tool(mut self, tool_id: &ToolId) -> Self {
         self.tool_id = Some(tool_id.clone());
+        self
+    }
+
+    /// Which of the tool's versions.
+    pub fn of_version(mut self, version: Version) -> Self {
+        self.version = Some(version.to_string());
         self
     }
 
@@ -68,6 +96,14 @@ impl Change {
         Ok(self)
     }
 
+    /// What the subject was before, if it was there.
+    pub fn from_option(self, state: Option<&impl Serialize>) -> Result<Self> {
+        match state {
+            Some(state) => self.from(state),
+            None => Ok(self),
+        }
+    }
+
     /// What the subject is now.
     pub fn to(mut self, state: &impl Serialize) -> Result<Self> {
         self.new_state = Some(to_json(state)?);
@@ -81,15 +117,14 @@ impl Change {
         self
     }
 
-    /// The statement that writes the row. Batches run one after the other, so that the next number is
-    /// free, and time is held at the last row's where the clock has gone back.
+    /// The statement that writes the row. Batches run one after the other, so that the next number is free.
     pub fn record(self, author: &Author<'_>) -> Statement {
         let (condition, params) = self.condition.unwrap_or_else(|| ("true".into(), Vec::new()));
         let statement = sql(format!(
             "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version,
                operator, reason, previous_state, new_state)
              SELECT ?1, 1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0),
-               max(?2, coalesce((SELECT timestamp FROM changes WHERE workspace_id = ?1 ORDER BY seq DESC LIMIT 1), '')),
+               {NOW},
                ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
              WHERE {condition}"
         ))
@@ -98,13 +133,54 @@ impl Change {
         .bind(self.action.as_str())
         .bind(self.subject)
         .bind(self.tool_id.as_ref().map(ToolId::as_str))
-        .bind(Param::Null)
+        .bind(self.version)
         .bind(author.operator)
         .bind(self.reason)
         .bind(self.previous_state)
         .bind(self.new_state);
         params.into_iter().fold(statement, Statement::bind)
     }
+}
+
+/// Records many changes of one request under the numbers that follow `last`. Where another request has taken one of them
+/// meanwhile, the batch fails as a duplicate: so nothing that was decided on a reading of the whole can be overtaken.
+pub fn record_in_order(author: &Author<'_>, last: u32, changes: Vec<Change>) -> Result<Vec<Statement>> {
+    let mut first = last + 1;
+    let mut rows = Vec::with_capacity(changes.len());
+    for it in changes {
+        let state = |text: Option<String>| {
+            let read = text.as_deref().map(serde_json::from_str::<Value>).transpose();
+            read.map_err(|cause| Error::Internal(format!("a state is not JSON: {cause}")))
+        };
+        rows.push(json!({
+            "action": it.action,
+            "subject": it.subject,
+            "tool_id": it.tool_id.as_ref().map(ToolId::as_str),
+            "version": it.version,
+            "reason": it.reason,
+            "previous_state": state(it.previous_state)?,
+            "new_state": state(it.new_state)?,
+        }));
+    }
+    let statements = json_chunks(&rows).into_iter().map(|(count, chunk)| {
+        let statement = sql(format!(
+            "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator,
+               reason, previous_state, new_state)
+             SELECT ?1, ?3 + key,
+               {NOW},
+               value ->> 'action', value ->> 'subject', value ->> 'tool_id', value ->> 'version', ?4,
+               value ->> 'reason', nullif(value -> 'previous_state', 'null'), nullif(value -> 'new_state', 'null')
+             FROM json_each(?5)"
+        ))
+        .bind(author.workspace.as_str())
+        .bind(author.now.to_string())
+        .bind(first)
+        .bind(author.operator)
+        .bind(chunk);
+        first += count;
+        statement
+    });
+    Ok(statements.collect())
 }
 
 /// Records that each of several things was ended by one request. `ended` selects a `subject`, a `tool_id` and a
@@ -114,7 +190,7 @@ pub fn record_each<const N: usize>(author: &Author<'_>, action: Action, ended: &
         "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, operator, previous_state)
          SELECT ?1,
            coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0) + row_number() OVER (ORDER BY subject),
-           max(?2, coalesce((SELECT timestamp FROM changes WHERE workspace_id = ?1 ORDER BY seq DESC LIMIT 1), '')),
+           {NOW},
            ?3, subject, tool_id, ?4, previous_state
          FROM ({ended})"
     ))

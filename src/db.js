@@ -9,6 +9,7 @@ export async function run(database, batch) {
       changes: meta.changes,
       rows_read: meta.rows_read,
       rows_written: meta.rows_written,
+      size_after: meta.size_after,
     })),
   );
 }

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -110,6 +111,29 @@ impl Serialize for Param {
     }
 }
 
+/// The most that one parameter holds, in bytes. D1 takes two million.
+const MAX_CHUNK_BYTES: usize = 1_000_000;
+
+/// Many rows for statements that take them as a JSON array: as many arrays as it takes, each with how many it holds.
+pub fn json_chunks(items: &[Value]) -> Vec<(u32, String)> {
+    let mut chunks: Vec<(u32, String)> = Vec::new();
+    for item in items {
+        let item = item.to_string();
+        match chunks.last_mut() {
+            Some((count, chunk)) if chunk.len() + item.len() < MAX_CHUNK_BYTES => {
+                *count += 1;
+                chunk.push(',');
+                chunk.push_str(&item);
+            }
+            _ => chunks.push((1, format!("[{item}"))),
+        }
+    }
+    for (_, chunk) in &mut chunks {
+        chunk.push(']');
+    }
+    chunks
+}
+
 /// What one statement answered.
 #[derive(Deserialize)]
 pub struct Rows {
@@ -120,14 +144,28 @@ pub struct Rows {
     rows_read: u32,
     #[serde(default)]
     rows_written: u32,
+    #[serde(default)]
+    size_after: u64,
+}
+
+/// A row that counts something. One type for all of them, for each type of row costs the bundle some kilobytes.
+#[derive(Deserialize)]
+pub struct Figure {
+    pub name: String,
+    pub count: u32,
+    /// What else is to be said of it.
+    pub more: Option<String>,
 }
 
 impl Rows {
+    pub fn figures(&self) -> Result<Vec<Figure>> {
+        self.all()
+    }
+
     pub fn all<T: DeserializeOwned>(&self) -> Result<Vec<T>> {
         match &self.results {
             None => Ok(Vec::new()),
-            Some(rows) => serde_json::from_str(rows.get())
-                .map_err(|cause| Error::Internal(format!("a row does not fit its type: {cause}"))),
+            Some(rows) => serde_json::from_str(rows.get()).map_err(misfit),
         }
     }
 
@@ -143,6 +181,15 @@ impl Rows {
     pub fn changes(&self) -> u32 {
         self.changes
     }
+
+    /// How large the whole database was after the statement.
+    pub fn database_bytes(&self) -> u64 {
+        self.size_after
+    }
+}
+
+fn misfit(cause: serde_json::Error) -> Error {
+    Error::Internal(format!("a row does not fit its type: {cause}"))
 }
 
 /// Why a batch did not run. Nothing of it was done.
@@ -152,6 +199,8 @@ pub enum Failure {
     Duplicate,
     /// A row that it refers to is not there.
     MissingReference,
+    /// A version that was deactivated for security was to come back.
+    Banned,
     /// The migrations have not been run.
     NotMigrated,
     Other(String),
@@ -164,6 +213,8 @@ impl Failure {
             Self::Duplicate
         } else if message.contains("FOREIGN KEY constraint failed") {
             Self::MissingReference
+        } else if message.contains("deactivated for security") {
+            Self::Banned
         } else if message.contains("no such table") {
             Self::NotMigrated
         } else {
@@ -177,6 +228,7 @@ impl From<Failure> for Error {
         match failure {
             Failure::Duplicate => Self::Internal("a unique constraint failed where none should".into()),
             Failure::MissingReference => Self::Internal("a foreign key constraint failed where none should".into()),
+            Failure::Banned => Self::Internal("a version that is banned was to come back".into()),
             Failure::NotMigrated => {
                 Self::Unavailable("The database has no tables yet: run wrangler d1 migrations apply DB")
             }
@@ -245,6 +297,18 @@ fn message_of(cause: &JsValue) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn chunks_are_arrays_that_fit() {
+        assert_eq!(json_chunks(&[]), []);
+        assert_eq!(json_chunks(&[1.into(), "a".into()]), [(2, r#"[1,"a"]"#.to_owned())]);
+        let long = Value::from("x".repeat(600_000));
+        let chunks = json_chunks(&[long.clone(), long.clone(), 1.into(), long]);
+        assert_eq!(chunks.iter().map(|(count, _)| *count).collect::<Vec<_>>(), [1, 2, 1]);
+        for (count, chunk) in chunks {
+            assert_eq!(serde_json::from_str::<Vec<Value>>(&chunk).unwrap().len(), count as usize);
+        }
+    }
 
     #[test]
     fn constraint_failures_are_told_apart() {

@@ -75,6 +75,11 @@ id!(
     ApprovalId,
     is_slug
 );
+id!(
+    /// The name of one of the Worker's secrets.
+    CredentialId,
+    is_variable
+);
 
 /// Lets ids of a kind be made, with its prefix.
 macro_rules! made_here {
@@ -112,6 +117,13 @@ fn is_tool_id(text: &str) -> bool {
     (1..=256).contains(&text.len()) && text.bytes().all(|it| is_slug_byte(it) || it == b'.' || it == b':')
 }
 
+/// `^[A-Za-z_][A-Za-z0-9_]{0,63}$`
+fn is_variable(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
+        && !text.starts_with(|it: char| it.is_ascii_digit())
+}
+
 const fn is_slug_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
@@ -134,7 +146,7 @@ pub fn check_name(name: &str) -> std::result::Result<(), String> {
 }
 
 /// Exactly three numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
     pub major: u32,
     pub minor: u32,

@@ -76,6 +76,11 @@ impl PageRequest {
         format!("{time} {id}")
     }
 
+    /// The cursor to what comes after a position.
+    pub fn cursor(position: &str) -> String {
+        hex::encode(position.as_bytes())
+    }
+
     /// One more than is shown, to know whether there are more.
     pub fn rows_to_ask(&self) -> u32 {
         self.limit + 1
@@ -87,7 +92,7 @@ impl PageRequest {
         let more = items.len() > limit;
         items.truncate(limit);
         let next_cursor = match items.last() {
-            Some(last) if more => Some(hex::encode(position(last).as_bytes())),
+            Some(last) if more => Some(Self::cursor(&position(last))),
             _ => None,
         };
         Page { items, next_cursor }

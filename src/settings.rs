@@ -1,7 +1,9 @@
 //! The vars and secrets that operators set, read once per isolate: they cannot change within one.
 
+use crate::ids::WorkspaceId;
 use crate::seal::Sealer;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use worker::Env;
 
@@ -24,10 +26,32 @@ pub struct Settings {
     pub workspace_max_bytes: u64,
     /// After how many days a manifest goes that is no session's present; never, if not set.
     pub manifest_retention_days: Option<u32>,
+    /// Of how many bytes on the database counts as bloated.
+    pub database_alert_bytes: u64,
+    /// Secrets that only some workspaces may use as credentials.
+    credential_workspaces: BTreeMap<String, Vec<String>>,
 }
+
+/// What the Worker itself is configured by. Tools can ask for none of it as a credential.
+const OURS: [&str; 12] = [
+    "APPROVAL_SECONDS",
+    "AUTH",
+    "CORS_ORIGINS",
+    "COST_HEADER",
+    "CREDENTIAL_WORKSPACES",
+    "DATABASE_ALERT_BYTES",
+    "MANIFEST_RETENTION_DAYS",
+    "PRIVATE_URLS",
+    "ROOT_TOKEN",
+    "SANDBOX_URL",
+    "SECRET_KEY",
+    "WORKSPACE_MAX_BYTES",
+];
 
 const DAY_SECONDS: u32 = 24 * 60 * 60;
 const DEFAULT_WORKSPACE_MAX_BYTES: u64 = 1024 * 1024 * 1024;
+/// Four fifths of the most that a D1 database can hold.
+const DEFAULT_DATABASE_ALERT_BYTES: u64 = 8_000_000_000;
 
 impl Settings {
     pub fn of(env: &Env) -> &'static Self {
@@ -58,8 +82,24 @@ impl Settings {
             manifest_retention_days: number("MANIFEST_RETENTION_DAYS")
                 .and_then(|days| u32::try_from(days).ok())
                 .filter(|days| *days > 0),
+            database_alert_bytes: number("DATABASE_ALERT_BYTES").unwrap_or(DEFAULT_DATABASE_ALERT_BYTES),
+            credential_workspaces: credential_workspaces(&var("CREDENTIAL_WORKSPACES").unwrap_or_default()),
         }
     }
+
+    /// Whether tools of a workspace may use the Worker's secret of that name. One that is not listed is for all.
+    pub fn lends(&self, secret: &str, workspace: &WorkspaceId) -> bool {
+        !OURS.contains(&secret)
+            && self.credential_workspaces.get(secret).is_none_or(|it| it.iter().any(|id| id == workspace.as_str()))
+    }
+}
+
+/// `NAME=workspace workspace, NAME=workspace`: a secret that is listed with none is for nobody.
+fn credential_workspaces(list: &str) -> BTreeMap<String, Vec<String>> {
+    let entries = list.split(',').filter_map(|entry| entry.split_once('='));
+    entries
+        .map(|(name, workspaces)| (name.trim().to_owned(), workspaces.split_whitespace().map(str::to_owned).collect()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -102,6 +142,15 @@ mod tests {
         let settings = read(&[("WORKSPACE_MAX_BYTES", "5000"), ("MANIFEST_RETENTION_DAYS", "30")]);
         assert_eq!((settings.workspace_max_bytes, settings.manifest_retention_days), (5_000, Some(30)));
         assert_eq!(read(&[("MANIFEST_RETENTION_DAYS", "0")]).manifest_retention_days, None);
+    }
+
+    #[test]
+    fn secrets_are_lent_to_tools_but_for_our_own() {
+        let settings = read(&[("CREDENTIAL_WORKSPACES", "ONE=acme beta, NONE=,")]);
+        let lends = |secret: &str, workspace: &str| settings.lends(secret, &WorkspaceId::parse(workspace).unwrap());
+        assert!(lends("OTHER", "acme") && lends("ONE", "acme") && lends("ONE", "beta"));
+        assert!(!lends("ONE", "gamma") && !lends("NONE", "acme"));
+        assert!(!lends("ROOT_TOKEN", "acme") && !lends("SECRET_KEY", "acme"));
     }
 
     #[test]

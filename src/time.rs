@@ -36,7 +36,9 @@ impl Timestamp {
 
     /// Any RFC 3339 time, in any zone.
     pub fn parse(text: &str) -> Option<Self> {
-        let time = DateTime::parse_from_rfc3339(text).ok()?.to_utc();
+        let time = DateTime::parse_from_rfc3339(text).ok()?;
+        // Held to what is written: what is finer would compare as different from itself.
+        let time = DateTime::from_timestamp_millis(time.timestamp_millis())?;
         // Outside these years the text would no longer sort as time does.
         (0..=9999).contains(&chrono::Datelike::year(&time)).then_some(Self(time))
     }

@@ -7,7 +7,7 @@
 mod store;
 mod token;
 
-pub use store::TOKENS_OF_AGENT;
+pub use store::{BoundToken, TOKENS_OF_AGENT, find_bound_tokens};
 pub use token::{NewToken, Presented, Token, TokenOut, create, list, revoke};
 
 use crate::app::App;
@@ -57,7 +57,7 @@ impl Caller {
     pub fn must_be_unbound(&self) -> Result<()> {
         match &self.agent {
             Some(own) => Err(Error::Forbidden(format!(
-                "This token is bound to the agent {own}: it cannot manage agents, tokens or approvals"
+                "This token is bound to the agent {own}: it cannot manage agents, tokens, approvals or the registry"
             ))),
             None => Ok(()),
         }

@@ -8,6 +8,7 @@ use crate::ids::{AgentId, TokenId, WorkspaceId};
 use crate::page::PageRequest;
 use crate::time::Timestamp;
 use serde::Deserialize;
+use serde_json::Value;
 
 const COLUMNS: &str = "id, name, level, agent_id, sha256, expires_at, created_at, created_by";
 
@@ -19,6 +20,28 @@ pub const TOKENS_OF_AGENT: &str = "SELECT 'token:' || id AS subject, NULL AS too
       json_object('id', id, 'name', name, 'level', level, 'agent_id', agent_id, 'expires_at', expires_at,
         'created_at', created_at, 'created_by', created_by) AS previous_state
     FROM tokens WHERE workspace_id = ?1 AND agent_id = ?5";
+
+/// A token that is bound to an agent, for what ends with that agent.
+#[derive(Deserialize)]
+pub struct BoundToken {
+    pub agent_id: String,
+    pub subject: String,
+    previous_state: String,
+}
+
+impl BoundToken {
+    /// As the change log shows it.
+    pub fn state(&self) -> Result<Value> {
+        serde_json::from_str(&self.previous_state)
+            .map_err(|cause| Error::Internal(format!("the state of {} is not JSON: {cause}", self.subject)))
+    }
+}
+
+/// All tokens that are bound to agents, in the form of [`TOKENS_OF_AGENT`].
+pub fn find_bound_tokens(workspace: &WorkspaceId) -> Statement {
+    let every = TOKENS_OF_AGENT.replace("agent_id = ?5", "agent_id IS NOT NULL");
+    sql(every.replace("SELECT ", "SELECT agent_id, ")).bind(workspace.as_str())
+}
 
 #[derive(Deserialize)]
 struct TokenRow {
