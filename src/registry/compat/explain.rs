@@ -1,0 +1,380 @@
+//! What stands in the way: the difference between two schemas is followed down to single keywords, as long as
+//! there is a document that runs against just that keyword.
+
+use super::claims::{
+    ALL, ARRAY, BOOLEAN, Claim, EACH_KIND, FALSE, FRACTION, Fact, Kinds, NULL, NUMBER, Node, OBJECT, STRING, WHOLE,
+    include,
+};
+use super::search::{Answer, Search};
+use super::{MAX_STEPS, Obstacle, wording};
+use crate::error::shortened;
+use serde_json::Value;
+use std::rc::Rc;
+
+/// How many obstacles are told, and how deep they are looked for.
+const MAX_OBSTACLES: usize = 20;
+const MAX_DEPTH: usize = 40;
+
+/// How many parts of a schema are looked at for whether anything fits them.
+const MAX_PARTS: usize = 500;
+
+/// One step from a document down to a value within it.
+#[derive(Clone)]
+enum Step {
+    Field(String),
+    Item(usize),
+    Items(usize),
+    Matching(String),
+    Others {
+        names: Vec<String>,
+        patterns: Vec<String>,
+    },
+    /// No step down: only values of one kind are meant.
+    Only(Kinds),
+}
+
+pub struct Explanation<'a> {
+    search: &'a mut Search,
+    from: Claim,
+    to: Claim,
+    steps: Vec<Step>,
+    /// What is being explained, and how many obstacles were told when that began.
+    underway: Vec<(Claim, usize)>,
+    /// How often an explanation was cut short, for it had begun already.
+    cut: usize,
+    obstacles: Vec<Obstacle>,
+    /// A document for each that is certain.
+    shown: Vec<Rc<Value>>,
+}
+
+impl<'a> Explanation<'a> {
+    pub fn new(search: &'a mut Search, from: Claim, to: Claim) -> Self {
+        search.steps = MAX_STEPS;
+        Self {
+            search,
+            from,
+            to,
+            steps: Vec::new(),
+            underway: Vec::new(),
+            cut: 0,
+            obstacles: Vec::new(),
+            shown: Vec::new(),
+        }
+    }
+
+    /// A document that shows the difference is told of, if it is all that is known.
+    pub fn of_difference(mut self, counterexample: Option<Rc<Value>>) -> (Vec<Obstacle>, Vec<Rc<Value>>) {
+        self.explain(self.to);
+        self.steps.clear();
+        let counterexample = counterexample.filter(|it| self.shows_difference(it));
+        if let Some(document) = counterexample.filter(|_| self.shown.is_empty()) {
+            let message = format!("no longer takes all that it took, such as {document}");
+            self.tell(message, Some(document));
+        } else if self.obstacles.is_empty() {
+            self.tell("the schemas are too large or too involved to be compared".into(), None);
+        }
+        (self.obstacles, self.shown)
+    }
+
+    /// A schema that nothing fits is included in any other. That is hardly what its author meant, so it is not
+    /// counted as compatible.
+    pub fn of_emptiness(mut self) -> Vec<Obstacle> {
+        let mut shared = Vec::new();
+        self.parts(self.to, &mut shared, &mut Vec::new());
+        let mut own = vec![(self.from, Vec::new())];
+        self.parts(self.from, &mut Vec::new(), &mut own);
+        for (claim, steps) in own {
+            if claim != FALSE && !shared.contains(&claim) && matches!(self.search.find(&[claim]), Answer::Nothing) {
+                self.steps = steps;
+                self.tell(
+                    "nothing could be given here so far, so it cannot be told what is taken no longer".into(),
+                    None,
+                );
+                break;
+            }
+        }
+        self.obstacles
+    }
+
+    /// What is said of values within, at any depth, each with the way to it.
+    fn parts(&mut self, claim: Claim, seen: &mut Vec<Claim>, found: &mut Vec<(Claim, Vec<Step>)>) {
+        if seen.len() >= MAX_PARTS || self.steps.len() >= MAX_DEPTH || !include(seen, claim) {
+            return;
+        }
+        let node = self.search.claims.node(claim).clone();
+        match &*node {
+            Node::All(parts) => {
+                for part in parts {
+                    self.parts(if claim.is_denied() { !*part } else { *part }, seen, found);
+                }
+            }
+            Node::Schema(_) => self.parts(self.search.claims.meaning(claim), seen, found),
+            Node::Fact(fact) => {
+                if let (Some((step, inner)), false) = (step_down(fact), claim.is_denied()) {
+                    self.steps.push(step);
+                    found.push((inner, self.steps.clone()));
+                    self.parts(inner, seen, found);
+                    self.steps.pop();
+                }
+            }
+        }
+    }
+
+    /// Tells what of a claim about the value at this place does not follow from what was.
+    fn explain(&mut self, claim: Claim) {
+        let Some(counterexample) = self.counterexample(claim) else { return };
+        if self.obstacles.len() >= MAX_OBSTACLES || self.search.steps == 0 {
+            return;
+        }
+        // A schema that refers to itself is explained at its first place, and further down only if that told nothing.
+        let before = (self.obstacles.len(), self.cut);
+        let mut again = self.underway.iter().filter(|it| it.0 == claim);
+        if again.next().is_some_and(|it| it.1 < before.0) || again.next().is_some() {
+            self.cut += 1;
+            return;
+        }
+        self.underway.push((claim, before.0));
+        if self.steps.len() < MAX_DEPTH {
+            self.explain_parts(claim);
+        }
+        self.underway.pop();
+        if (self.obstacles.len(), self.cut) == before {
+            self.tell_of(claim, counterexample);
+        }
+    }
+
+    fn explain_parts(&mut self, claim: Claim) {
+        let node = self.search.claims.node(claim).clone();
+        match (&*node, claim.is_denied()) {
+            (Node::All(parts), false) => parts.iter().for_each(|it| self.explain(*it)),
+            (Node::All(parts), true) => self.explain_alternatives(parts),
+            (Node::Schema(_), _) => self.explain(self.search.claims.meaning(claim)),
+            (Node::Fact(Fact::Kind(kinds)), false) => {
+                let mut lost = ALL & !kinds;
+                // Numbers with and without a fraction are mostly lost together.
+                for group in [NUMBER, NULL, BOOLEAN, WHOLE, FRACTION, STRING, ARRAY, OBJECT] {
+                    if group & !lost == 0 {
+                        lost &= !group;
+                        let rest = self.search.claims.kind(ALL & !group);
+                        self.explain_leaf(rest);
+                    }
+                }
+            }
+            (Node::Fact(Fact::Others { names, patterns, claim: FALSE }), false) => {
+                let mut names = names.clone();
+                for name in self.names_so_far() {
+                    if self.search.patterns.names(&names, patterns, &name) == Some(false) {
+                        let gone = self.search.claims.fact(Fact::Field(name.clone(), FALSE));
+                        include(&mut names, name);
+                        self.explain_leaf(gone);
+                    }
+                }
+                let rest = Fact::Others { names, patterns: patterns.clone(), claim: FALSE };
+                let rest = self.search.claims.fact(rest);
+                self.explain_leaf(rest);
+            }
+            (Node::Fact(fact), false) => {
+                if let Some((step, inner)) = step_down(fact).filter(|it| it.1 != FALSE) {
+                    self.steps.push(step);
+                    self.explain(inner);
+                    self.steps.pop();
+                }
+            }
+            (Node::Fact(_), true) => {}
+        }
+    }
+
+    /// Of values of a kind that only one alternative takes, that one alone decides.
+    fn explain_alternatives(&mut self, parts: &[Claim]) {
+        for kind in EACH_KIND {
+            let mut able = parts.iter().map(|it| !*it).filter(|it| self.search.claims.may(*it) & kind != 0);
+            if let (Some(only), None) = (able.next(), able.next()) {
+                self.steps.push(Step::Only(kind));
+                self.explain(only);
+                self.steps.pop();
+            } else {
+                drop(able);
+                let other = self.search.claims.kind(ALL & !kind);
+                let mut all = parts.to_vec();
+                all.push(!other);
+                let none = self.search.claims.all(&all);
+                self.explain_leaf(!none);
+            }
+        }
+    }
+
+    /// Tells of a claim as it is, without a look at its parts.
+    fn explain_leaf(&mut self, claim: Claim) {
+        let Some(counterexample) = self.counterexample(claim) else { return };
+        if self.obstacles.len() < MAX_OBSTACLES && self.search.steps > 0 {
+            self.tell_of(claim, counterexample);
+        }
+    }
+
+    /// None, if the claim follows from what was; else a document that shows that it does not, if one is known.
+    fn counterexample(&mut self, claim: Claim) -> Option<Option<Rc<Value>>> {
+        let within = self.within(claim);
+        match self.search.find(&[self.from, !within]) {
+            Answer::Nothing => None,
+            Answer::Unknown => Some(None),
+            Answer::Document(document) => Some(self.shows_difference(&document).then_some(document)),
+        }
+    }
+
+    fn shows_difference(&mut self, document: &Value) -> bool {
+        self.search.holds(self.from, document) == Some(true) && self.search.holds(self.to, document) == Some(false)
+    }
+
+    /// The claim about a value at this place, as one about the document.
+    fn within(&mut self, mut claim: Claim) -> Claim {
+        for step in self.steps.iter().rev() {
+            let fact = match step {
+                Step::Field(name) => Fact::Field(name.clone(), claim),
+                Step::Item(index) => Fact::Item(*index, claim),
+                Step::Items(first) => Fact::Items(*first, claim),
+                Step::Matching(pattern) => Fact::Matching(pattern.clone(), claim),
+                Step::Others { names, patterns } => {
+                    Fact::Others { names: names.clone(), patterns: patterns.clone(), claim }
+                }
+                Step::Only(kind) => {
+                    let other = self.search.claims.kind(ALL & !kind);
+                    claim = self.search.claims.any(&[other, claim]);
+                    continue;
+                }
+            };
+            claim = self.search.claims.fact(fact);
+        }
+        claim
+    }
+
+    fn tell_of(&mut self, claim: Claim, counterexample: Option<Rc<Value>>) {
+        let mut message = self.message(claim, counterexample.as_deref());
+        if counterexample.is_none() {
+            message.insert_str(0, "cannot tell whether this is compatible: ");
+        }
+        self.tell(message, counterexample);
+    }
+
+    fn tell(&mut self, message: String, counterexample: Option<Rc<Value>>) {
+        let mut path = String::new();
+        for step in &self.steps {
+            match step {
+                Step::Field(name) => {
+                    path.push('/');
+                    path.push_str(&name.replace('~', "~0").replace('/', "~1"));
+                }
+                Step::Item(index) => path.push_str(&format!("/{index}")),
+                Step::Items(_) | Step::Matching(_) | Step::Others { .. } => path.push_str("/*"),
+                Step::Only(_) => {}
+            }
+        }
+        let certain = counterexample.is_some();
+        let obstacle = Obstacle { path: shortened(&path), message: shortened(&message), certain };
+        if !self.obstacles.contains(&obstacle) {
+            self.obstacles.push(obstacle);
+            self.shown.extend(counterexample);
+        }
+    }
+
+    /// The facts that were claimed, all together, of the value at this place.
+    fn before(&self) -> Vec<&Fact> {
+        let mut facts = self.facts(vec![self.from], ALL);
+        for step in &self.steps {
+            if let Step::Only(kind) = step {
+                facts = self.facts(facts, *kind);
+                continue;
+            }
+            let mut inner = Vec::new();
+            for claim in &facts {
+                let Some(fact) = self.search.claims.as_fact(*claim) else { continue };
+                match (step, fact) {
+                    (Step::Field(name), Fact::Field(it, claim)) if it == name => inner.push(*claim),
+                    (Step::Field(name), Fact::Others { names, patterns, claim })
+                        if !names.contains(name) && patterns.is_empty() =>
+                    {
+                        inner.push(*claim);
+                    }
+                    (Step::Item(index), Fact::Item(it, claim)) if it == index => inner.push(*claim),
+                    (Step::Item(index), Fact::Items(first, claim)) if first <= index => inner.push(*claim),
+                    (Step::Items(first), Fact::Items(it, claim)) if it <= first => inner.push(*claim),
+                    (Step::Matching(pattern), Fact::Matching(it, claim)) if it == pattern => inner.push(*claim),
+                    (Step::Others { .. }, Fact::Others { claim, .. }) => inner.push(*claim),
+                    _ => {}
+                }
+            }
+            facts = self.facts(inner, ALL);
+        }
+        facts.retain(|it| !it.is_denied());
+        facts.into_iter().filter_map(|it| self.search.claims.as_fact(it)).collect()
+    }
+
+    /// The facts that some claims come to for values of some kinds; alternatives count if only one takes these.
+    fn facts(&self, mut claims: Vec<Claim>, kinds: Kinds) -> Vec<Claim> {
+        let (mut facts, mut seen) = (Vec::new(), Vec::new());
+        while let Some(claim) = claims.pop() {
+            if !include(&mut seen, claim) || seen.len() > MAX_PARTS {
+                continue;
+            }
+            match (&**self.search.claims.node(claim), claim.is_denied()) {
+                (Node::All(parts), false) => claims.extend(parts),
+                (Node::All(parts), true) => {
+                    let mut able = parts.iter().map(|it| !*it).filter(|it| self.search.claims.may(*it) & kinds != 0);
+                    match (able.next(), able.next()) {
+                        (Some(only), None) => claims.push(only),
+                        _ => facts.push(claim),
+                    }
+                }
+                (Node::Schema(_), _) => claims.push(self.search.claims.meaning(claim)),
+                (Node::Fact(_), _) => facts.push(claim),
+            }
+        }
+        facts
+    }
+
+    fn names_so_far(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for fact in self.before() {
+            match fact {
+                Fact::Field(name, _) | Fact::Required(name) => names.push(name.clone()),
+                Fact::Others { names: it, .. } => names.extend_from_slice(it),
+                _ => {}
+            }
+        }
+        names
+    }
+
+    fn message(&self, claim: Claim, counterexample: Option<&Value>) -> String {
+        match (&**self.search.claims.node(claim), claim.is_denied()) {
+            (Node::Fact(fact), false) => wording::of(fact, &self.before()),
+            _ if claim == FALSE => "takes nothing any more".into(),
+            _ => match counterexample.and_then(|it| self.value_in(it)) {
+                Some(value) => format!("no longer takes all that it took, such as {value}"),
+                None => "takes other values than before".into(),
+            },
+        }
+    }
+
+    /// The value at this place of a document; none, if there may be several.
+    fn value_in<'v>(&self, document: &'v Value) -> Option<&'v Value> {
+        self.steps.iter().try_fold(document, |value, step| match step {
+            Step::Field(name) => value.get(name),
+            Step::Item(index) => value.get(index),
+            Step::Only(_) => Some(value),
+            Step::Items(_) | Step::Matching(_) | Step::Others { .. } => None,
+        })
+    }
+}
+
+/// Where a fact leads, and what it claims there.
+fn step_down(fact: &Fact) -> Option<(Step, Claim)> {
+    Some(match fact {
+        Fact::Field(name, claim) => (Step::Field(name.clone()), *claim),
+        Fact::Item(index, claim) => (Step::Item(*index), *claim),
+        Fact::Items(first, claim) => (Step::Items(*first), *claim),
+        Fact::Matching(pattern, claim) => (Step::Matching(pattern.clone()), *claim),
+        Fact::Others { names, patterns, claim } => {
+            (Step::Others { names: names.clone(), patterns: patterns.clone() }, *claim)
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,238 @@
+//! A number of which some facts are so.
+
+use super::claims::{Claim, Fact, Kinds, Side, WHOLE};
+use super::numbers;
+use super::search::{Answer, Search};
+use serde_json::{Number, Value};
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+/// How many numbers are tried.
+const MAX_TRIES: i128 = 500;
+const FAR: i128 = 100;
+
+/// A bound, and whether it is itself left out.
+type Bound = (Number, bool);
+
+#[derive(Default)]
+pub struct Range {
+    least: Option<Bound>,
+    most: Option<Bound>,
+}
+
+impl Range {
+    pub fn is_empty(&self) -> bool {
+        let (Some((least, above)), Some((most, below))) = (&self.least, &self.most) else { return false };
+        match numbers::compare(least, most) {
+            Ordering::Less => false,
+            Ordering::Equal => *above || *below,
+            Ordering::Greater => true,
+        }
+    }
+
+    fn narrow(&mut self, side: Side, limit: &Number, open: bool) {
+        let (bound, inwards) = match side {
+            Side::Least => (&mut self.least, Ordering::Greater),
+            Side::Most => (&mut self.most, Ordering::Less),
+        };
+        let narrower = bound.as_ref().is_none_or(|(known, known_open)| match numbers::compare(limit, known) {
+            Ordering::Equal => open && !known_open,
+            order => order == inwards,
+        });
+        if narrower {
+            *bound = Some((limit.clone(), open));
+        }
+    }
+}
+
+/// Tenths, hundredths and so on in which all is counted, so that all are whole.
+struct Scale {
+    places: u32,
+}
+
+impl Scale {
+    fn count(&self, number: &Number) -> Option<i128> {
+        let (digits, places) = numbers::decimal(number)?;
+        digits.checked_mul(10_i128.checked_pow(self.places.checked_sub(places)?)?)
+    }
+}
+
+impl Search {
+    /// The range that the facts leave.
+    pub fn range(&self, facts: &[Claim]) -> Range {
+        let mut range = Range::default();
+        for claim in facts {
+            if let Some(Fact::Bound { side, open, limit }) = self.claims.as_fact(*claim) {
+                match (side, claim.is_denied()) {
+                    (side, false) => range.narrow(*side, limit, *open),
+                    (Side::Least, true) => range.narrow(Side::Most, limit, !open),
+                    (Side::Most, true) => range.narrow(Side::Least, limit, !open),
+                }
+            }
+        }
+        range
+    }
+
+    pub fn number(&mut self, kind: Kinds, facts: &[Claim]) -> Answer {
+        let range = self.range(facts);
+        let (mut multiples, mut others) = (Vec::new(), Vec::new());
+        for claim in facts {
+            if let Some(Fact::MultipleOf(of)) = self.claims.as_fact(*claim) {
+                if claim.is_denied() { others.push(of.clone()) } else { multiples.push(of.clone()) }
+            }
+        }
+        if kind == WHOLE {
+            return self.multiple(facts, &range, &multiples, &others, 0).unwrap_or(Answer::Unknown);
+        }
+        if multiples.iter().any(|it| numbers::whole(it).is_some_and(|it| it.unsigned_abs() < 1 << 53)) {
+            return Answer::Nothing;
+        }
+        if multiples.is_empty() {
+            return self.between(facts, &range);
+        }
+        let mut places = 0;
+        for (limit, _) in range.least.iter().chain(&range.most) {
+            places = places.max(numbers::decimal(limit).map_or(0, |it| it.1));
+        }
+        for number in multiples.iter().chain(&others) {
+            places = places.max(numbers::decimal(number).map_or(0, |it| it.1));
+        }
+        self.multiple(facts, &range, &multiples, &others, places).unwrap_or(Answer::Unknown)
+    }
+
+    /// A multiple of some numbers and of none of others, counted in units of so many places. Whole numbers are counted
+    /// in ones; of those with a fraction the whole ones are left out. None, if there are too many digits.
+    fn multiple(
+        &mut self,
+        facts: &[Claim],
+        range: &Range,
+        multiples: &[Number],
+        others: &[Number],
+        places: u32,
+    ) -> Option<Answer> {
+        let scale = Scale { places };
+        let mut unit = 1;
+        for it in multiples {
+            unit = least_common_multiple(unit, counted(it, &scale)?)?;
+        }
+        for it in others {
+            if unit % counted(it, &scale)? == 0 {
+                return Some(Answer::Nothing);
+            }
+        }
+        let one = 10_i128.checked_pow(places)?;
+        if places > 0 && unit % one == 0 {
+            return Some(Answer::Nothing);
+        }
+        let least = range.least.as_ref().map_or(Some(None), |(limit, open)| inwards(limit, *open, &scale, 1))?;
+        let most = range.most.as_ref().map_or(Some(None), |(limit, open)| inwards(limit, *open, &scale, -1))?;
+        let first = least.map(|it| it.div_euclid(unit) + i128::from(it.rem_euclid(unit) != 0));
+        let last = most.map(|it| it.div_euclid(unit));
+        let (start, step) = match (first, last) {
+            (Some(first), _) => (first, 1),
+            (None, Some(last)) => (last, -1),
+            (None, None) => (0, 1),
+        };
+        let mut told = true;
+        for index in 0..MAX_TRIES + FAR {
+            // One after the other; then powers of two, for beyond 64 bits documents hold little else.
+            let far = index - MAX_TRIES;
+            let count = if far < 0 { start.checked_add(index * step)? } else { (step << (FAR - far)) / unit };
+            let outside = first.is_some_and(|it| count < it) || last.is_some_and(|it| count > it);
+            match (outside, far < 0) {
+                (true, true) => return Some(if told { Answer::Nothing } else { Answer::Unknown }),
+                (true, false) => continue,
+                (false, _) => {}
+            }
+            let count = count.checked_mul(unit)?;
+            if places > 0 && count % one == 0 {
+                continue;
+            }
+            let number = if places == 0 { numbers::from_whole(count) } else { numbers::from_decimal(count, places) };
+            let Some(number) = number else { continue };
+            self.spend(1);
+            let document = Value::Number(number);
+            match self.fits(facts, &document) {
+                Some(true) => return Some(Answer::Document(Rc::new(document))),
+                Some(false) => {}
+                None => told = false,
+            }
+        }
+        Some(Answer::Unknown)
+    }
+
+    /// A number with a fraction within a range.
+    fn between(&mut self, facts: &[Claim], range: &Range) -> Answer {
+        let (least, most) = (range.least.as_ref().map(|it| &it.0), range.most.as_ref().map(|it| &it.0));
+        if let (Some(least), Some(most)) = (least, most)
+            && numbers::compare(least, most) == Ordering::Equal
+        {
+            let told = self.fits(facts, &Value::Number(least.clone()));
+            return match told {
+                Some(true) if !numbers::is_whole(least) => Answer::Document(Rc::new(Value::Number(least.clone()))),
+                None => Answer::Unknown,
+                _ => Answer::Nothing,
+            };
+        }
+        let (least, most) = (least.and_then(Number::as_f64), most.and_then(Number::as_f64));
+        let (low, high) = match (least, most) {
+            (Some(low), Some(high)) => (low, high),
+            (Some(low), None) => (low, low + 1.0),
+            (None, Some(high)) => (high - 1.0, high),
+            (None, None) => (0.0, 1.0),
+        };
+        let mut tries = vec![low, high];
+        for part in [0.5, 0.1, 0.3, 0.01, 0.007, 0.123_457] {
+            tries.extend([low.floor() + part, high.ceil() - part]);
+        }
+        for part in 1..64 {
+            tries.push(low + (high - low) * f64::from(part) / 64.0);
+        }
+        for number in tries {
+            let Some(number) = Number::from_f64(number).filter(|it| !numbers::is_whole(it)) else { continue };
+            let document = Value::Number(number);
+            if self.fits(facts, &document) == Some(true) {
+                return Answer::Document(Rc::new(document));
+            }
+        }
+        Answer::Unknown
+    }
+}
+
+/// What a number's multiples are the multiples of, counted in units. Of the multiples of 1.5, 3 and 6 are whole: of
+/// whole numbers, the multiples of 3.
+fn counted(number: &Number, scale: &Scale) -> Option<i128> {
+    let (digits, places) = numbers::decimal(number)?;
+    let count = match places.checked_sub(scale.places) {
+        None | Some(0) => scale.count(number)?,
+        Some(more) => digits / greatest_common_divisor(digits, 10_i128.checked_pow(more)?),
+    };
+    (count > 0).then_some(count)
+}
+
+/// The first count within a bound. A bound beyond all counts is none, on its outer side.
+fn inwards(limit: &Number, open: bool, scale: &Scale, step: i128) -> Option<Option<i128>> {
+    let float = limit.as_f64()?;
+    if float.abs() >= 1e38 {
+        return if (float > 0.0) == (step < 0) { Some(None) } else { None };
+    }
+    if scale.places == 0 && !numbers::is_whole(limit) {
+        return Some(Some(if step > 0 { float.ceil() } else { float.floor() } as i128));
+    }
+    let count = match numbers::whole(limit) {
+        Some(whole) => whole.checked_mul(10_i128.checked_pow(scale.places)?)?,
+        None => scale.count(limit)?,
+    };
+    Some(Some(if open { count.checked_add(step)? } else { count }))
+}
+
+fn greatest_common_divisor(mut left: i128, mut right: i128) -> i128 {
+    while right != 0 {
+        (left, right) = (right, left % right);
+    }
+    left.abs()
+}
+
+fn least_common_multiple(left: i128, right: i128) -> Option<i128> {
+    (left / greatest_common_divisor(left, right)).checked_mul(right)
+}

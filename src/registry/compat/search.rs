@@ -1,0 +1,401 @@
+//! The search for a document of which several claims are so, by building one: one kind of value after the other, one
+//! alternative after the other, and within lists and objects one value after the other. If every way ends in a
+//! contradiction, there is no such document.
+//!
+//! A schema that refers to itself asks the same question again further down. There the answer is no: a document that
+//! needed a smaller one of its own sort could be replaced by that one.
+
+use super::claims::{
+    ARRAY, BOOLEAN, Claim, Claims, EACH_KIND, FALSE, Fact, Kinds, NULL, Node, OBJECT, STRING, Side, include, kind_of,
+};
+use super::holds::Judge;
+use super::patterns::Patterns;
+use serde_json::Value;
+use std::rc::Rc;
+
+/// How deep questions are nested, in values and in alternatives.
+const MAX_DEPTH: usize = 120;
+
+#[derive(Clone, Debug)]
+pub enum Answer {
+    Document(Rc<Value>),
+    /// There is no such document.
+    Nothing,
+    Unknown,
+}
+
+/// The answers about several ways to the same end, one after the other.
+pub struct Ways {
+    told: bool,
+}
+
+impl Ways {
+    pub fn new() -> Self {
+        Self { told: true }
+    }
+
+    /// A document, if this way led to one; then no other need be tried.
+    pub fn document(&mut self, answer: Answer) -> Option<Rc<Value>> {
+        match answer {
+            Answer::Document(document) => return Some(document),
+            Answer::Nothing => {}
+            Answer::Unknown => self.told = false,
+        }
+        None
+    }
+
+    pub fn doubt(&mut self) {
+        self.told = false;
+    }
+
+    /// The answer when none of them led to a document.
+    pub fn exhausted(&self) -> Answer {
+        if self.told { Answer::Nothing } else { Answer::Unknown }
+    }
+}
+
+pub struct Search {
+    pub claims: Claims,
+    pub patterns: Patterns,
+    /// How much work may still be done.
+    pub steps: usize,
+    /// Answers by the number of the claim.
+    known: Vec<Option<Answer>>,
+    /// Questions that are being answered, and the first of them that an answer since then relied on.
+    underway: Vec<Claim>,
+    relied_on: usize,
+    depth: usize,
+}
+
+/// One way in which all claims may be so of a value of one kind.
+#[derive(Clone)]
+struct Branch {
+    kind: Kinds,
+    /// Everything that is claimed, sorted.
+    claimed: Vec<Claim>,
+    facts: Vec<Claim>,
+    /// Claims of which one part or another must fail.
+    choices: Vec<Claim>,
+}
+
+impl Branch {
+    fn claims(&self, claim: Claim) -> bool {
+        self.claimed.binary_search(&claim).is_ok()
+    }
+}
+
+impl Search {
+    pub fn new(claims: Claims, steps: usize) -> Self {
+        Self {
+            claims,
+            patterns: Patterns::default(),
+            steps,
+            known: Vec::new(),
+            underway: Vec::new(),
+            relied_on: usize::MAX,
+            depth: 0,
+        }
+    }
+
+    /// A document of which all the claims are so.
+    pub fn find(&mut self, goal: &[Claim]) -> Answer {
+        let goal = self.claims.all(goal);
+        if goal == FALSE {
+            return Answer::Nothing;
+        }
+        if let Some(Some(answer)) = self.known.get(goal.number()) {
+            return answer.clone();
+        }
+        if let Some(index) = self.underway.iter().position(|it| *it == goal) {
+            self.relied_on = self.relied_on.min(index);
+            return Answer::Nothing;
+        }
+        if !self.spend(1) || self.depth >= MAX_DEPTH {
+            return Answer::Unknown;
+        }
+        let own = self.underway.len();
+        let before = std::mem::replace(&mut self.relied_on, usize::MAX);
+        self.underway.push(goal);
+        self.depth += 1;
+        let answer = self.each_kind(goal);
+        self.depth -= 1;
+        self.underway.pop();
+        // What relied on an open question is not kept: it may turn out otherwise.
+        if self.relied_on >= own || matches!(answer, Answer::Document(_)) {
+            if self.known.len() <= goal.number() {
+                self.known.resize(goal.number() + 1, None);
+            }
+            self.known[goal.number()] = Some(answer.clone());
+        }
+        if self.relied_on >= own {
+            self.relied_on = usize::MAX;
+        }
+        self.relied_on = self.relied_on.min(before);
+        answer
+    }
+
+    pub fn holds(&mut self, claim: Claim, document: &Value) -> Option<bool> {
+        Judge { claims: &self.claims, patterns: &mut self.patterns, steps: &mut self.steps }.holds(claim, document)
+    }
+
+    pub fn spend(&mut self, steps: usize) -> bool {
+        self.steps = self.steps.saturating_sub(steps);
+        self.steps > 0
+    }
+
+    fn each_kind(&mut self, goal: Claim) -> Answer {
+        let mut ways = Ways::new();
+        for kind in EACH_KIND {
+            let mut branch = Branch { kind, claimed: Vec::new(), facts: Vec::new(), choices: Vec::new() };
+            if self.claim(&mut branch, goal) {
+                let answer = self.explore(branch);
+                if let Some(document) = ways.document(answer) {
+                    return Answer::Document(document);
+                }
+            }
+        }
+        ways.exhausted()
+    }
+
+    /// Adds a claim to a branch; false, if it contradicts the others.
+    fn claim(&mut self, branch: &mut Branch, claim: Claim) -> bool {
+        if self.claims.may(claim) & branch.kind == 0 || branch.claims(!claim) {
+            return false;
+        }
+        if self.claims.must(claim) & branch.kind != 0 || !include(&mut branch.claimed, claim) {
+            return true;
+        }
+        let node = self.claims.node(claim).clone();
+        match &*node {
+            Node::All(parts) if !claim.is_denied() => {
+                self.spend(parts.len() / 8);
+                parts.iter().all(|it| self.claim(branch, *it))
+            }
+            Node::All(_) => {
+                branch.choices.push(claim);
+                true
+            }
+            Node::Schema(_) => self.claim(branch, self.claims.meaning(claim)),
+            // A value within lists and objects differs in one of its parts.
+            Node::Fact(Fact::OneOf(values)) if claim.is_denied() && branch.kind & (ARRAY | OBJECT) != 0 => {
+                let kind = branch.kind;
+                values.iter().filter(|it| kind_of(it) == kind).all(|value| {
+                    let spelled = self.spelled(value);
+                    self.claim(branch, !spelled)
+                })
+            }
+            Node::Fact(_) => {
+                branch.facts.push(claim);
+                true
+            }
+        }
+    }
+
+    /// That a value is this list or object, part by part.
+    fn spelled(&mut self, value: &Value) -> Claim {
+        let mut parts = Vec::new();
+        match value {
+            Value::Array(items) => {
+                let limit = items.len() as u64;
+                parts.push(self.claims.fact(Fact::Size { of: ARRAY, side: Side::Least, limit }));
+                parts.push(self.claims.fact(Fact::Size { of: ARRAY, side: Side::Most, limit }));
+                for (index, item) in items.iter().enumerate() {
+                    let equal = self.claims.one_of(std::slice::from_ref(item));
+                    parts.push(self.claims.fact(Fact::Item(index, equal)));
+                }
+            }
+            Value::Object(fields) => {
+                let mut names = Vec::new();
+                for (name, field) in fields {
+                    include(&mut names, name.clone());
+                    let equal = self.claims.one_of(std::slice::from_ref(field));
+                    parts.push(self.claims.fact(Fact::Required(name.clone())));
+                    parts.push(self.claims.fact(Fact::Field(name.clone(), equal)));
+                }
+                parts.push(self.claims.fact(Fact::Others { names, patterns: Vec::new(), claim: FALSE }));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+        self.claims.all(&parts)
+    }
+
+    fn explore(&mut self, mut branch: Branch) -> Answer {
+        if !self.spend(1 + (branch.facts.len() + branch.choices.len()) / 4) || self.depth >= MAX_DEPTH {
+            return Answer::Unknown;
+        }
+        if !self.settle(&mut branch) || self.clash(&branch) {
+            return Answer::Nothing;
+        }
+        if let Some(values) = self.few_values(&branch) {
+            return self.try_each(&branch, values);
+        }
+        if branch.choices.is_empty() {
+            return self.build(&branch);
+        }
+        let choice = branch.choices.remove(0);
+        let mut ways = Ways::new();
+        self.depth += 1;
+        for alternative in self.alternatives(&branch, choice).unwrap_or_default() {
+            let mut branch = branch.clone();
+            if self.claim(&mut branch, alternative) {
+                let answer = self.explore(branch);
+                if let Some(document) = ways.document(answer) {
+                    self.depth -= 1;
+                    return Answer::Document(document);
+                }
+            }
+        }
+        self.depth -= 1;
+        ways.exhausted()
+    }
+
+    /// Makes the choices that are none, and drops those that are made already; false, if one has no way left.
+    fn settle(&mut self, branch: &mut Branch) -> bool {
+        let mut index = 0;
+        while index < branch.choices.len() {
+            match self.alternatives(branch, branch.choices[index]).as_deref() {
+                Some([]) => return false,
+                Some([only]) => {
+                    branch.choices.remove(index);
+                    if !self.claim(branch, *only) {
+                        return false;
+                    }
+                    index = 0;
+                }
+                Some(ways) => {
+                    let made = branch.choices.len() > 1 && ways.iter().any(|it| self.follows(branch, *it));
+                    if made {
+                        branch.choices.remove(index);
+                    } else {
+                        index += 1;
+                    }
+                }
+                None => {
+                    branch.choices.remove(index);
+                }
+            }
+        }
+        true
+    }
+
+    /// What is left to choose from; none, if the choice is made already.
+    fn alternatives(&mut self, branch: &Branch, choice: Claim) -> Option<Vec<Claim>> {
+        let node = self.claims.node(choice).clone();
+        let Node::All(parts) = &*node else { return None };
+        self.spend(parts.len() / 8);
+        let mut left = Vec::new();
+        for part in parts {
+            let way = !*part;
+            if self.claims.must(way) & branch.kind != 0 || branch.claims(way) {
+                return None;
+            }
+            if self.claims.may(way) & branch.kind != 0 && !branch.claims(*part) {
+                left.push(way);
+            }
+        }
+        Some(left)
+    }
+
+    /// Whether a field is different from what it is denied to be by all that is claimed of it. So the alternatives that
+    /// a field like `kind` tells apart are not tried one by one.
+    fn follows(&mut self, branch: &Branch, claim: Claim) -> bool {
+        let node = self.claims.node(claim).clone();
+        let Node::Fact(Fact::Field(name, denied)) = &*node else { return false };
+        if !claim.is_denied() {
+            return false;
+        }
+        let required = self.claims.fact(Fact::Required(name.clone()));
+        if !branch.claims(required) {
+            return false;
+        }
+        let mut goal = vec![*denied];
+        for fact in &branch.facts {
+            match self.claims.as_fact(*fact) {
+                Some(Fact::Field(it, claim)) if it == name && !fact.is_denied() => goal.push(*claim),
+                _ => {}
+            }
+        }
+        goal.len() > 1 && matches!(self.find(&goal), Answer::Nothing)
+    }
+
+    /// Bounds that leave nothing, seen before all alternatives are tried.
+    fn clash(&self, branch: &Branch) -> bool {
+        if branch.kind & (STRING | ARRAY | OBJECT) != 0 {
+            let (least, most) = self.sizes(&branch.facts);
+            return least > most;
+        }
+        self.range(&branch.facts).is_empty()
+    }
+
+    /// The least and the greatest size that the facts allow.
+    pub fn sizes(&self, facts: &[Claim]) -> (u64, u64) {
+        let (mut least, mut most) = (0, u64::MAX);
+        for claim in facts {
+            if let Some(Fact::Size { side, limit, .. }) = self.claims.as_fact(*claim) {
+                match (side, claim.is_denied()) {
+                    (Side::Least, false) => least = least.max(*limit),
+                    (Side::Most, true) => least = least.max(limit.saturating_add(1)),
+                    (Side::Most, false) => most = most.min(*limit),
+                    (Side::Least, true) => most = most.min(limit.saturating_sub(1)),
+                }
+            }
+        }
+        (least, most)
+    }
+
+    /// All values that come into question, if they are few.
+    fn few_values(&self, branch: &Branch) -> Option<Vec<Value>> {
+        match branch.kind {
+            NULL => return Some(vec![Value::Null]),
+            BOOLEAN => return Some(vec![Value::Bool(false), Value::Bool(true)]),
+            _ => {}
+        }
+        branch.facts.iter().find_map(|claim| match self.claims.as_fact(*claim) {
+            Some(Fact::OneOf(values)) if !claim.is_denied() => {
+                Some(values.iter().filter(|it| kind_of(it) == branch.kind).cloned().collect())
+            }
+            _ => None,
+        })
+    }
+
+    fn try_each(&mut self, branch: &Branch, values: Vec<Value>) -> Answer {
+        let mut ways = Ways::new();
+        let mut claims = branch.facts.clone();
+        claims.extend_from_slice(&branch.choices);
+        for value in values {
+            match self.fits(&claims, &value) {
+                Some(true) => return Answer::Document(Rc::new(value)),
+                Some(false) => {}
+                None => ways.doubt(),
+            }
+        }
+        ways.exhausted()
+    }
+
+    /// Whether a document is as all the claims say.
+    pub fn fits(&mut self, claims: &[Claim], document: &Value) -> Option<bool> {
+        let mut told = Some(true);
+        for claim in claims {
+            match self.holds(*claim, document) {
+                Some(true) => {}
+                Some(false) => return Some(false),
+                None => told = None,
+            }
+        }
+        told
+    }
+
+    /// A value of which facts alone are claimed.
+    fn build(&mut self, branch: &Branch) -> Answer {
+        let answer = match branch.kind {
+            STRING => self.text(&branch.facts),
+            ARRAY => self.list(&branch.facts),
+            OBJECT => self.object(&branch.facts),
+            kind => self.number(kind, &branch.facts),
+        };
+        match answer {
+            Answer::Document(document) if self.fits(&branch.facts, &document) != Some(true) => Answer::Unknown,
+            answer => answer,
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A text of which some facts are so.
+
+use super::claims::{Claim, Fact};
+use super::search::{Answer, Search};
+use serde_json::Value;
+use std::rc::Rc;
+
+/// The longest text that is made.
+const MAX_LENGTH: u64 = 5_000;
+
+/// Texts that fit or do not fit many a pattern.
+const USUAL: [&str; 12] =
+    ["", "a", "A", "0", "1", "ab", "a1", "-", " ", "2020-01-01", "a@b.co", "https://example.com/"];
+
+impl Search {
+    pub fn text(&mut self, facts: &[Claim]) -> Answer {
+        let (least, most) = self.sizes(facts);
+        if least > MAX_LENGTH {
+            return Answer::Unknown;
+        }
+        let mut patterns = Vec::new();
+        let mut excluded = 0;
+        for claim in facts {
+            match self.claims.as_fact(*claim) {
+                Some(Fact::Pattern(pattern)) => patterns.push(pattern.clone()),
+                Some(Fact::OneOf(values)) => excluded += values.len(),
+                _ => {}
+            }
+        }
+        let mut texts = Vec::new();
+        for pattern in &patterns {
+            guess(pattern, &mut texts);
+        }
+        texts.extend(USUAL.map(String::from));
+        for text in &mut texts {
+            let last = text.chars().next_back().unwrap_or('a');
+            for _ in text.chars().count()..least as usize {
+                text.push(last);
+            }
+        }
+        // Without patterns, as many texts as are excluded and one more are enough.
+        let length = if most > least { least + 1 } else { least } as usize;
+        for index in 0..=excluded as u32 {
+            texts.extend(char::from_u32('a' as u32 + index).map(|it| it.to_string().repeat(length)));
+        }
+        let mut told = patterns.is_empty();
+        for text in texts {
+            self.spend(patterns.len() * (1 + text.len() / 64));
+            let document = Value::String(text);
+            match self.fits(facts, &document) {
+                Some(true) => return Answer::Document(Rc::new(document)),
+                Some(false) => {}
+                None => told = false,
+            }
+        }
+        if told { Answer::Nothing } else { Answer::Unknown }
+    }
+}
+
+/// Adds texts that may fit a pattern: what is left of it without its signs, up to an alternative or a class.
+pub fn guess(pattern: &str, texts: &mut Vec<String>) {
+    let start = pattern.split(['[', '.', '{', '|']).next().unwrap_or_default();
+    for part in pattern.split('|').chain([start]) {
+        let text = part.replace(['^', '$', '\\', '(', ')', '+', '*', '?'], "");
+        texts.push(text.clone() + "a");
+        texts.push(text.clone() + "0");
+        texts.push(text);
+    }
+}

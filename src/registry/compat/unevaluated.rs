@@ -1,0 +1,128 @@
+//! `unevaluatedProperties`: the fields that nothing else about the same value has described. Which these are depends on
+//! the alternatives that hold, so it is said field by field: it is as the keyword demands, or an alternative that
+//! describes it holds.
+
+use super::claims::{Claim, Fact, TRUE, include};
+use super::read::{Reader, keys};
+use serde_json::{Map, Value};
+
+/// What one schema describes, if its condition holds.
+struct Described {
+    condition: Claim,
+    names: Vec<String>,
+    patterns: Vec<String>,
+    /// Every field, as `additionalProperties` does.
+    all: bool,
+}
+
+/// What the keyword says in a schema of these keywords; none, if it cannot be told.
+pub fn properties<'a>(reader: &mut Reader<'a, '_>, keywords: &'a Map<String, Value>, rest: &'a Value) -> Option<Claim> {
+    let rest = reader.schema(rest);
+    let mut described = Vec::new();
+    collect(reader, keywords, TRUE, true, &mut described)?;
+    // Which names fit a pattern that counts only at times is not asked.
+    if described.iter().any(|it| it.condition != TRUE && !it.patterns.is_empty()) {
+        return None;
+    }
+    let (mut names, mut patterns, mut everything) = (Vec::new(), Vec::new(), Vec::new());
+    for it in &described {
+        for name in &it.names {
+            include(&mut names, name.clone());
+        }
+        for pattern in &it.patterns {
+            include(&mut patterns, pattern.clone());
+        }
+        if it.all {
+            everything.push(it.condition);
+        }
+    }
+    let mut parts = Vec::new();
+    for name in &names {
+        let mut ways = everything.clone();
+        ways.extend(described.iter().filter(|it| it.names.contains(name)).map(|it| it.condition));
+        if ways.contains(&TRUE) {
+            continue;
+        }
+        // The name may fit one of the patterns, and is then described; that is not asked either.
+        if !patterns.is_empty() {
+            return None;
+        }
+        ways.push(reader.claims.fact(Fact::Field(name.clone(), rest)));
+        parts.push(reader.claims.any(&ways));
+    }
+    let mut ways = everything;
+    ways.push(reader.claims.fact(Fact::Others { names, patterns, claim: rest }));
+    parts.push(reader.claims.any(&ways));
+    Some(reader.claims.all(&parts))
+}
+
+fn collect<'a>(
+    reader: &mut Reader<'a, '_>,
+    keywords: &'a Map<String, Value>,
+    condition: Claim,
+    outermost: bool,
+    described: &mut Vec<Described>,
+) -> Option<()> {
+    reader.spend()?;
+    let all =
+        keywords.contains_key("additionalProperties") || (!outermost && keywords.contains_key("unevaluatedProperties"));
+    let (names, patterns) = (keys(keywords, "properties"), keys(keywords, "patternProperties"));
+    if all || !names.is_empty() || !patterns.is_empty() {
+        described.push(Described { condition, names, patterns, all });
+    }
+    for (keyword, value) in keywords {
+        match keyword.as_str() {
+            "$ref" => {
+                let target = reader.target(value)?;
+                part(reader, target, condition, described)?;
+            }
+            "$dynamicRef" => return None,
+            "allOf" => {
+                for it in value.as_array()? {
+                    part(reader, it, condition, described)?;
+                }
+            }
+            "anyOf" | "oneOf" => {
+                for it in value.as_array()? {
+                    let holds = reader.schema(it);
+                    let condition = reader.claims.all(&[condition, holds]);
+                    part(reader, it, condition, described)?;
+                }
+            }
+            "dependentSchemas" => {
+                for (name, it) in value.as_object()? {
+                    let present = reader.present(name);
+                    let condition = reader.claims.all(&[condition, present]);
+                    part(reader, it, condition, described)?;
+                }
+            }
+            "if" => {
+                let holds = reader.schema(value);
+                let (then, otherwise) =
+                    (reader.claims.all(&[condition, holds]), reader.claims.all(&[condition, !holds]));
+                part(reader, value, then, described)?;
+                if let Some(it) = keywords.get("then") {
+                    part(reader, it, then, described)?;
+                }
+                if let Some(it) = keywords.get("else") {
+                    part(reader, it, otherwise, described)?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(())
+}
+
+fn part<'a>(
+    reader: &mut Reader<'a, '_>,
+    schema: &'a Value,
+    condition: Claim,
+    described: &mut Vec<Described>,
+) -> Option<()> {
+    let Some(keywords) = schema.as_object() else { return Some(()) };
+    reader.depth += 1;
+    let collected = collect(reader, keywords, condition, false, described);
+    reader.depth -= 1;
+    collected
+}
