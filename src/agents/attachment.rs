@@ -52,12 +52,16 @@ pub async fn attach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config:
     let change = Change::new(Action::Attach, subject(&agent, tool_id))
         .of_tool(tool_id)
         .to(&state(&agent, tool_id, config.as_ref()))?
-        .only_if(store::HAS_ROOM, [agent_id.as_str().into(), store::MAX_ATTACHED.into()]);
+        .only_if(
+            store::HAS_ROOM,
+            [agent_id.as_str().into(), store::MAX_ATTACHED.into(), tool_id.as_str().into(), tool.key.into()],
+        );
     let attachment = store::insert_attachment(scope.workspace(), agent_id, &tool, config.as_ref(), scope.app().now());
     match scope.write([change.record(&scope.author().await?), attachment]).await? {
-        Ok([_, inserted]) if inserted.changes() == 0 => {
-            Err(Error::Conflict(format!("{agent_id} has {} tools attached, and cannot have more", store::MAX_ATTACHED)))
-        }
+        Ok([_, inserted]) if inserted.changes() == 0 => Err(Error::Conflict(format!(
+            "{agent_id} has {} tools attached and cannot have more, or {tool_id} was changed meanwhile",
+            store::MAX_ATTACHED
+        ))),
         Ok(_) => Ok(Attached { tool, config }),
         Err(Failure::Duplicate) => Err(Error::AlreadyExists(format!("{tool_id} is already attached to {agent_id}"))),
         Err(Failure::MissingReference) => Err(Error::not_found("Agent", agent_id)),

@@ -18,36 +18,43 @@ pub struct Config(pub Map<String, Value>);
 impl Config {
     /// Whether the configuration fits `tool`, with every fault named.
     pub fn check(&self, tool: &Tool) -> Result<()> {
+        let mut problems = self.problems(Some(tool))?;
+        let defaults = self.defaults();
+        if !defaults.is_empty() {
+            for it in schema::compiled(&tool.parameters_schema)?.violations_of_properties(&defaults) {
+                problems.push(match it.path.strip_prefix('/') {
+                    Some(parameter) => problem(format!("/config/{DEFAULT_PREFIX}{parameter}"), it.message),
+                    None => problem("/config".into(), it.message),
+                });
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+    }
+
+    /// What no configuration may hold, whether its defaults fit the tool's present version or not.
+    /// A built-in, which has no secrets, need not be known.
+    pub fn problems(&self, tool: Option<&Tool>) -> Result<Vec<Problem>> {
         let mut problems = Vec::new();
-        let mut problem = |path: String, message: String| {
-            problems.push(Problem { place: Place::Body, path, message });
-        };
         let bytes = self.to_json().len();
         if bytes > MAX_CONFIG_BYTES {
-            problem("/config".into(), format!("has {bytes} bytes; {MAX_CONFIG_BYTES} are allowed"));
+            problems.push(problem("/config".into(), format!("has {bytes} bytes; {MAX_CONFIG_BYTES} are allowed")));
         }
         if let Some(limit) = self.0.get("max_result_bytes")
             && limit.as_u64().is_none_or(|it| it == 0)
         {
-            problem("/config/max_result_bytes".into(), "must be a whole number above 0".into());
+            problems.push(problem("/config/max_result_bytes".into(), "must be a whole number above 0".into()));
         }
         let defaults = self.defaults();
-        if !defaults.is_empty() {
-            let schema = schema::compiled(&tool.parameters_schema)?;
+        if let Some(tool) = tool.filter(|_| !defaults.is_empty()) {
             let mut shown = Value::Object(defaults.clone());
-            schema.redact(&mut shown);
+            schema::compiled(&tool.parameters_schema)?.redact(&mut shown);
             // A configuration is shown to whoever may see the agent, and stays in the change log.
             for (parameter, _) in defaults.iter().filter(|(name, value)| shown.get(*name) != Some(*value)) {
-                problem(format!("/config/{DEFAULT_PREFIX}{parameter}"), "is secret: give it with each call".into());
-            }
-            for it in schema.violations_of_properties(&defaults) {
-                match it.path.strip_prefix('/') {
-                    Some(parameter) => problem(format!("/config/{DEFAULT_PREFIX}{parameter}"), it.message),
-                    None => problem("/config".into(), it.message),
-                }
+                let message = "is secret: give it with each call".into();
+                problems.push(problem(format!("/config/{DEFAULT_PREFIX}{parameter}"), message));
             }
         }
-        if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+        Ok(problems)
     }
 
     /// Fills in the parameters that a call omits and this has a default for.
@@ -73,6 +80,10 @@ impl Config {
     pub fn to_json(&self) -> String {
         Value::Object(self.0.clone()).to_string()
     }
+}
+
+fn problem(path: String, message: String) -> Problem {
+    Problem { place: Place::Body, path, message }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub use config::Config;
 pub use permission::{Refusal, judge, judge_caller};
 pub use profile::{Profile, ProfileChange};
 pub use standing::{Standing, find_standing, read_standing};
+pub use store::{MAX_ATTACHED, find_all, read_agents as read_all};
 pub use toolbox::toolbox;
 
 use crate::callers::{Level, Scope, TOKENS_OF_AGENT};
@@ -23,7 +24,7 @@ use crate::ids::AgentId;
 use crate::page::{Page, PageRequest};
 use crate::registry::Risk;
 use crate::time::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 #[derive(Clone, Debug)]
@@ -35,19 +36,20 @@ pub struct Agent {
     revision: u32,
 }
 
-/// What of an agent leaves the house, and what the change log keeps.
-#[derive(Serialize, ToSchema)]
+/// What of an agent leaves the house, and what the change log and backups keep.
+#[derive(Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct AgentOut {
     #[schema(example = "agent_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
-    id: String,
-    name: String,
-    capabilities: Vec<String>,
-    max_risk: Risk,
-    allowed_modules: Vec<String>,
-    permission_level: Level,
-    default_tools: bool,
+    pub id: String,
+    pub name: String,
+    pub capabilities: Vec<String>,
+    pub max_risk: Risk,
+    pub allowed_modules: Vec<String>,
+    pub permission_level: Level,
+    pub default_tools: bool,
     #[schema(value_type = String, format = DateTime)]
-    created_at: Timestamp,
+    pub created_at: Timestamp,
 }
 
 impl From<&Agent> for AgentOut {
@@ -85,7 +87,7 @@ pub async fn get(scope: &Scope, id: &AgentId) -> Result<Agent> {
 pub async fn create(scope: &Scope, profile: Profile) -> Result<Agent> {
     scope.caller().await?.must_be_unbound()?;
     let agent = Agent { id: AgentId::random()?, profile, created_at: scope.app().now(), revision: 1 };
-    let change = Change::new(Action::Create, subject(&agent.id)).to(&AgentOut::from(&agent))?;
+    let change = Change::new(Action::Create, subject(agent.id.as_str())).to(&AgentOut::from(&agent))?;
     scope.write([store::insert_agent(scope.workspace(), &agent), change.record(&scope.author().await?)]).await??;
     Ok(agent)
 }
@@ -97,7 +99,7 @@ pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Resul
     if after.profile == before.profile {
         return Ok(after);
     }
-    let change = Change::new(Action::Update, subject(id))
+    let change = Change::new(Action::Update, subject(id.as_str()))
         .from(&AgentOut::from(&before))?
         .to(&AgentOut::from(&after))?
         .only_if(store::AGENT_IS_AT, [id.as_str().into(), before.revision.into()]);
@@ -113,8 +115,9 @@ pub async fn delete(scope: &Scope, id: &AgentId) -> Result<()> {
     let author = scope.author().await?;
     let at = || [id.as_str().into(), before.revision.into()];
     let end = |action, what| record_each(&author, action, &store::while_agent_is_at(what), at());
-    let change =
-        Change::new(Action::Delete, subject(id)).from(&AgentOut::from(&before))?.only_if(store::AGENT_IS_AT, at());
+    let change = Change::new(Action::Delete, subject(id.as_str()))
+        .from(&AgentOut::from(&before))?
+        .only_if(store::AGENT_IS_AT, at());
     let [_, _, _, deleted] = scope
         .write([
             end(Action::Detach, store::ATTACHMENTS_OF_AGENT),
@@ -137,7 +140,7 @@ fn found(id: &AgentId, agent: Option<Agent>) -> Result<Agent> {
     agent.ok_or_else(|| Error::not_found("Agent", id))
 }
 
-fn subject(id: &AgentId) -> String {
+pub fn subject(id: &str) -> String {
     format!("agent:{id}")
 }
 

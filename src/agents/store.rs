@@ -145,6 +145,12 @@ pub fn list_agents(workspace: &WorkspaceId, request: &PageRequest) -> Result<Sta
     .bind(request.rows_to_ask()))
 }
 
+/// All of the workspace's, the oldest first.
+pub fn find_all(workspace: &WorkspaceId) -> Statement {
+    sql(format!("SELECT {AGENT_COLUMNS} FROM agents WHERE workspace_id = ?1 ORDER BY created_at, id"))
+        .bind(workspace.as_str())
+}
+
 pub fn find_agent(workspace: &WorkspaceId, id: &AgentId) -> Statement {
     sql(format!("SELECT {AGENT_COLUMNS} FROM agents WHERE workspace_id = ?1 AND id = ?2"))
         .bind(workspace.as_str())
@@ -200,8 +206,10 @@ pub fn delete_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
 /// How many tools can be attached to one agent; a toolbox holds them all at once.
 pub const MAX_ATTACHED: u32 = 1_000;
 
-/// True while the agent `?11` has room for another (for [`crate::changes::Change::only_if`]).
-pub const HAS_ROOM: &str = "(SELECT count(*) FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?11) < ?12";
+/// True while the agent `?11` has room for another, less than `?12`, and the tool `?13` is the one of the key `?14`: a restore
+/// may have taken it away, and its key have gone to another (for [`crate::changes::Change::only_if`]).
+pub const HAS_ROOM: &str = "(SELECT count(*) FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?11) < ?12
+    AND EXISTS (SELECT 1 FROM tools WHERE workspace_id IN ('', ?1) AND id = ?13 AND key = ?14)";
 
 /// Attachments `a` with their tools at the current versions.
 fn select_attached(rest: &str) -> Statement {
@@ -256,13 +264,15 @@ pub fn insert_attachment(
 ) -> Statement {
     sql("INSERT INTO agent_tools (workspace_id, agent_id, tool_key, config, created_at, revision)
          SELECT ?1, ?2, ?3, ?4, ?5, 1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0)
-         WHERE (SELECT count(*) FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2) < ?6")
+         WHERE (SELECT count(*) FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2) < ?6
+           AND EXISTS (SELECT 1 FROM tools WHERE workspace_id IN ('', ?1) AND id = ?7 AND key = ?3)")
     .bind(workspace.as_str())
     .bind(agent.as_str())
     .bind(tool.key)
     .bind(config.map(Config::to_json))
     .bind(now.to_string())
     .bind(MAX_ATTACHED)
+    .bind(tool.id.as_str())
 }
 
 /// Only while it is at the revision that was read.

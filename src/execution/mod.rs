@@ -15,6 +15,7 @@ mod run;
 mod store;
 mod summary;
 mod sweep;
+pub mod totals;
 mod validate;
 
 pub use approvals::{ApprovalOut, ApprovalStatus, approve, deny, get as get_approval, list as list_approvals};

@@ -1,14 +1,58 @@
-//! What carries a tool's calls out.
+//! What carries a tool's calls out: how it is given, kept and shown.
 
 use super::Tool;
-use crate::error::{Error, Result};
-use serde::Deserialize;
+use super::address;
+use super::credential::is_credential_id;
+use crate::error::{Error, Place, Problem, Result};
+use crate::text_enum::text_enum;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-#[derive(Debug, Deserialize, PartialEq)]
+const MAX_URL_BYTES: usize = 2_048;
+const MAX_HEADERS: usize = 32;
+const MAX_HEADER_BYTES: usize = 4_096;
+const MAX_CODE_BYTES: usize = 256 * 1024;
+
+/// Headers that say how the request itself is sent: not the registrant's to choose.
+const OURS: [&str; 10] = [
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
+text_enum! {
+    /// The handlers that are code of the Worker itself.
+    Builtin {
+        ExecutePython = "execute_python",
+        ReadFile = "read_file",
+        WriteFile = "write_file",
+        ListFiles = "list_files",
+        EmailSearch = "email_search",
+        EmailGet = "email_get",
+    }
+}
+
+impl Builtin {
+    pub const ALL: [Self; 6] =
+        [Self::ExecutePython, Self::ReadFile, Self::WriteFile, Self::ListFiles, Self::EmailSearch, Self::EmailGet];
+
+    pub fn parse(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.as_str() == key)
+    }
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Handler {
-    /// Code of the Worker itself.
+    /// Code of the Worker itself. A key that it no longer has can only be told when it is looked for ([`Builtin::parse`]).
     Builtin { key: String },
     /// A server that calls are posted to.
     Http {
@@ -25,6 +69,201 @@ impl Handler {
         serde_json::from_str(tool.handler.get())
             .map_err(|cause| Error::Internal(format!("the tool {} has a broken handler: {cause}", tool.id)))
     }
+
+    /// A handler as a registrant gives it, or everything that is wrong with its form.
+    pub fn read(given: &Value) -> std::result::Result<Self, Vec<Problem>> {
+        let Value::Object(fields) = given else { return Err(vec![problem("", "must be an object with a `type`")]) };
+        let mut form = Form { fields, problems: Vec::new() };
+        let handler = match form.text("type").as_str() {
+            "builtin" => {
+                form.no_others(&["type", "key"]);
+                Self::Builtin { key: form.text("key") }
+            }
+            "http" => {
+                form.no_others(&["type", "url", "headers"]);
+                Self::Http { url: form.text("url"), headers: form.headers() }
+            }
+            "python" => {
+                form.no_others(&["type", "code", "function"]);
+                Self::Python { code: form.text("code"), function: form.text("function") }
+            }
+            _ => {
+                form.problems.truncate(0);
+                form.problems.push(problem("/type", "must be builtin, http or python"));
+                Self::Builtin { key: String::new() }
+            }
+        };
+        if form.problems.is_empty() { Ok(handler) } else { Err(form.problems) }
+    }
+
+    /// What lists show of it: `http`, `python`, or which built-in.
+    pub fn key(&self) -> &str {
+        match self {
+            Self::Builtin { key } => key,
+            Self::Http { .. } => "http",
+            Self::Python { .. } => "python",
+        }
+    }
+
+    /// The handler with its headers' names and none of their values.
+    pub fn masked(&self) -> Value {
+        match self {
+            Self::Http { url, headers } => {
+                let headers = headers.keys().map(|name| (name.clone(), "***".into())).collect::<Map<_, _>>();
+                json!({"type": "http", "url": url, "headers": headers})
+            }
+            Self::Builtin { key } => json!({"type": "builtin", "key": key}),
+            Self::Python { code, function } => json!({"type": "python", "code": code, "function": function}),
+        }
+    }
+
+    /// Everything that is wrong with it; `private` lets it be in a private network.
+    pub fn check(&self, private: bool) -> Vec<Problem> {
+        match self {
+            Self::Builtin { key } => match Builtin::parse(key) {
+                Some(_) => Vec::new(),
+                None => {
+                    let known = Builtin::ALL.map(Builtin::as_str).join(", ");
+                    vec![problem("/key", format!("is no handler of this deployment; there are {known}"))]
+                }
+            },
+            Self::Http { url, headers } => {
+                let mut problems = check_headers(headers);
+                let fault = match url.len() {
+                    0..=MAX_URL_BYTES => address::check_url(url, private).err(),
+                    _ => Some("is too long"),
+                };
+                problems.extend(fault.map(|it| problem("/url", it)));
+                problems
+            }
+            Self::Python { code, function } => {
+                let mut problems = Vec::new();
+                // As it is kept: in JSON.
+                if Value::from(code.as_str()).to_string().len() > MAX_CODE_BYTES {
+                    problems.push(problem("/code", format!("has more than {MAX_CODE_BYTES} bytes")));
+                }
+                if !is_identifier(function) {
+                    problems.push(problem("/function", "must be the name of a function"));
+                }
+                problems
+            }
+        }
+    }
+
+    /// Why it would lead nowhere. What is elsewhere, a server or code for the sandbox, is taken to be there.
+    pub fn missing_target(&self) -> Option<String> {
+        match self {
+            Self::Builtin { key } => missing_builtin(key),
+            Self::Http { .. } | Self::Python { .. } => None,
+        }
+    }
+
+    /// The credentials that its headers name.
+    pub fn credentials(&self) -> Vec<&str> {
+        let Self::Http { headers, .. } = self else { return Vec::new() };
+        headers.values().flat_map(|value| pieces(value)).filter_map(|it| it.err()).collect()
+    }
+}
+
+/// Why a built-in of that key cannot be called.
+pub fn missing_builtin(key: &str) -> Option<String> {
+    Builtin::parse(key).is_none().then(|| format!("its handler {key} is not part of this deployment"))
+}
+
+/// A header's value in pieces: plain text, and the names of credentials that stand in it as `${NAME}`.
+pub fn pieces(value: &str) -> Vec<std::result::Result<&str, &str>> {
+    let mut found = Vec::new();
+    let mut rest = value;
+    while let Some((before, after)) = rest.split_once("${")
+        && let Some((name, after)) = after.split_once('}')
+    {
+        found.extend([Ok(before), Err(name)]);
+        rest = after;
+    }
+    found.push(Ok(rest));
+    found
+}
+
+fn check_headers(headers: &BTreeMap<String, String>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if headers.len() > MAX_HEADERS {
+        problems.push(problem("/headers", format!("holds {} headers; {MAX_HEADERS} are allowed", headers.len())));
+    }
+    for (name, value) in headers {
+        let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        let fault = if name.is_empty() || name.len() > 256 || !name.bytes().all(token) {
+            Some("is not the name of a header")
+        } else if OURS.iter().any(|it| name.eq_ignore_ascii_case(it)) {
+            Some("is set by the one who sends")
+        } else if value.len() > MAX_HEADER_BYTES || !value.bytes().all(|it| it == b'\t' || (b' '..=b'~').contains(&it))
+        {
+            Some("must have a value of visible ASCII characters, 4096 at the most")
+        } else if pieces(value).into_iter().filter_map(|it| it.err()).any(|it| !is_credential_id(it)) {
+            Some("names what could be no credential between ${ and }")
+        } else {
+            None
+        };
+        let shown = name.chars().take(64).collect::<String>();
+        problems.extend(fault.map(|it| problem(&format!("/headers/{shown}"), it)));
+    }
+    problems
+}
+
+fn is_identifier(name: &str) -> bool {
+    (1..=128).contains(&name.len())
+        && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
+        && !name.starts_with(|it: char| it.is_ascii_digit())
+}
+
+/// A place within the handler.
+fn problem(path: &str, message: impl Into<String>) -> Problem {
+    Problem { place: Place::Body, path: format!("/handler{path}"), message: message.into() }
+}
+
+/// An object that is read field by field, with all its faults.
+struct Form<'a> {
+    fields: &'a Map<String, Value>,
+    problems: Vec<Problem>,
+}
+
+impl Form<'_> {
+    fn text(&mut self, name: &str) -> String {
+        match self.fields.get(name) {
+            Some(Value::String(text)) => text.clone(),
+            _ => {
+                self.problems.push(problem(&format!("/{name}"), "must be a text"));
+                String::new()
+            }
+        }
+    }
+
+    fn headers(&mut self) -> BTreeMap<String, String> {
+        let fields = match self.fields.get("headers") {
+            None | Some(Value::Null) => return BTreeMap::new(),
+            Some(Value::Object(fields)) => fields,
+            Some(_) => {
+                self.problems.push(problem("/headers", "must be an object of texts"));
+                return BTreeMap::new();
+            }
+        };
+        let mut headers = BTreeMap::new();
+        for (name, value) in fields {
+            match value {
+                Value::String(text) => {
+                    headers.insert(name.clone(), text.clone());
+                }
+                _ => self.problems.push(problem("/headers", "must be an object of texts")),
+            }
+        }
+        headers
+    }
+
+    fn no_others(&mut self, known: &[&str]) {
+        for name in self.fields.keys().filter(|it| !known.contains(&it.as_str())) {
+            let shown = name.chars().take(64).collect::<String>();
+            self.problems.push(problem(&format!("/{shown}"), "is unknown"));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -39,6 +278,7 @@ mod tests {
             let mut tool = fixture("x");
             tool.handler = RawValue::from_string(json.to_owned()).unwrap();
             assert_eq!(Handler::of(&tool).ok(), expected, "{json}");
+            assert_eq!(Handler::read(&serde_json::from_str(json).unwrap()).ok(), expected, "{json}");
         };
         check(r#"{"type":"builtin","key":"read_file"}"#, Some(Handler::Builtin { key: "read_file".into() }));
         check(
@@ -50,5 +290,61 @@ mod tests {
             Some(Handler::Python { code: "def f(a): ...".into(), function: "f".into() }),
         );
         check(r#"{"type":"shell"}"#, None);
+    }
+
+    #[track_caller]
+    fn faults(given: Value, expected: &[&str]) {
+        let problems = match Handler::read(&given) {
+            Ok(handler) => handler.check(false),
+            Err(problems) => problems,
+        };
+        assert_eq!(problems.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), expected, "{given}");
+    }
+
+    #[test]
+    fn every_fault_of_a_handler_has_its_place() {
+        faults(json!("http"), &["/handler"]);
+        faults(json!({}), &["/handler/type"]);
+        faults(json!({"type": "builtin"}), &["/handler/key"]);
+        faults(json!({"type": "builtin", "key": "rm"}), &["/handler/key"]);
+        faults(json!({"type": "builtin", "key": "read_file", "url": "x"}), &["/handler/url"]);
+        faults(json!({"type": "http", "url": 7, "headers": []}), &["/handler/url", "/handler/headers"]);
+        faults(json!({"type": "python", "code": "", "function": "1f"}), &["/handler/function"]);
+        faults(json!({"type": "python", "code": "x".repeat(300_000), "function": "f"}), &["/handler/code"]);
+    }
+
+    #[test]
+    fn headers_are_held_to_what_can_be_sent() {
+        let faults =
+            |name: &str, value: &str| check_headers(&BTreeMap::from([(name.to_owned(), value.to_owned())])).len();
+        for (name, value) in [("X-Key", "abc"), ("Authorization", "Bearer ${API_KEY}"), ("x", "")] {
+            assert_eq!(faults(name, value), 0, "{name}: {value}");
+        }
+        for (name, value) in [
+            ("", "x"),
+            ("a b", "x"),
+            ("Host", "x"),
+            ("content-type", "x"),
+            ("x", "a\r\nb"),
+            ("x", "ä"),
+            ("x", "${a b}"),
+        ] {
+            assert_eq!(faults(name, value), 1, "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn credentials_are_found_where_headers_name_them() {
+        let headers = [("A", "Bearer ${ONE}"), ("B", "${TWO}${THREE} ${"), ("C", "$ONE {TWO}")];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let handler = Handler::Http { url: "https://a.example".into(), headers };
+        assert_eq!(handler.credentials(), ["ONE", "TWO", "THREE"]);
+    }
+
+    #[test]
+    fn what_is_shown_has_no_header_values() {
+        let given = json!({"type": "http", "url": "https://a.example", "headers": {"X-Key": "s3cret"}});
+        let shown = Handler::read(&given).unwrap().masked();
+        assert_eq!(shown, json!({"type": "http", "url": "https://a.example", "headers": {"X-Key": "***"}}));
     }
 }

@@ -1,25 +1,51 @@
-//! The registry: tools, found and shown. It knows workspaces and callers, and nothing of agents.
+//! The registry: tools and their versions, registered, found and shown; the credentials that they ask for. It knows
+//! workspaces and callers, and nothing of agents.
 
+mod address;
+mod bump;
+mod compat;
+pub mod credential;
+mod definition;
 mod describe;
 mod filter;
 mod handler;
+pub mod invariants;
+mod lifecycle;
+mod log;
 mod out;
 mod redact;
+mod register;
 mod row;
+mod rules;
 pub mod schema;
 mod store;
 mod tool;
+mod warnings;
 
+pub use address::check_url;
+pub use definition::{ToolIn, is_registered_id, kept};
 pub use describe::describe;
 pub use filter::ToolFilter;
-pub use handler::Handler;
+pub use handler::{Builtin, Handler, pieces};
+pub use lifecycle::{activate, deactivate, list_versions, roll_back};
+pub use log::{Switch, change, removal};
 pub use out::ToolOut;
 pub use redact::scrub;
-pub use row::{TOOL_COLUMNS, ToolRow};
-pub use store::{find_tool, find_tools, find_version, read_tool, read_tools, tool_exists};
+pub use register::{Registered, register};
+pub use row::{MISSING_CREDENTIALS, TOOL_COLUMNS, ToolRow};
+pub use rules::problems;
+pub use store::credentials::all as find_credentials;
+pub use store::refusals::{
+    forget as forget_refusals, last_day as refusals, last_day_everywhere as refusals_everywhere,
+};
+pub use store::tools::{find_tool, find_tools, find_version, read_tool, read_tools, tool_exists};
+pub use store::versions::{find_all as find_all_versions, insert_all as insert_versions, version_json};
 #[cfg(test)]
 pub use tool::fixture;
-pub use tool::{DeactivationReason, ExecutionMode, ResourceClass, Risk, Source, Tool};
+pub use tool::{
+    DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool,
+};
+pub use warnings::Warning;
 
 use crate::callers::Scope;
 use crate::durable::limiter::{self, Standing};
@@ -37,30 +63,30 @@ pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> 
         return Ok(request.page(Vec::new(), |_: &Tool| String::new()));
     };
     if filter.text.is_some() {
-        let found = store::search_tools(scope.workspace(), filter, &expression, request)?;
+        let found = store::tools::search_tools(scope.workspace(), filter, &expression, request)?;
         let [rows] = scope.read([found]).await?;
-        return request.ranked_page(store::read_tools(&rows)?);
+        return request.ranked_page(store::tools::read_tools(&rows)?);
     }
     let [rows, position] = scope
         .read([
-            store::list_tools(scope.workspace(), filter, &expression, request)?,
-            store::tool_exists(scope.workspace(), request.after()),
+            store::tools::list_tools(scope.workspace(), filter, &expression, request)?,
+            store::tools::tool_exists(scope.workspace(), request.after()),
         ])
         .await?;
     if request.after().is_some() && position.is_empty()? {
         return Err(bad_cursor());
     }
-    Ok(request.page(store::read_tools(&rows)?, |tool| tool.id.to_string()))
+    Ok(request.page(store::tools::read_tools(&rows)?, |tool| tool.id.to_string()))
 }
 
 /// The tool at its active version (with none active, at its highest), or at the one that is asked for.
 pub async fn get(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<Tool> {
     let statement = match version {
-        None => store::find_tool(scope.workspace(), id),
-        Some(version) => store::find_version(scope.workspace(), id, version),
+        None => store::tools::find_tool(scope.workspace(), id),
+        Some(version) => store::tools::find_version(scope.workspace(), id, version),
     };
     let [rows] = scope.read([statement]).await?;
-    store::read_tool(&rows)?.ok_or_else(|| match version {
+    store::tools::read_tool(&rows)?.ok_or_else(|| match version {
         None => Error::not_found("Tool", id),
         Some(version) => Error::not_found("Tool", format!("{id}@{version}")),
     })

@@ -1,5 +1,6 @@
 //! What of a tool leaves the house, field by field.
 
+use super::handler::Handler;
 use super::tool::{
     DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool,
 };
@@ -93,13 +94,7 @@ impl ToolOut {
     }
 }
 
-/// The handler with its headers' names and none of their values.
+/// A stored handler can be read; were one not, it is not shown.
 fn masked(tool: &Tool) -> Value {
-    let mut handler = serde_json::from_str(tool.handler.get()).unwrap_or(Value::Null);
-    if let Some(headers) = handler.get_mut("headers").and_then(Value::as_object_mut) {
-        for value in headers.values_mut() {
-            *value = "***".into();
-        }
-    }
-    handler
+    Handler::of(tool).map_or(Value::Null, |it| it.masked())
 }

@@ -34,11 +34,17 @@ pub fn redact(schema: &Value, document: &mut Value) -> Vec<String> {
 
 /// Puts a mark wherever one of the secrets stands in a JSON text.
 pub fn scrub(secrets: &[String], mut json: String) -> String {
-    for secret in secrets.iter().filter(|it| it.len() >= MIN_SECRET_BYTES) {
+    let mut secrets = secrets.iter().filter(|it| it.len() >= MIN_SECRET_BYTES).collect::<Vec<_>>();
+    // One may begin with another.
+    secrets.sort_by_key(|it| std::cmp::Reverse(it.len()));
+    for secret in secrets {
         let written = Value::from(secret.as_str()).to_string();
         let written = &written[1..written.len() - 1];
-        if json.contains(written) {
-            json = json.replace(written, MARK);
+        // As we write it, as some others do, and as it stands in what is not JSON.
+        for form in [written, &written.replace('/', "\\/"), secret] {
+            if json.contains(form) {
+                json = json.replace(form, MARK);
+            }
         }
     }
     json
@@ -217,6 +223,10 @@ mod tests {
             "pin": {"writeOnly": true}, "deep": {"writeOnly": true}, "short": {"writeOnly": true}}});
         let secrets = redact(&schema, &mut document);
         let echoed = json!({"you sent": "hun\"ter2 and s3cret, no less"}).to_string();
+        assert_eq!(
+            scrub(&["a/b/c".into(), "a/b/c/d".into()], r#""a\/b\/c\/d a/b/c""#.into()),
+            format!("\"{MARK} {MARK}\"")
+        );
         assert_eq!(scrub(&secrets, echoed), json!({"you sent": format!("{MARK} and {MARK}, no less")}).to_string());
     }
 

@@ -76,7 +76,8 @@ text_enum! {
 }
 
 /// A call that shows how the tool is used.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Example {
     pub description: String,
     /// Arguments that satisfy the parameters' schema.
@@ -85,7 +86,8 @@ pub struct Example {
 }
 
 /// Something that a call changes outside of its answer.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct SideEffect {
     #[schema(example = "file_write")]
     pub effect_type: String,
@@ -95,7 +97,7 @@ pub struct SideEffect {
     pub scope: String,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tool {
     /// The tool's number in the database; attachments point at it. It never leaves the house.
     pub key: u32,
@@ -128,9 +130,20 @@ pub struct Tool {
     pub active: bool,
     pub deactivated_at: Option<Timestamp>,
     pub deactivated_reason: Option<DeactivationReason>,
+    /// What of `credentials_required` the workspace does not define. Known where one tool is read, and not of those in lists.
+    pub missing_credentials: Vec<String>,
 }
 
 impl Tool {
+    /// The version as it is once it has been switched off.
+    pub fn switched_off(&self, reason: DeactivationReason, now: Timestamp) -> Self {
+        Self { active: false, deactivated_at: Some(now), deactivated_reason: Some(reason), ..self.clone() }
+    }
+
+    pub fn is_builtin(&self) -> bool {
+        self.source == Source::Builtin
+    }
+
     /// The module that a tool of source `module` belongs to: its id up to the first dot.
     pub fn module(&self) -> Option<&str> {
         match self.source {
@@ -174,5 +187,6 @@ pub fn fixture(id: &str) -> Tool {
         active: true,
         deactivated_at: None,
         deactivated_reason: None,
+        missing_credentials: Vec::new(),
     }
 }

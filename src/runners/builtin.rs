@@ -4,6 +4,7 @@ use super::{Failed, Manifests, Output, Task};
 use crate::callers::Scope;
 use crate::files::{self, Content, File, FilePath, Origin, Source};
 use crate::ids::ManifestId;
+use crate::registry::Builtin;
 use crate::registry::schema::Violation;
 use serde_json::{Value, json};
 
@@ -22,11 +23,13 @@ pub fn check(key: &str, arguments: &Value) -> Vec<Violation> {
 }
 
 pub async fn run(scope: &Scope, task: &Task<'_>, key: &str) -> Result<Output, Failed> {
-    match key {
-        "read_file" => read_file(scope, task).await,
-        "write_file" => write_file(scope, task).await,
-        "list_files" => list_files(scope, task).await,
-        other => Err(Failed::Unreachable(format!("The handler {other} is not part of this deployment"))),
+    match Builtin::parse(key) {
+        Some(Builtin::ReadFile) => read_file(scope, task).await,
+        Some(Builtin::WriteFile) => write_file(scope, task).await,
+        Some(Builtin::ListFiles) => list_files(scope, task).await,
+        Some(Builtin::ExecutePython | Builtin::EmailSearch | Builtin::EmailGet) | None => {
+            Err(Failed::Unreachable(format!("The handler {key} is not part of this deployment")))
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! What carries calls out. A runner gets a task that is allowed and whose arguments fit, and asks neither again.
 
-mod address;
 mod builtin;
 mod http;
 

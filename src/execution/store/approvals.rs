@@ -8,7 +8,7 @@ use crate::execution::payload::Kind;
 use crate::execution::row::{CALL_COLUMNS, CallRow, LISTED_COLUMNS};
 use crate::ids::{ApprovalId, CallId, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::{TOOL_COLUMNS, Tool};
+use crate::registry::{MISSING_CREDENTIALS, TOOL_COLUMNS, Tool};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
@@ -19,7 +19,7 @@ const APPROVAL_COLUMNS: &str =
     p.reason, iif(p.status = 'pending' AND p.expires_at <= ?2, 'expired', p.status) AS approval_status";
 
 /// What a decision goes by: that the approval is pending, and, if its call is to run, that the agent and the version are
-/// still there for it. The parameters that it needs follow the first `bound` ones of a statement.
+/// still there for it, and that no restore has put another version in its place. The parameters that it needs follow the first `bound` ones of a statement.
 pub fn condition(decision: &Decision<'_>, bound: usize) -> (String, Vec<Param>) {
     let at = |number: usize| format!("?{}", bound + number);
     let mut text = format!(
@@ -32,9 +32,12 @@ pub fn condition(decision: &Decision<'_>, bound: usize) -> (String, Vec<Param>) 
     if let Some(tool) = decision.to_run {
         text.push_str(&format!(
             " AND (c.agent_id IS NULL OR EXISTS (SELECT 1 FROM agents a WHERE a.workspace_id = ?1 AND a.id = c.agent_id))
-              AND EXISTS (SELECT 1 FROM tool_versions v
-                WHERE v.tool_key = {} AND v.major = {} AND v.minor = {} AND v.patch = {}
-                  AND (v.active = 1 OR v.deactivated_reason = 'version_update'))",
+              AND EXISTS (SELECT 1 FROM tools t JOIN tool_versions v ON v.tool_key = t.key
+                WHERE t.workspace_id IN ('', ?1) AND t.id = c.tool_name AND t.key = {} AND v.major = {} AND v.minor = {} AND v.patch = {}
+                  AND (v.active = 1 OR v.deactivated_reason = 'version_update'))
+              AND NOT EXISTS (SELECT 1 FROM changes h INDEXED BY changes_by_subject
+                WHERE h.workspace_id = ?1 AND h.subject = 'tool:' || c.tool_name || '@' || c.version
+                  AND h.action = 'restore' AND h.timestamp >= c.started_at)",
             at(3),
             at(4),
             at(5),
@@ -152,7 +155,7 @@ pub fn list(
 /// The tool that the approval's call is for, at the version that its arguments were checked against.
 pub fn find_tool(workspace: &WorkspaceId, id: &ApprovalId) -> Statement {
     sql(format!(
-        "SELECT {TOOL_COLUMNS} FROM approvals p
+        "SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS} FROM approvals p
          JOIN tool_calls c ON c.workspace_id = p.workspace_id AND c.id = p.call_id
          JOIN tools t ON t.workspace_id IN ('', ?1) AND t.id = c.tool_name
          JOIN tool_versions v ON v.tool_key = t.key AND v.major || '.' || v.minor || '.' || v.patch = c.version

@@ -1,7 +1,8 @@
-//! SQL for the tables `tool_calls`, `call_blobs`, `idempotency_keys` and `approvals`.
+//! SQL for the tables `tool_calls`, `call_blobs`, `call_totals`, `call_mark`, `idempotency_keys` and `approvals`.
 
 pub mod approvals;
 pub mod calls;
 pub mod keys;
 pub mod log;
 pub mod sweep;
+pub mod totals;

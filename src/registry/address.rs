@@ -2,18 +2,29 @@
 //! what is not.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
+use web_sys::Url;
 
 /// Names that mean a private network by agreement.
 const PRIVATE_NAMES: [&str; 5] = ["localhost", "local", "internal", "home.arpa", "lan"];
 
+/// Whether a URL can be posted to; `private` lets private networks pass.
+pub fn check_url(url: &str, private: bool) -> Result<Url, &'static str> {
+    let url = Url::new(url).map_err(|_| "cannot be read as a URL")?;
+    if !url.username().is_empty() || !url.password().is_empty() {
+        return Err("must not hold a user or a password: use a header");
+    }
+    check(&url.protocol(), &url.hostname(), private)?;
+    Ok(url)
+}
+
 /// Whether a URL of this protocol and host, both in the form that a browser gives them, can be posted to; `private` lets
 /// private networks pass.
-pub fn check(protocol: &str, host: &str, private: bool) -> Result<(), &'static str> {
+fn check(protocol: &str, host: &str, private: bool) -> Result<(), &'static str> {
     if !matches!(protocol, "http:" | "https:") {
-        return Err("its URL is neither http nor https");
+        return Err("is neither http nor https");
     }
     if !private && is_private(host) {
-        return Err("its URL points into a private network");
+        return Err("points into a private network");
     }
     Ok(())
 }

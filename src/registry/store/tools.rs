@@ -1,12 +1,12 @@
 //! SQL for the tables `tools`, `tool_versions` and `tool_search`. The workspace `''` holds the built-ins.
 
-use super::filter::ToolFilter;
-use super::row::{TOOL_COLUMNS, ToolRow};
-use super::tool::Tool;
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::PageRequest;
+use crate::registry::filter::ToolFilter;
+use crate::registry::row::{MISSING_CREDENTIALS, TOOL_COLUMNS, ToolRow};
+use crate::registry::tool::Tool;
 
 /// Takes from an expression `?1` the tools that need a capability outside of the JSON array `?3`.
 /// `?2` is the workspace.
@@ -15,12 +15,13 @@ const EXCEPT_CAPABILITIES: &str = "coalesce((
     FROM workspace_capabilities
     WHERE ?3 IS NOT NULL AND workspace_id IN ('', ?2) AND capability NOT IN (SELECT value FROM json_each(?3))), '')";
 
-/// The tools whose keys `found` gives, in its `position`. `?1` is the expression, `?2` the workspace,
+/// The tools whose keys `found` gives, in its `position`. Joined in that order: by its statistics the planner might walk through
+/// all tools instead. `?1` is the expression, `?2` the workspace,
 /// `?3` the capabilities, `?4` where the page begins, `?5` how many rows it takes.
 fn select_page(found: &str) -> Statement {
     sql(format!(
         "SELECT {TOOL_COLUMNS} FROM ({found}) page
-         JOIN tools t ON t.key = page.key JOIN tool_versions v ON v.key = t.current_version_key
+         CROSS JOIN tools t ON t.key = page.key CROSS JOIN tool_versions v ON v.key = t.current_version_key
          ORDER BY page.position, page.key"
     ))
 }
@@ -78,7 +79,7 @@ pub fn tool_exists(workspace: &WorkspaceId, id: Option<&str>) -> Statement {
 /// The tool at its current version: the active one, else the highest.
 pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
     sql(format!(
-        "SELECT {TOOL_COLUMNS} FROM tools t JOIN tool_versions v ON v.key = t.current_version_key
+        "SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS} FROM tools t JOIN tool_versions v ON v.key = t.current_version_key
          WHERE t.workspace_id IN ('', ?1) AND t.id = ?2"
     ))
     .bind(workspace.as_str())
@@ -87,7 +88,7 @@ pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
 
 pub fn find_version(workspace: &WorkspaceId, id: &ToolId, version: Version) -> Statement {
     sql(format!(
-        "SELECT {TOOL_COLUMNS} FROM tools t JOIN tool_versions v ON v.tool_key = t.key
+        "SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS} FROM tools t JOIN tool_versions v ON v.tool_key = t.key
          WHERE t.workspace_id IN ('', ?1) AND t.id = ?2 AND v.major = ?3 AND v.minor = ?4 AND v.patch = ?5"
     ))
     .bind(workspace.as_str())

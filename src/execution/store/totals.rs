@@ -1,0 +1,65 @@
+//! The tables `call_totals` and `call_mark`. Calls that end below the mark are counted by triggers (migrations/db/0017).
+
+use crate::db::{Statement, sql};
+use crate::ids::WorkspaceId;
+use crate::time::Timestamp;
+
+/// How many calls one run counts.
+const AT_ONCE: u32 = 50_000;
+
+/// How the calls of `tool_calls` ended.
+const BY_STATUS: &str =
+    "sum(status = 'success') AS succeeded, sum(status = 'error') AS failed, sum(status = 'denied') AS denied";
+
+/// Adds up what `parts` selects: a [`crate::db::Figure`] for each status that a call can end in.
+fn sum(parts: &str) -> Statement {
+    sql(format!(
+        "WITH ended AS MATERIALIZED (
+           SELECT sum(succeeded) AS succeeded, sum(failed) AS failed, sum(denied) AS denied FROM ({parts}))
+         SELECT 'success' AS name, coalesce(succeeded, 0) AS count FROM ended
+         UNION ALL SELECT 'error', coalesce(failed, 0) FROM ended
+         UNION ALL SELECT 'denied', coalesce(denied, 0) FROM ended"
+    ))
+}
+
+/// The calls of a workspace that have ended.
+pub fn ended(workspace: &WorkspaceId) -> Statement {
+    sum(&format!(
+        "SELECT succeeded, failed, denied FROM call_totals WHERE workspace_id = ?1
+         UNION ALL
+         SELECT {BY_STATUS} FROM tool_calls INDEXED BY tool_calls_by_time WHERE workspace_id = ?1
+           AND started_at >= (SELECT since FROM call_mark) AND key > (SELECT key FROM call_mark)"
+    ))
+    .bind(workspace.as_str())
+}
+
+/// The calls of all workspaces that have ended.
+pub fn ended_everywhere() -> Statement {
+    sum(&format!(
+        "SELECT succeeded, failed, denied FROM call_totals
+         UNION ALL
+         SELECT {BY_STATUS} FROM tool_calls NOT INDEXED WHERE key > (SELECT key FROM call_mark)"
+    ))
+}
+
+/// Adds the next calls after the mark to the totals.
+pub fn add() -> Statement {
+    sql(format!(
+        "INSERT INTO call_totals (workspace_id, succeeded, failed, denied)
+         SELECT workspace_id, {BY_STATUS} FROM tool_calls NOT INDEXED
+         WHERE key > (SELECT key FROM call_mark) AND key <= (SELECT key + {AT_ONCE} FROM call_mark)
+         GROUP BY workspace_id
+         ON CONFLICT (workspace_id) DO UPDATE SET succeeded = succeeded + excluded.succeeded,
+           failed = failed + excluded.failed, denied = denied + excluded.denied"
+    ))
+}
+
+/// Moves the mark past the calls that [`add`] has added: after it in a batch. Where none is left, the next ones start
+/// from now on; a trigger sees to those that do not.
+pub fn move_mark(now: Timestamp) -> Statement {
+    sql(format!(
+        "UPDATE call_mark SET key = min(key + {AT_ONCE}, last), since = iif(last <= key + {AT_ONCE}, ?1, since)
+         FROM (SELECT coalesce(max(key), 0) AS last FROM tool_calls) WHERE key <> last"
+    ))
+    .bind(now.to_string())
+}

@@ -1,0 +1,15 @@
+//! How many calls have ended, ever. Those up to a mark are counted already, and upkeep moves the mark on: so the figures
+//! are exact at any time, and cost as much after a million calls as after ten.
+
+use super::store;
+use crate::app::App;
+use crate::error::Result;
+
+pub use store::totals::{ended, ended_everywhere};
+
+/// Counts the calls after the mark, a bounded number of them, and moves it on. One transaction.
+#[expect(clippy::disallowed_methods, reason = "upkeep is about no workspace, and nobody calls it")]
+pub async fn count(app: &App) -> Result<()> {
+    app.db()?.batch(&[store::totals::add(), store::totals::move_mark(app.now())]).await?;
+    Ok(())
+}

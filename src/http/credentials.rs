@@ -1,0 +1,50 @@
+//! `/api/credentials`: what tools may ask for. Values are secrets of the Worker and are never shown.
+
+use super::extract::{Admin, Body, Named, PageQuery, Query};
+use super::respond::{Created, Json, NoContent};
+use crate::error::Result;
+use crate::ids::CredentialId;
+use crate::registry::credential::{self, CredentialIn, CredentialOut};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Serialize, ToSchema)]
+pub struct CredentialPage {
+    credentials: Vec<CredentialOut>,
+    next_cursor: Option<String>,
+}
+
+/// List the credentials
+///
+/// By their names.
+#[utoipa::path(get, path = "/api/credentials", tag = "credentials", params(PageQuery),
+    responses((status = 200, description = "A page of credentials", body = CredentialPage)))]
+#[worker::send]
+pub async fn list_credentials(Admin(scope): Admin, Query(query): Query<PageQuery>) -> Result<Json<CredentialPage>> {
+    let page = credential::list(&scope, &query.check()?).await?;
+    let (credentials, next_cursor) = page.map(|it| CredentialOut::new(&scope, it));
+    Ok(Json(CredentialPage { credentials, next_cursor }))
+}
+
+/// Define a credential
+///
+/// It must be a secret that the Worker has (`wrangler secret put`).
+#[utoipa::path(post, path = "/api/credentials", tag = "credentials", request_body = CredentialIn,
+    responses((status = 201, description = "The credential", body = CredentialOut),
+        (status = 409, description = "It is defined already")))]
+#[worker::send]
+pub async fn create_credential(Admin(scope): Admin, Body(body): Body<CredentialIn>) -> Result<Created<CredentialOut>> {
+    let credential = credential::create(&scope, body).await?;
+    Ok(Created(CredentialOut::new(&scope, credential)))
+}
+
+/// Take a credential away
+#[utoipa::path(delete, path = "/api/credentials/{credential_id}", tag = "credentials",
+    params(("credential_id" = String, Path, example = "GITHUB_TOKEN")),
+    responses((status = 204, description = "It is gone"),
+        (status = 409, description = "An active version asks for it")))]
+#[worker::send]
+pub async fn delete_credential(Admin(scope): Admin, Named(id): Named<CredentialId>) -> Result<NoContent> {
+    credential::delete(&scope, &id).await?;
+    Ok(NoContent)
+}

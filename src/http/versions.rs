@@ -1,0 +1,143 @@
+//! `/api/tools`: tools registered, and their versions switched on and off.
+
+use super::extract::{Admin, Body, Bytes, Named, PageQuery, Query, read_json};
+use super::respond::{Created, Json};
+use crate::callers::Level;
+use crate::error::{Error, Result};
+use crate::ids::{ToolId, Version};
+use crate::registry::{self, DeactivationReason, ToolIn, ToolOut, Warning};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+#[derive(Serialize, ToSchema)]
+pub struct RegisteredOut {
+    #[serde(flatten)]
+    tool: ToolOut,
+    /// What is allowed, and would trouble a model's provider or its author.
+    warnings: Vec<Warning>,
+}
+
+/// Register a tool, or a new version of one
+///
+/// A first version is active at once. A later one must be higher than every version, by a step that is large enough for what
+/// is different from the active one (else 400, with every reason), and takes its place.
+#[utoipa::path(post, path = "/api/tools", tag = "versions", request_body = ToolIn,
+    responses((status = 201, description = "The version, which is active", body = RegisteredOut),
+        (status = 409, description = "There is that version, the id is a built-in's, or another request was faster")))]
+#[worker::send]
+pub async fn register_tool(Admin(scope): Admin, Bytes(body): Bytes) -> Result<Created<RegisteredOut>> {
+    let registered = registry::register(&scope, read_json::<ToolIn>(&body)).await?;
+    let tool = ToolOut::seen_by(Level::Admin, registered.tool);
+    Ok(Created(RegisteredOut { tool, warnings: registered.warnings }))
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct VersionPage {
+    versions: Vec<ToolOut>,
+    next_cursor: Option<String>,
+}
+
+/// List a tool's versions
+///
+/// The highest first.
+#[utoipa::path(get, path = "/api/tools/{tool_id}/versions", tag = "versions",
+    params(("tool_id" = String, Path, example = "email_search"), PageQuery),
+    responses((status = 200, description = "A page of versions", body = VersionPage)))]
+#[worker::send]
+pub async fn list_versions(
+    Admin(scope): Admin,
+    Named(tool_id): Named<ToolId>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<VersionPage>> {
+    let page = registry::list_versions(&scope, &tool_id, &query.check()?).await?;
+    let (versions, next_cursor) = page.map(|it| ToolOut::seen_by(Level::Admin, it));
+    Ok(Json(VersionPage { versions, next_cursor }))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RollbackIn {
+    #[schema(example = "1.0.0")]
+    version: String,
+    /// For the change log.
+    #[schema(max_length = 500, example = "1.1.0 loses every tenth message")]
+    reason: Option<String>,
+}
+
+/// Go back to another version
+///
+/// The one that it replaces is deactivated with the reason `operator_request`.
+#[utoipa::path(post, path = "/api/tools/{tool_id}/rollback", tag = "versions",
+    params(("tool_id" = String, Path, example = "word_count")), request_body = RollbackIn,
+    responses((status = 200, description = "The version, which is active", body = ToolOut),
+        (status = 409, description = "The version is active or was deactivated for security, what it needs is gone, the tool is a built-in, or another request was faster")))]
+#[worker::send]
+pub async fn roll_back_tool(
+    Admin(scope): Admin,
+    Named(tool_id): Named<ToolId>,
+    Body(body): Body<RollbackIn>,
+) -> Result<Json<ToolOut>> {
+    let reason = body.reason.as_deref();
+    if reason.is_some_and(|it| it.chars().count() > MAX_REASON_CHARS) {
+        return Err(Error::body("/reason", format!("has more than {MAX_REASON_CHARS} characters")));
+    }
+    let tool = registry::roll_back(&scope, &tool_id, version(&body.version)?, reason).await?;
+    Ok(Json(ToolOut::seen_by(Level::Admin, tool)))
+}
+
+const MAX_REASON_CHARS: usize = 500;
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeactivationIn {
+    /// The active one, if not given.
+    #[schema(example = "1.0.0")]
+    version: Option<String>,
+    reason: DeactivationReason,
+}
+
+/// Switch a version off
+///
+/// Of a version that is off already it changes the reason; `security` is final.
+#[utoipa::path(post, path = "/api/tools/{tool_id}/deactivate", tag = "versions",
+    params(("tool_id" = String, Path, example = "word_count")), request_body = DeactivationIn,
+    responses((status = 200, description = "The version", body = ToolOut),
+        (status = 409, description = "There is no active version, the version was deactivated for security, the tool is a built-in, or another request was faster")))]
+#[worker::send]
+pub async fn deactivate_version(
+    Admin(scope): Admin,
+    Named(tool_id): Named<ToolId>,
+    Body(body): Body<DeactivationIn>,
+) -> Result<Json<ToolOut>> {
+    let version = body.version.as_deref().map(version).transpose()?;
+    let tool = registry::deactivate(&scope, &tool_id, version, body.reason).await?;
+    Ok(Json(ToolOut::seen_by(Level::Admin, tool)))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ActivationIn {
+    #[schema(example = "1.0.0")]
+    version: String,
+}
+
+/// Switch a version on
+///
+/// Another one that is active is deactivated with the reason `operator_request`.
+#[utoipa::path(post, path = "/api/tools/{tool_id}/activate", tag = "versions",
+    params(("tool_id" = String, Path, example = "word_count")), request_body = ActivationIn,
+    responses((status = 200, description = "The version, which is active", body = ToolOut),
+        (status = 409, description = "The version was deactivated for security, what it needs is gone, the tool is a built-in, or another request was faster")))]
+#[worker::send]
+pub async fn activate_version(
+    Admin(scope): Admin,
+    Named(tool_id): Named<ToolId>,
+    Body(body): Body<ActivationIn>,
+) -> Result<Json<ToolOut>> {
+    let tool = registry::activate(&scope, &tool_id, version(&body.version)?).await?;
+    Ok(Json(ToolOut::seen_by(Level::Admin, tool)))
+}
+
+fn version(text: &str) -> Result<Version> {
+    Version::parse(text).ok_or_else(|| Error::body("/version", "must be three numbers such as 1.0.0"))
+}

@@ -1,0 +1,120 @@
+//! What is always true of a registry: of the live one, and of one that is to be restored.
+
+use super::handler::missing_builtin;
+use super::store;
+use super::tool::DeactivationReason;
+use crate::callers::Scope;
+use crate::error::Result;
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+use utoipa::ToSchema;
+
+/// What the invariants are about of one version.
+pub struct Version {
+    pub tool_id: String,
+    pub version: String,
+    pub active: bool,
+    pub deactivated_reason: Option<DeactivationReason>,
+    /// The key of its handler, if that is a built-in.
+    pub builtin: Option<String>,
+    pub credentials_required: Vec<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Invariant {
+    #[schema(example = "one_active_version")]
+    pub name: &'static str,
+    ok: bool,
+    pub violations: Vec<Violation>,
+}
+
+/// A version that breaks an invariant.
+#[derive(Debug, PartialEq, Serialize, ToSchema)]
+pub struct Violation {
+    pub tool_id: String,
+    pub version: String,
+    pub message: String,
+}
+
+/// Holds the versions against all four; `credentials` are those that are defined.
+pub fn check(versions: &[Version], credentials: &HashSet<&str>) -> Vec<Invariant> {
+    let active = || versions.iter().filter(|it| it.active);
+    let mut actives: HashMap<&str, u32> = HashMap::new();
+    for version in active() {
+        *actives.entry(&version.tool_id).or_default() += 1;
+    }
+    let one = active().filter_map(|it| {
+        let count = actives.get(it.tool_id.as_str()).filter(|count| **count > 1)?;
+        Some(violation(it, format!("is one of {count} active versions")))
+    });
+    let targets = active().filter_map(|it| Some(violation(it, missing_builtin(it.builtin.as_deref()?)?)));
+    let undefined = active().flat_map(|it| {
+        let missing = it.credentials_required.iter().filter(|id| !credentials.contains(id.as_str()));
+        missing.map(|id| violation(it, format!("needs {id}, which is not a credential of this workspace")))
+    });
+    let insecure = active()
+        .filter(|it| it.deactivated_reason == Some(DeactivationReason::Security))
+        .map(|it| violation(it, "is active, and was deactivated for security".to_owned()));
+    vec![
+        invariant("one_active_version", one.collect()),
+        invariant("handler_targets_exist", targets.collect()),
+        invariant("credentials_defined", undefined.collect()),
+        invariant("no_active_security_deactivation", insecure.collect()),
+    ]
+}
+
+fn invariant(name: &'static str, violations: Vec<Violation>) -> Invariant {
+    Invariant { name, ok: violations.is_empty(), violations }
+}
+
+fn violation(version: &Version, message: String) -> Violation {
+    Violation { tool_id: version.tool_id.clone(), version: version.version.clone(), message }
+}
+
+/// The invariants of the workspace as it is.
+pub async fn invariants(scope: &Scope) -> Result<Vec<Invariant>> {
+    let [versions, credentials] =
+        scope.read([store::versions::active(scope.workspace()), store::credentials::all(scope.workspace())]).await?;
+    scope.caller().await?.must_be_unbound()?;
+    let credentials = store::credentials::read_ids(&credentials)?;
+    let credentials = credentials.iter().map(String::as_str).collect();
+    Ok(check(&store::versions::read_active(&versions)?, &credentials))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(number: &str) -> Version {
+        Version {
+            tool_id: "x".into(),
+            version: number.into(),
+            active: true,
+            deactivated_reason: None,
+            builtin: Some("read_file".into()),
+            credentials_required: vec!["KEY".into()],
+        }
+    }
+
+    #[track_caller]
+    fn broken(versions: &[Version], expected: &[&str]) {
+        let invariants = check(versions, &HashSet::from(["KEY"]));
+        assert_eq!(invariants.len(), 4);
+        let broken = invariants.iter().filter(|it| !it.ok).map(|it| it.name).collect::<Vec<_>>();
+        assert_eq!(broken, expected);
+    }
+
+    #[test]
+    fn each_invariant_is_broken_by_its_own_fault() {
+        let inactive = |number: &str| Version { active: false, ..version(number) };
+        broken(&[version("1.0.0"), inactive("1.1.0")], &[]);
+        broken(&[version("1.0.0"), version("1.1.0")], &["one_active_version"]);
+        let builtin = Some("gone".to_owned());
+        broken(&[Version { builtin: builtin.clone(), ..version("1.0.0") }], &["handler_targets_exist"]);
+        broken(&[Version { builtin, ..inactive("1.0.0") }], &[]);
+        broken(&[Version { credentials_required: vec!["B".into()], ..version("1.0.0") }], &["credentials_defined"]);
+        let security = Some(DeactivationReason::Security);
+        broken(&[Version { deactivated_reason: security, ..version("1.0.0") }], &["no_active_security_deactivation"]);
+        broken(&[Version { deactivated_reason: security, ..inactive("1.0.0") }], &[]);
+    }
+}

@@ -1,0 +1,165 @@
+//! Versions switched on and off. Each change is decided on one reading of the tool, and written only if nobody has
+//! changed the tool since.
+
+use super::handler::Handler;
+use super::store::versions::{At, Position, TOOL_IS_AT};
+use super::tool::{DeactivationReason, Tool};
+use super::{log, store};
+use crate::callers::Scope;
+use crate::changes::{Action, Change};
+use crate::db::{Failure, Statement};
+use crate::error::{Error, Result};
+use crate::ids::{ToolId, Version};
+use crate::page::{Page, PageRequest};
+
+/// A page of the tool's versions, the highest first.
+pub async fn list_versions(scope: &Scope, id: &ToolId, request: &PageRequest) -> Result<Page<Tool>> {
+    let [tool, versions] = scope
+        .read([
+            store::tools::tool_exists(scope.workspace(), Some(id.as_str())),
+            store::versions::list(scope.workspace(), id, request)?,
+        ])
+        .await?;
+    if tool.is_empty()? {
+        return Err(Error::not_found("Tool", id));
+    }
+    Ok(request.page(store::tools::read_tools(&versions)?, |it| it.version.to_string()))
+}
+
+/// Goes back to another version of the tool.
+pub async fn roll_back(scope: &Scope, id: &ToolId, version: Version, reason: Option<&str>) -> Result<Tool> {
+    let reading = Reading::of(scope, id, Some(version)).await?;
+    if reading.target.active {
+        return Err(Error::Conflict(format!("{id}@{version} is the active version")));
+    }
+    reading.activate(scope, Action::Rollback, reason).await
+}
+
+/// Switches a version on; another one that is active goes off.
+pub async fn activate(scope: &Scope, id: &ToolId, version: Version) -> Result<Tool> {
+    let reading = Reading::of(scope, id, Some(version)).await?;
+    if reading.target.active {
+        return Ok(reading.target);
+    }
+    reading.activate(scope, Action::Activate, None).await
+}
+
+/// Switches a version off, the active one if none is named. Of one that is off already it changes the reason.
+pub async fn deactivate(
+    scope: &Scope,
+    id: &ToolId,
+    version: Option<Version>,
+    reason: DeactivationReason,
+) -> Result<Tool> {
+    let reading = Reading::of(scope, id, version).await?;
+    let before = &reading.target;
+    if version.is_none() && !before.active {
+        return Err(Error::Conflict(format!("{id} has no active version")));
+    }
+    if before.deactivated_reason == Some(reason) {
+        return Ok(reading.target);
+    }
+    if before.deactivated_reason == Some(DeactivationReason::Security) {
+        return Err(Error::Conflict(format!("{id}@{} was deactivated for security, which is final", before.version)));
+    }
+    let mut after = before.switched_off(reason, scope.app().now());
+    after.deactivated_at = before.deactivated_at.or(after.deactivated_at);
+    let change =
+        log::change(Action::Deactivate, &after)?.from(&log::Switch::from(before))?.because(Some(reason.as_str()));
+    reading.write(scope, vec![change], &[&after]).await?;
+    Ok(after)
+}
+
+/// A tool as it is when something is decided about it.
+struct Reading {
+    /// The version that lists show: the active one, if any is.
+    current: Tool,
+    target: Tool,
+    revision: u32,
+}
+
+impl Reading {
+    /// One round trip. The target is the version named, else the current one.
+    async fn of(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<Self> {
+        let workspace = scope.workspace();
+        let target = match version {
+            Some(version) => store::tools::find_version(workspace, id, version),
+            None => store::tools::find_tool(workspace, id),
+        };
+        let [current, target, position] = scope
+            .read([store::tools::find_tool(workspace, id), target, store::versions::find_position(workspace, id)])
+            .await?;
+        scope.caller().await?.must_be_unbound()?;
+        let current = store::tools::read_tool(&current)?.ok_or_else(|| Error::not_found("Tool", id))?;
+        if current.is_builtin() {
+            let message = format!("{id} is a built-in tool: it has one version, which is always active");
+            return Err(Error::Conflict(message));
+        }
+        let target = store::tools::read_tool(&target)?;
+        let target = target.ok_or_else(|| match version {
+            Some(version) => Error::not_found("Tool", format!("{id}@{version}")),
+            None => Error::not_found("Tool", id),
+        })?;
+        let Some(Position { revision, .. }) = store::versions::read_position(&position)? else {
+            return Err(Error::Internal(format!("the tool {id} has no position")));
+        };
+        Ok(Self { current, target, revision })
+    }
+
+    /// Makes the target the active version, if nothing stands against it.
+    async fn activate(self, scope: &Scope, action: Action, reason: Option<&str>) -> Result<Tool> {
+        let before = &self.target;
+        let name = format!("{}@{}", before.id, before.version);
+        if before.deactivated_reason == Some(DeactivationReason::Security) {
+            return Err(Error::Conflict(format!("{name} was deactivated for security and cannot come back")));
+        }
+        if let Some(missing) = Handler::of(before)?.missing_target() {
+            return Err(Error::Conflict(format!("{name} cannot be active: {missing}")));
+        }
+        if !before.missing_credentials.is_empty() {
+            let message = format!("{name} cannot be active: it needs {}", before.missing_credentials.join(", "));
+            return Err(Error::Conflict(format!("{message}, which this workspace does not define")));
+        }
+        let after = Tool { active: true, deactivated_at: None, deactivated_reason: None, ..before.clone() };
+        let mut changes = Vec::new();
+        let mut switched = Vec::new();
+        let replaced = self.current.switched_off(DeactivationReason::OperatorRequest, scope.app().now());
+        if self.current.active {
+            let change = log::change(Action::Deactivate, &replaced)?
+                .from(&log::Switch::from(&self.current))?
+                .because(Some(DeactivationReason::OperatorRequest.as_str()));
+            changes.push(change);
+            switched.push(&replaced);
+        }
+        changes.push(log::change(action, &after)?.from(&log::Switch::from(before))?.because(reason));
+        switched.push(&after);
+        self.write(scope, changes, &switched).await?;
+        Ok(after)
+    }
+
+    /// Writes the changes and switches the versions, all of it or nothing. Those that go off come first: only one can be
+    /// active.
+    async fn write(&self, scope: &Scope, changes: Vec<Change>, switched: &[&Tool]) -> Result<()> {
+        let id = &self.target.id;
+        let comes = switched.iter().find(|it| it.active);
+        let at = At {
+            workspace: scope.workspace(),
+            id,
+            revision: self.revision,
+            credentials: comes.map_or(&[], |it| &it.credentials_required),
+        };
+        let author = scope.author().await?;
+        let changes = changes.into_iter().map(|it| it.only_if(TOOL_IS_AT, at.params()).record(&author));
+        let switches = switched.iter().map(|it| store::versions::switch(&at, it));
+        let statements: Vec<Statement> =
+            changes.chain(switches).chain(std::iter::once(store::versions::move_on(&at))).collect();
+        match scope.write_all(statements).await? {
+            Ok(rows) if rows.last().is_some_and(|it| it.changes() > 0) => Ok(()),
+            Ok(_) => {
+                Err(Error::Conflict(format!("{id} was changed by another request meanwhile; read it and try again")))
+            }
+            Err(Failure::Banned) => Err(Error::Conflict(format!("{id} was deactivated for security meanwhile"))),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+}

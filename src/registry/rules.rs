@@ -1,0 +1,253 @@
+//! What every registered version keeps to, whether it comes by registration or from a backup.
+
+use super::handler::Handler;
+use super::schema::Schema;
+use super::tool::Tool;
+use crate::error::{Place, Problem};
+use crate::ids::check_name;
+use serde_json::Value;
+
+const MAX_SCHEMA_BYTES: usize = 64 * 1024;
+const MAX_EXAMPLES: usize = 20;
+const MAX_EXAMPLES_BYTES: usize = 64 * 1024;
+const MAX_LIST: usize = 50;
+const MAX_WORD_BYTES: usize = 128;
+const MAX_RATE: u32 = 10_000;
+const MAX_PROBLEMS: usize = 50;
+
+/// Everything that breaks a rule, but for what the handler itself keeps to ([`Handler::check`]).
+pub fn problems(tool: &Tool, handler: &Handler) -> Vec<Problem> {
+    let mut found = Found(Vec::new());
+    found.words(tool);
+    found.numbers(tool);
+    let parameters = found.schema("/parameters_schema", &tool.parameters_schema);
+    if let Some(schema) = &tool.returns_schema {
+        found.schema("/returns_schema", schema);
+    }
+    found.examples(tool, parameters.as_ref());
+    found.side_effects(tool);
+    for name in handler.credentials().into_iter().filter(|it| !tool.credentials_required.iter().any(|own| own == it)) {
+        found.add("/credentials_required", format!("must hold {name}, which a header names"));
+    }
+    found.0.truncate(MAX_PROBLEMS);
+    found.0
+}
+
+struct Found(Vec<Problem>);
+
+impl Found {
+    fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.0.push(Problem { place: Place::Body, path: path.into(), message: message.into() });
+    }
+
+    fn words(&mut self, tool: &Tool) {
+        if let Err(message) = check_name(&tool.name) {
+            self.add("/name", message);
+        }
+        let chars = tool.description.chars().count();
+        if !(10..=500).contains(&chars) || tool.description.trim().is_empty() {
+            self.add("/description", format!("must have 10 to 500 characters, not {chars}"));
+        }
+        if tool.registered_by.len() > MAX_WORD_BYTES {
+            self.add("/registered_by", format!("must have at most {MAX_WORD_BYTES} bytes"));
+        }
+        if !is_category(&tool.category) {
+            self.add("/category", "must be 1 to 64 lower-case letters, digits, _ or -");
+        }
+        for (field, words) in [
+            ("required_capabilities", &tool.required_capabilities),
+            ("credentials_required", &tool.credentials_required),
+        ] {
+            if words.len() > MAX_LIST {
+                self.add(format!("/{field}"), format!("holds {} entries; {MAX_LIST} are allowed", words.len()));
+            }
+            for (index, _) in words.iter().enumerate().filter(|(_, word)| !is_word(word)) {
+                let message = format!("must be 1 to {MAX_WORD_BYTES} letters, digits or any of _ . : -");
+                self.add(format!("/{field}/{index}"), message);
+            }
+        }
+    }
+
+    fn numbers(&mut self, tool: &Tool) {
+        if !(1..=3_600).contains(&tool.timeout_seconds) {
+            self.add("/timeout_seconds", format!("must be from 1 to 3600, not {}", tool.timeout_seconds));
+        }
+        if let Some(rate) = tool.rate_limit
+            && !(1..=MAX_RATE).contains(&rate)
+        {
+            self.add("/rate_limit", format!("must be from 1 to {MAX_RATE} calls a minute, not {rate}"));
+        }
+    }
+
+    /// The compiled schema, if it is one.
+    fn schema(&mut self, path: &str, text: &str) -> Option<Schema> {
+        if text.len() > MAX_SCHEMA_BYTES {
+            self.add(path, format!("has {} bytes; {MAX_SCHEMA_BYTES} are allowed", text.len()));
+            return None;
+        }
+        let definition = match serde_json::from_str::<Value>(text) {
+            Ok(definition) if definition.is_object() => definition,
+            Ok(_) => {
+                self.add(path, "must be a JSON Schema that is an object");
+                return None;
+            }
+            Err(cause) => {
+                self.add(path, format!("is not JSON: {cause}"));
+                return None;
+            }
+        };
+        if definition.get("$schema").is_some_and(|it| !is_2020_12(it)) {
+            self.add(format!("{path}/$schema"), "must be https://json-schema.org/draft/2020-12/schema, if it is given");
+        }
+        match Schema::compile(definition) {
+            Ok(schema) => Some(schema),
+            Err(cause) => {
+                self.add(path, format!("is not a usable JSON Schema 2020-12: {}", crate::error::shortened(&cause)));
+                None
+            }
+        }
+    }
+
+    fn examples(&mut self, tool: &Tool, parameters: Option<&Schema>) {
+        if tool.examples.len() > MAX_EXAMPLES {
+            self.add("/examples", format!("holds {} entries; {MAX_EXAMPLES} are allowed", tool.examples.len()));
+            return;
+        }
+        let bytes = serde_json::to_string(&tool.examples).map_or(0, |it| it.len());
+        if bytes > MAX_EXAMPLES_BYTES {
+            self.add("/examples", format!("has {bytes} bytes; {MAX_EXAMPLES_BYTES} are allowed"));
+        }
+        for (index, example) in tool.examples.iter().enumerate() {
+            if !example.params.is_object() {
+                self.add(format!("/examples/{index}/params"), "must be an object");
+            } else if let Some(schema) = parameters {
+                for it in schema.check(example.params.clone()).violations {
+                    self.add(format!("/examples/{index}/params{}", it.path), it.message);
+                }
+            }
+        }
+    }
+
+    fn side_effects(&mut self, tool: &Tool) {
+        if tool.side_effects.len() > MAX_LIST {
+            self.add("/side_effects", format!("holds {} entries; {MAX_LIST} are allowed", tool.side_effects.len()));
+        }
+        for (index, effect) in tool.side_effects.iter().enumerate() {
+            if !is_word(&effect.effect_type) {
+                let message = format!("must be 1 to {MAX_WORD_BYTES} letters, digits or any of _ . : -");
+                self.add(format!("/side_effects/{index}/effect_type"), message);
+            }
+            for (field, text) in [("description", &effect.description), ("scope", &effect.scope)] {
+                if text.is_empty() || text.len() > 500 {
+                    self.add(format!("/side_effects/{index}/{field}"), "must have 1 to 500 bytes");
+                }
+            }
+        }
+    }
+}
+
+/// Whether a text can be one of a tool's capabilities, credentials or kinds of effect.
+fn is_word(word: &str) -> bool {
+    (1..=MAX_WORD_BYTES).contains(&word.len())
+        && word.bytes().all(|it| it.is_ascii_alphanumeric() || b"_.:-".contains(&it))
+}
+
+fn is_category(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(super::definition::is_id_byte)
+}
+
+fn is_2020_12(schema: &Value) -> bool {
+    schema.as_str().is_some_and(|it| it.trim_end_matches('#') == "https://json-schema.org/draft/2020-12/schema")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::fixture;
+    use crate::registry::tool::{Example, SideEffect};
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(change: impl FnOnce(&mut Tool), expected: &[&str]) {
+        let mut tool = fixture("word_count");
+        tool.description = "Counts the words of a text".into();
+        change(&mut tool);
+        let handler = Handler::Builtin { key: "read_file".into() };
+        let problems = problems(&tool, &handler);
+        assert_eq!(problems.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), expected, "{problems:?}");
+    }
+
+    #[test]
+    fn lengths_ranges_and_patterns_are_held() {
+        check(|_| (), &[]);
+        check(|it| it.name = "  ".into(), &["/name"]);
+        for description in ["too short", &" ".repeat(20), &"x".repeat(501)] {
+            check(|it| it.description = description.to_owned(), &["/description"]);
+        }
+        check(|it| it.description = "ä".repeat(500), &[]);
+        for category in ["", "Mail", "a b", &"x".repeat(65)] {
+            check(|it| it.category = category.to_owned(), &["/category"]);
+        }
+        for seconds in [0, 3_601] {
+            check(|it| it.timeout_seconds = seconds, &["/timeout_seconds"]);
+        }
+        for rate in [0, 10_001] {
+            check(|it| it.rate_limit = Some(rate), &["/rate_limit"]);
+        }
+        check(|it| it.required_capabilities = vec!["net".into(), "a b".into()], &["/required_capabilities/1"]);
+        check(|it| it.required_capabilities = vec!["net".into(); 51], &["/required_capabilities"]);
+    }
+
+    #[test]
+    fn schemas_must_be_schemas_of_ours() {
+        let bad = [
+            "{".to_owned(),
+            "true".to_owned(),
+            r#"{"type": "objekt"}"#.to_owned(),
+            r#"{"$ref": "https://example.com/x.json"}"#.to_owned(),
+            r##"{"$ref": "#/$defs/none"}"##.to_owned(),
+            json!({"description": "x".repeat(70_000)}).to_string(),
+        ];
+        for schema in bad {
+            check(|it| it.returns_schema = Some(schema.clone()), &["/returns_schema"]);
+            check(|it| it.parameters_schema = schema, &["/parameters_schema"]);
+        }
+        let old = r#"{"$schema": "http://json-schema.org/draft-07/schema#"}"#;
+        check(|it| it.parameters_schema = old.to_owned(), &["/parameters_schema/$schema"]);
+        let ours = r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}"#;
+        check(|it| it.parameters_schema = ours.to_owned(), &[]);
+    }
+
+    #[test]
+    fn examples_must_be_calls_that_could_be_made() {
+        let schema = json!({"properties": {"limit": {"type": "integer", "default": 5}}, "required": ["limit"]});
+        let example = |params: Value| Example { description: "One".into(), params, expected_output: None };
+        let with = |params: Value, expected: &[&str]| {
+            check(
+                |it| {
+                    it.parameters_schema = schema.to_string();
+                    it.examples = vec![example(json!({})), example(params)];
+                },
+                expected,
+            );
+        };
+        with(json!({"limit": 7}), &[]);
+        with(json!({"limit": "x"}), &["/examples/1/params/limit"]);
+        with(json!("x"), &["/examples/1/params"]);
+    }
+
+    #[test]
+    fn side_effects_say_what_where_and_how() {
+        let effect = |effect_type: &str, scope: &str| SideEffect {
+            effect_type: effect_type.to_owned(),
+            description: "Writes".into(),
+            reversible: true,
+            scope: scope.to_owned(),
+        };
+        check(|it| it.side_effects = vec![effect("file_write", "exports/")], &[]);
+        check(
+            |it| it.side_effects = vec![effect("file write", "")],
+            &["/side_effects/0/effect_type", "/side_effects/0/scope"],
+        );
+    }
+}

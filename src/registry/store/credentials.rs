@@ -1,0 +1,84 @@
+//! The table `credentials`, and who asks for one.
+
+use crate::db::{Param, Rows, Statement, sql};
+use crate::error::Result;
+use crate::ids::WorkspaceId;
+use crate::page::PageRequest;
+use crate::registry::ToolFilter;
+use crate::registry::credential::Credential;
+use serde::Deserialize;
+
+/// How many of those that ask for a credential are named.
+const NAMED_USERS: u32 = 10;
+
+/// True while the credential `?11` is there, and no active version asks for it: `?12` finds those that do (for
+/// [`crate::changes::Change::only_if`]).
+pub const IS_UNUSED: &str = "EXISTS (SELECT 1 FROM credentials WHERE workspace_id = ?1 AND id = ?11)
+    AND NOT EXISTS (SELECT 1 FROM tool_search WHERE tool_search MATCH ?12)";
+
+/// Finds the tools whose active version asks for the credential.
+pub fn users(workspace: &WorkspaceId, id: &str) -> Param {
+    let filter = ToolFilter { credential: Some(id.to_owned()), ..ToolFilter::default() };
+    filter.to_fts5(workspace).into()
+}
+
+pub fn list(workspace: &WorkspaceId, request: &PageRequest) -> Statement {
+    sql("SELECT id, description, created_at FROM credentials WHERE workspace_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3")
+        .bind(workspace.as_str())
+        .bind(request.after().unwrap_or_default())
+        .bind(request.rows_to_ask())
+}
+
+pub fn find(workspace: &WorkspaceId, id: &str) -> Statement {
+    sql("SELECT id, description, created_at FROM credentials WHERE workspace_id = ?1 AND id = ?2")
+        .bind(workspace.as_str())
+        .bind(id)
+}
+
+pub fn insert(workspace: &WorkspaceId, credential: &Credential) -> Statement {
+    sql("INSERT INTO credentials (workspace_id, id, description, created_at) VALUES (?1, ?2, ?3, ?4)")
+        .bind(workspace.as_str())
+        .bind(credential.id.as_str())
+        .bind(credential.description.as_str())
+        .bind(credential.created_at.to_string())
+}
+
+pub fn delete(workspace: &WorkspaceId, id: &str) -> Statement {
+    sql("DELETE FROM credentials WHERE workspace_id = ?1 AND id = ?2
+           AND NOT EXISTS (SELECT 1 FROM tool_search WHERE tool_search MATCH ?3)")
+    .bind(workspace.as_str())
+    .bind(id)
+    .bind(users(workspace, id))
+}
+
+/// The tools whose active version asks for the credential.
+pub fn active_users(workspace: &WorkspaceId, id: &str) -> Statement {
+    sql("SELECT t.id FROM tool_search s JOIN tools t ON t.key = s.rowid
+         WHERE t.workspace_id = ?1 AND s.tool_search MATCH ?2 ORDER BY s.rowid LIMIT ?3")
+    .bind(workspace.as_str())
+    .bind(users(workspace, id))
+    .bind(NAMED_USERS)
+}
+
+/// All of the workspace's.
+pub fn all(workspace: &WorkspaceId) -> Statement {
+    sql("SELECT id, description, created_at FROM credentials WHERE workspace_id = ?1 ORDER BY id")
+        .bind(workspace.as_str())
+}
+
+/// The ids that one of the statements above or below has found.
+pub fn read_ids(rows: &Rows) -> Result<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Found {
+        id: String,
+    }
+    Ok(rows.all::<Found>()?.into_iter().map(|it| it.id).collect())
+}
+
+/// Those of the credentials that the workspace has not defined.
+pub fn undefined(workspace: &WorkspaceId, ids: &[String]) -> Statement {
+    sql("SELECT value AS id FROM json_each(?2)
+         WHERE value NOT IN (SELECT id FROM credentials WHERE workspace_id = ?1) ORDER BY key")
+    .bind(workspace.as_str())
+    .bind(serde_json::json!(ids).to_string())
+}

@@ -1,0 +1,6 @@
+//! SQL of the registry. The workspace `''` holds the built-ins.
+
+pub mod credentials;
+pub mod refusals;
+pub mod tools;
+pub mod versions;

@@ -1,0 +1,188 @@
+//! What of a tool that keeps all rules would still trouble a model's provider, or its author. Exports rewrite what a
+//! provider refuses; a schema that needs no rewriting is the better one.
+
+use super::handler::Handler;
+use super::tool::Tool;
+use crate::error::shortened;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+const MAX_WARNINGS: usize = 50;
+const MAX_DEPTH: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
+
+/// Something that is allowed, and should be known.
+#[derive(Debug, PartialEq, Serialize, ToSchema)]
+pub struct Warning {
+    /// JSON pointer into the registration.
+    #[schema(example = "/parameters_schema/properties/tags")]
+    path: String,
+    #[schema(example = "OpenAI and Gemini refuse an array without items")]
+    message: String,
+}
+
+pub fn warnings(tool: &Tool, handler: &Handler) -> Vec<Warning> {
+    let mut found = Found(Vec::new());
+    if tool.id.as_str().len() > MAX_NAME_BYTES {
+        found.add("/id", "models get a shortened name: providers allow 64 characters");
+    }
+    if let Handler::Python { code, function } = handler
+        && !code.contains(&format!("def {function}("))
+    {
+        found.add("/handler/code", "does not seem to define the function");
+    }
+    if let Ok(Value::Object(schema)) = serde_json::from_str(&tool.parameters_schema) {
+        found.top(&schema);
+        found.schema("/parameters_schema", &Value::Object(schema), MAX_DEPTH);
+    }
+    found.0.truncate(MAX_WARNINGS);
+    found.0
+}
+
+struct Found(Vec<Warning>);
+
+impl Found {
+    fn add(&mut self, path: &str, message: &str) {
+        self.0.push(Warning { path: shortened(path), message: message.to_owned() });
+    }
+
+    /// What providers ask of the schema as a whole.
+    fn top(&mut self, schema: &Map<String, Value>) {
+        let at = "/parameters_schema";
+        if schema.get("type").and_then(Value::as_str) != Some("object") {
+            self.add(at, "OpenAI, Anthropic and Gemini refuse parameters whose type is not \"object\"");
+        }
+        for keyword in ["anyOf", "oneOf", "allOf", "enum", "not"] {
+            if schema.contains_key(keyword) {
+                let message = "OpenAI and Anthropic refuse this at the top of the parameters";
+                self.add(&format!("{at}/{keyword}"), message);
+            }
+        }
+    }
+
+    /// What they ask of each part of it.
+    fn schema(&mut self, path: &str, schema: &Value, depth: usize) {
+        let (Some(keywords), true) = (schema.as_object(), self.0.len() < MAX_WARNINGS) else { return };
+        if depth == 0 {
+            self.add(path, "providers refuse schemas as deep as this");
+            return;
+        }
+        self.keywords(path, keywords);
+        for (keyword, value) in keywords {
+            let at = format!("{path}/{keyword}");
+            match (keyword.as_str(), value) {
+                ("properties" | "$defs" | "patternProperties" | "dependentSchemas", Value::Object(parts)) => {
+                    for (name, part) in parts {
+                        let name = name.replace('~', "~0").replace('/', "~1");
+                        self.schema(&format!("{at}/{name}"), part, depth - 1);
+                    }
+                }
+                ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(parts)) => {
+                    for (index, part) in parts.iter().enumerate() {
+                        self.schema(&format!("{at}/{index}"), part, depth - 1);
+                    }
+                }
+                ("items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains", part) => {
+                    self.schema(&at, part, depth - 1);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn keywords(&mut self, path: &str, keywords: &Map<String, Value>) {
+        for name in keywords.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
+            if !is_key(name) {
+                let at = format!("{path}/properties/{}", name.replace('~', "~0").replace('/', "~1"));
+                self.add(&at, "Anthropic refuses names of properties but those of 1 to 64 letters, digits, _ . or -");
+            }
+        }
+        match keywords.get("type") {
+            Some(Value::String(kind)) if kind == "array" && !keywords.contains_key("items") => {
+                self.add(path, "OpenAI and Gemini refuse an array without items");
+            }
+            Some(Value::Array(_)) => self.add(&format!("{path}/type"), "Gemini refuses a list of types"),
+            _ => {}
+        }
+        let is_text = |it: &Value| it.is_string();
+        if keywords.get("enum").and_then(Value::as_array).is_some_and(|it| !it.iter().all(is_text)) {
+            self.add(&format!("{path}/enum"), "Gemini refuses an enum of anything but texts");
+        }
+        for keyword in ["$ref", "const", "patternProperties", "not", "if", "prefixItems"] {
+            if keywords.contains_key(keyword) {
+                self.add(&format!("{path}/{keyword}"), "Gemini does not know this");
+            }
+        }
+        let pattern = keywords.get("pattern").and_then(Value::as_str).unwrap_or_default();
+        if ["(?=", "(?!", "(?<"].iter().any(|it| pattern.contains(it)) {
+            self.add(&format!("{path}/pattern"), "OpenAI refuses a pattern that looks around");
+        }
+    }
+}
+
+/// `^[a-zA-Z0-9_.-]{1,64}$`
+fn is_key(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.bytes().all(|it| it.is_ascii_alphanumeric() || b"_.-".contains(&it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::fixture;
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(schema: Value, expected: &[&str]) {
+        let mut tool = fixture("x");
+        tool.parameters_schema = schema.to_string();
+        let found = warnings(&tool, &Handler::Builtin { key: "read_file".into() });
+        let paths = found.iter().map(|it| it.path.strip_prefix("/parameters_schema").unwrap()).collect::<Vec<_>>();
+        assert_eq!(paths, expected, "{found:?}");
+    }
+
+    #[test]
+    fn a_plain_schema_troubles_nobody() {
+        check(
+            json!({"type": "object", "properties": {
+                "query": {"type": "string", "enum": ["a", "b"]},
+                "tags": {"type": "array", "items": {"type": "string"}},
+            }, "required": ["query"], "additionalProperties": false}),
+            &[],
+        );
+    }
+
+    #[test]
+    fn what_a_provider_refuses_is_told_with_its_place() {
+        check(json!({"type": "string"}), &[""]);
+        check(json!({"type": "object", "anyOf": [{"required": ["a"]}]}), &["/anyOf"]);
+        check(
+            json!({"type": "object", "properties": {
+                "a b": {"type": ["string", "null"]},
+                "list": {"type": "array"},
+                "one": {"enum": [1]},
+                "deep": {"type": "object", "properties": {"x": {"$ref": "#/$defs/x"}}},
+                "code": {"type": "string", "pattern": "^(?!x)"},
+            }, "$defs": {"x": {"const": 1}}}),
+            &[
+                "/properties/a b",
+                "/properties/a b/type",
+                "/properties/list",
+                "/properties/one/enum",
+                "/properties/deep/properties/x/$ref",
+                "/properties/code/pattern",
+                "/$defs/x/const",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_function_that_is_not_there_is_told() {
+        let python = |code: &str| Handler::Python { code: code.to_owned(), function: "run".to_owned() };
+        let mut tool = fixture("x");
+        assert_eq!(warnings(&tool, &python("def run(arguments): ...")), []);
+        assert_eq!(warnings(&tool, &python("def walk(arguments): ..."))[0].path, "/handler/code");
+        tool.id = crate::ids::ToolId::parse(&"x".repeat(65)).unwrap();
+        assert_eq!(warnings(&tool, &python("def run(arguments): ..."))[0].path, "/id");
+    }
+}
