@@ -1,9 +1,13 @@
 //! Shapes of answers.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::history::Export;
+use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures_util::stream;
 use serde::Serialize;
+use worker::send::SendFuture;
 
 /// 200 with a JSON body.
 pub struct Json<T>(pub T);
@@ -23,12 +27,45 @@ pub struct NoContent;
 /// 200 with a text.
 pub struct Text(pub String);
 
+/// 200 with JSON Lines, which come piece by piece. The first piece is there before the answer begins, so that a refusal is
+/// still one; a failure after that breaks the answer off.
+pub struct Lines {
+    first: Vec<u8>,
+    rest: Export,
+}
+
+impl Lines {
+    pub async fn of(mut export: Export) -> Result<Self> {
+        Ok(Self { first: export.next().await?.unwrap_or_default(), rest: export })
+    }
+}
+
+impl IntoResponse for Lines {
+    fn into_response(self) -> Response {
+        let pieces = stream::try_unfold((Some(self.first), self.rest), |(first, mut rest)| {
+            SendFuture::new(async move {
+                let piece = match first {
+                    Some(first) => Some(first),
+                    None => rest.next().await?,
+                };
+                Ok::<_, Error>(piece.map(|it| (it, (None, rest))))
+            })
+        });
+        let kind = HeaderValue::from_static("application/x-ndjson");
+        ([(header::CONTENT_TYPE, kind)], Body::from_stream(pieces)).into_response()
+    }
+}
+
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
-        match serde_json::to_vec(&self.0) {
-            Ok(body) => ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response(),
-            Err(cause) => Error::Internal(format!("an answer is not JSON: {cause}")).into_response(),
-        }
+        json(serde_json::to_vec(&self.0))
+    }
+}
+
+fn json(body: serde_json::Result<Vec<u8>>) -> Response {
+    match body {
+        Ok(body) => ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response(),
+        Err(cause) => Error::Internal(format!("an answer is not JSON: {cause}")).into_response(),
     }
 }
 

@@ -1,10 +1,11 @@
 //! How requests come from JavaScript and answers leave for it. Both ways cost more than most handlers do, so
 //! that only what is used crosses: no abort signal and no properties of the connection come in; a body of usual size
-//! comes in as one piece, and every body goes out as one, for every answer of ours is whole before it leaves.
+//! comes in as one piece, and a body whose length is known goes out as one.
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 use axum::response::Response;
+use futures_util::TryStreamExt;
 use http_body_util::BodyExt;
 use worker::js_sys::Uint8Array;
 use worker::wasm_bindgen_futures::JsFuture;
@@ -40,6 +41,11 @@ fn content_length(headers: &HeaderMap) -> Option<usize> {
 pub async fn to_worker(response: Response) -> worker::Result<worker::Response> {
     let (parts, body) = response.into_parts();
     let builder = ResponseBuilder::new().with_status(parts.status.as_u16()).with_headers(Headers::from(parts.headers));
+    if body.size_hint().exact().is_none() {
+        let failed = |cause: axum::Error| worker::Error::RustError(cause.to_string());
+        let pieces = TryStreamExt::map_err(body.into_data_stream(), failed);
+        return builder.from_stream(pieces);
+    }
     let body = body.collect().await.map_err(|cause| worker::Error::RustError(cause.to_string()))?.to_bytes();
     Ok(if body.is_empty() { builder.empty() } else { builder.fixed(body.into()) })
 }

@@ -1,0 +1,147 @@
+//! The change log, in pages or as a whole.
+
+use super::store;
+use crate::callers::Scope;
+use crate::error::{Error, Result};
+use crate::page::{Page, PageRequest, bad_cursor};
+use crate::text_enum::text_enum;
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+/// How many rows of the whole log are read at once.
+const EXPORTED_AT_ONCE: u32 = 1_000;
+
+text_enum! {
+    /// Which end of the log comes first.
+    Order {
+        Oldest = "oldest",
+        Newest = "newest",
+    }
+}
+
+/// Which changes to list. Every condition must hold.
+pub struct ChangeFilter {
+    pub tool_id: Option<String>,
+    pub subject: Option<String>,
+    pub since: Option<Timestamp>,
+    pub until: Option<Timestamp>,
+    pub order: Order,
+}
+
+/// One row of the log.
+#[derive(Serialize, ToSchema)]
+pub struct ChangeOut {
+    /// Without gaps within the workspace.
+    pub seq: u32,
+    #[schema(value_type = String, format = DateTime)]
+    timestamp: Timestamp,
+    #[schema(example = "update")]
+    action: String,
+    /// What was changed, as `kind:id`.
+    #[schema(example = "tool:word_count@1.1.0")]
+    subject: String,
+    tool_id: Option<String>,
+    version: Option<String>,
+    /// The token's id, `root`, `anonymous` or `pegboard`.
+    operator: String,
+    reason: Option<String>,
+    #[schema(value_type = Option<Value>)]
+    previous_state: Option<Box<RawValue>>,
+    /// What the subject is from now on, whole; null, if it is gone.
+    #[schema(value_type = Option<Value>)]
+    new_state: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+pub struct ChangeRow {
+    seq: u32,
+    timestamp: Timestamp,
+    action: String,
+    subject: String,
+    tool_id: Option<String>,
+    version: Option<String>,
+    operator: String,
+    reason: Option<String>,
+    previous_state: Option<String>,
+    new_state: Option<String>,
+    /// Whether the answer holds so much that further rows may have been left out.
+    full: u8,
+}
+
+impl TryFrom<ChangeRow> for ChangeOut {
+    type Error = Error;
+
+    fn try_from(row: ChangeRow) -> Result<Self> {
+        let raw = |state: Option<String>| {
+            let state = state.map(RawValue::from_string).transpose();
+            state.map_err(|cause| Error::Internal(format!("the change {} has a broken state: {cause}", row.seq)))
+        };
+        Ok(Self {
+            seq: row.seq,
+            timestamp: row.timestamp,
+            action: row.action,
+            subject: row.subject,
+            tool_id: row.tool_id,
+            version: row.version,
+            operator: row.operator,
+            reason: row.reason,
+            previous_state: raw(row.previous_state)?,
+            new_state: raw(row.new_state)?,
+        })
+    }
+}
+
+/// A page of the log.
+pub async fn list(scope: &Scope, filter: &ChangeFilter, request: &PageRequest) -> Result<Page<ChangeOut>> {
+    let after = request.after().map(|it| it.parse::<u32>().map_err(|_| bad_cursor())).transpose()?;
+    let (mut items, more) = read(scope, filter, after, request.rows_to_ask()).await?;
+    // One row more than the page was asked for, unless it grew too large before.
+    let whole = items.len() < request.rows_to_ask() as usize;
+    if !whole {
+        items.pop();
+    }
+    let last = items.last().map(|it| it.seq.to_string());
+    Ok(Page { next_cursor: last.filter(|_| more || !whole).map(|it| PageRequest::cursor(&it)), items })
+}
+
+/// Rows after a number, in the filter's order, and whether some were left out.
+async fn read(scope: &Scope, filter: &ChangeFilter, after: Option<u32>, limit: u32) -> Result<(Vec<ChangeOut>, bool)> {
+    let [rows] = scope.read([store::list_changes(scope.workspace(), filter, after, limit)]).await?;
+    scope.caller().await?.must_be_unbound()?;
+    let rows = rows.all::<ChangeRow>()?;
+    let more = rows.last().is_some_and(|it| it.full != 0);
+    Ok((rows.into_iter().map(ChangeOut::try_from).collect::<Result<_>>()?, more))
+}
+
+/// The whole log as JSON Lines, a piece at a time.
+pub struct Export {
+    scope: Scope,
+    filter: ChangeFilter,
+    after: Option<u32>,
+    ended: bool,
+}
+
+impl Export {
+    pub fn new(scope: Scope, filter: ChangeFilter) -> Self {
+        Self { scope, filter, after: None, ended: false }
+    }
+
+    /// The next piece, of some lines; none at the end.
+    pub async fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let (changes, more) = read(&self.scope, &self.filter, self.after, EXPORTED_AT_ONCE).await?;
+        self.after = changes.last().map(|it| it.seq).or(self.after);
+        self.ended = !more && changes.len() < EXPORTED_AT_ONCE as usize;
+        let mut lines = Vec::new();
+        for change in &changes {
+            serde_json::to_writer(&mut lines, change)
+                .map_err(|cause| Error::Internal(format!("a change is not JSON: {cause}")))?;
+            lines.push(b'\n');
+        }
+        Ok(Some(lines))
+    }
+}

@@ -1,0 +1,205 @@
+//! The registry as it was, rebuilt from the change log alone: every change holds what its subject was from then on, so
+//! that the state at a moment is the last change of each subject up to it.
+
+use super::store;
+use crate::callers::Scope;
+use crate::db::Rows;
+use crate::error::{Error, Result};
+use crate::ids::Version;
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+/// How many things one look at the log is about.
+const AT_ONCE: u32 = 2_000;
+
+/// The largest state that is built, in bytes; a Worker's memory holds it some times over.
+const MAX_BYTES: usize = 32 * 1024 * 1024;
+
+/// Which state is asked for.
+pub enum Moment {
+    Now,
+    /// After the last change at or before it.
+    At(Timestamp),
+    /// After the change of that number; 0 is before the first.
+    Seq(u32),
+}
+
+/// Tools, versions, agents and attachments, each in the order of their names.
+#[derive(Serialize, ToSchema)]
+pub struct State {
+    /// The last change that the state includes; 0, if none.
+    seq: u32,
+    /// When that was.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    timestamp: Option<Timestamp>,
+    tools: Vec<ToolState>,
+    /// Every version, as `GET /api/tools/{tool_id}?version=` shows it to admins.
+    #[schema(value_type = Vec<Object>)]
+    versions: Vec<Box<RawValue>>,
+    #[schema(value_type = Vec<Object>)]
+    agents: Vec<Box<RawValue>>,
+    #[schema(value_type = Vec<Object>)]
+    attachments: Vec<Box<RawValue>>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ToolState {
+    #[schema(example = "word_count")]
+    id: String,
+    source: String,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    #[schema(example = "1.1.0")]
+    active_version: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Point {
+    seq: u32,
+    timestamp: Timestamp,
+}
+
+pub async fn state(scope: &Scope, moment: Moment) -> Result<State> {
+    let found = match moment {
+        Moment::Now => store::last_change(scope.workspace()),
+        Moment::At(time) => store::change_at(scope.workspace(), time),
+        Moment::Seq(seq) => store::change_numbered(scope.workspace(), seq),
+    };
+    let [found] = scope.read([found]).await?;
+    scope.caller().await?.must_be_unbound()?;
+    let point = found.first::<Point>()?;
+    if let (Moment::Seq(seq @ 1..), None) = (&moment, &point) {
+        return Err(Error::not_found("Change", seq));
+    }
+    let seq = point.as_ref().map_or(0, |it| it.seq);
+
+    let [mut agents, mut attachments, mut versions] = ["agent", "attachment", "tool"].map(Things::new);
+    let mut bytes = 0;
+    loop {
+        let open = [&mut agents, &mut attachments, &mut versions].into_iter().filter(|it| !it.ended);
+        let mut open = open.collect::<Vec<_>>();
+        if open.is_empty() {
+            break;
+        }
+        let asked = open.iter().map(|it| store::states(scope.workspace(), it.kind, &it.after, seq, AT_ONCE)).collect();
+        for (things, rows) in open.iter_mut().zip(scope.enter(asked).await?) {
+            bytes += things.take(&rows)?;
+        }
+        if bytes > MAX_BYTES {
+            return Err(Error::NoRoom {
+                message: "The state is too large to be built here: rebuild it from the log as JSON Lines".into(),
+                limit_bytes: MAX_BYTES as u64,
+            });
+        }
+    }
+    let (tools, versions) = by_tool(versions.found)?;
+    Ok(State {
+        seq,
+        timestamp: point.map(|it| it.timestamp),
+        tools,
+        versions,
+        agents: agents.found,
+        attachments: attachments.found,
+    })
+}
+
+/// The things of one kind, as far as they have been found.
+struct Things {
+    kind: &'static str,
+    /// The name of the last one that was looked at.
+    after: String,
+    ended: bool,
+    found: Vec<Box<RawValue>>,
+}
+
+impl Things {
+    fn new(kind: &'static str) -> Self {
+        Self { kind, after: String::new(), ended: false, found: Vec::new() }
+    }
+
+    /// Takes in what one look has found, and gives how many bytes that was.
+    fn take(&mut self, rows: &Rows) -> Result<usize> {
+        #[derive(Deserialize)]
+        struct Row {
+            subject: String,
+            new_state: Option<String>,
+            full: u8,
+        }
+        let rows = rows.all::<Row>()?;
+        match rows.last() {
+            None => self.ended = true,
+            Some(last) => {
+                self.ended = last.full == 0 && rows.len() < AT_ONCE as usize - 1;
+                self.after = last.subject.split_once(':').map_or("", |(_, name)| name).to_owned();
+            }
+        }
+        let mut bytes = 0;
+        for Row { subject, new_state, .. } in rows {
+            // What is gone, or was not there yet.
+            let Some(state) = new_state else { continue };
+            bytes += state.len();
+            let state = RawValue::from_string(state)
+                .map_err(|cause| Error::Internal(format!("a state of {subject} is broken: {cause}")))?;
+            self.found.push(state);
+        }
+        Ok(bytes)
+    }
+}
+
+/// Versions in order, and the tools that they belong to.
+fn by_tool(states: Vec<Box<RawValue>>) -> Result<(Vec<ToolState>, Vec<Box<RawValue>>)> {
+    /// What of a version tells about its tool.
+    #[derive(Deserialize)]
+    struct Head {
+        id: String,
+        version: String,
+        source: String,
+        created_at: Timestamp,
+        active: bool,
+    }
+    let mut versions = Vec::with_capacity(states.len());
+    for state in states {
+        let head = serde_json::from_str::<Head>(state.get())
+            .map_err(|cause| Error::Internal(format!("a version's state cannot be read: {cause}")))?;
+        versions.push((head, state));
+    }
+    versions.sort_by_cached_key(|(head, _)| (head.id.clone(), Version::parse(&head.version)));
+    let mut tools: Vec<ToolState> = Vec::new();
+    for (head, _) in &versions {
+        if tools.last().is_none_or(|it| it.id != head.id) {
+            tools.push(ToolState {
+                id: head.id.clone(),
+                source: head.source.clone(),
+                created_at: head.created_at,
+                active_version: None,
+            });
+        }
+        if let (Some(tool), true) = (tools.last_mut(), head.active) {
+            tool.active_version = Some(head.version.clone());
+        }
+    }
+    Ok((tools, versions.into_iter().map(|(_, state)| state).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn versions_are_in_order_and_tell_their_tools() {
+        let state = |id: &str, version: &str, active: bool| {
+            let state = json!({"id": id, "version": version, "source": "registered",
+                "created_at": "2026-11-16T09:30:00.000Z", "active": active});
+            RawValue::from_string(state.to_string()).unwrap()
+        };
+        let states = vec![state("b", "1.10.0", true), state("b", "1.9.0", false), state("a", "1.0.0", false)];
+        let (tools, versions) = by_tool(states).unwrap();
+        let tools = tools.iter().map(|it| (it.id.as_str(), it.active_version.as_deref())).collect::<Vec<_>>();
+        assert_eq!(tools, [("a", None), ("b", Some("1.10.0"))]);
+        let versions = versions.iter().map(|it| serde_json::from_str::<Value>(it.get()).unwrap()["version"].clone());
+        assert_eq!(versions.collect::<Vec<_>>(), ["1.0.0", "1.9.0", "1.10.0"]);
+    }
+}
