@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod app;
+pub mod backup;
 pub mod callers;
 pub mod changes;
 pub mod db;
@@ -10,9 +11,11 @@ pub mod error;
 pub mod execution;
 pub mod files;
 pub mod hex;
+pub mod history;
 pub mod http;
 pub mod ids;
 mod json_size;
+pub mod oversight;
 pub mod page;
 pub mod registry;
 pub mod runners;

@@ -1,11 +1,13 @@
 //! What handlers take: who is calling, which thing, which body, which filters. Each is checked
 //! here, and every fault leaves in the one envelope.
+//!
+//! What does not depend on a type is in functions of its own: what does is in the bundle once for each handler.
 
 use crate::app::App;
 use crate::callers::{Credential, Level, Presented, Scope};
 use crate::error::{Error, Result, shortened};
 use crate::files::{FilePath, MAX_FILE_BYTES};
-use crate::ids::{AgentId, ApprovalId, CallId, ManifestId, SessionId, TokenId, ToolId, WorkspaceId};
+use crate::ids::{AgentId, ApprovalId, CallId, CredentialId, ManifestId, SessionId, TokenId, ToolId, WorkspaceId};
 use crate::json_size::{MAX_VALUES, values};
 use crate::page::PageRequest;
 use axum::body::Body as RequestBody;
@@ -56,6 +58,21 @@ callers! {
     Admin,
     /// Who owns the workspace.
     Owner,
+}
+
+/// Who runs the Worker: the root token, or anyone in open mode. It names no workspace.
+pub struct Operator(pub Arc<App>);
+
+impl<S: Sync> FromRequestParts<S> for Operator {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self> {
+        let app = app(parts)?;
+        match credential(&parts.headers, &app)? {
+            Credential::Root | Credential::Open => Ok(Self(app)),
+            Credential::Token(_) => Err(Error::Unauthorized("This needs the root token")),
+        }
+    }
 }
 
 fn scope(parts: &Parts, needs: Level) -> Result<Scope> {
@@ -133,16 +150,22 @@ path_ids! {
     ManifestId, "manifest_id", "Manifest";
     CallId, "call_id", "Tool call";
     ApprovalId, "approval_id", "Approval";
+    CredentialId, "credential_id", "Credential";
 }
 
 impl<S: Send + Sync, T: PathId> FromRequestParts<S> for Named<T> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let params = RawPathParams::from_request_parts(parts, state).await.map_err(|_| Error::NoRoute)?;
-        let text = params.iter().find(|(name, _)| *name == T::PARAM).map_or("", |(_, text)| text);
-        T::parse(text).map(Self).ok_or_else(|| Error::not_found(T::KIND, text))
+        let text = path_param(parts, state, T::PARAM).await.ok_or(Error::NoRoute)?;
+        T::parse(&text).map(Self).ok_or_else(|| Error::not_found(T::KIND, &text))
     }
+}
+
+/// What stands in the path under a name. `None` if the path is not UTF-8 where it is percent-encoded.
+async fn path_param<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Option<String> {
+    let params = RawPathParams::from_request_parts(parts, state).await.ok()?;
+    Some(params.iter().find(|(it, _)| *it == name).map_or("", |(_, text)| text).to_owned())
 }
 
 /// The path of a file in a path: all of the URL that follows.
@@ -152,11 +175,10 @@ impl<S: Send + Sync> FromRequestParts<S> for FileAt {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let params = RawPathParams::from_request_parts(parts, state)
+        let text = path_param(parts, state, "path")
             .await
-            .map_err(|_| Error::path("path", "must be UTF-8 where it is percent-encoded"))?;
-        let text = params.iter().find(|(name, _)| *name == "path").map_or("", |(_, text)| text);
-        FilePath::parse(text).map(Self).map_err(|reason| Error::path("path", reason))
+            .ok_or_else(|| Error::path("path", "must be UTF-8 where it is percent-encoded"))?;
+        FilePath::parse(&text).map(Self).map_err(|reason| Error::path("path", reason))
     }
 }
 
@@ -174,11 +196,13 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
 
 fn read_query<T: DeserializeOwned>(text: &str) -> Result<T> {
     let pairs = serde_urlencoded::Deserializer::new(form_urlencoded(text));
-    serde_path_to_error::deserialize(pairs).map_err(|cause| {
-        let message = cause.inner().to_string();
-        let name = place(cause.path(), &message).unwrap_or_default();
-        Error::query(name, message)
-    })
+    serde_path_to_error::deserialize(pairs).map_err(query_fault)
+}
+
+fn query_fault(cause: serde_path_to_error::Error<serde_urlencoded::de::Error>) -> Error {
+    let message = cause.inner().to_string();
+    let name = place(cause.path(), &message).unwrap_or_default();
+    Error::query(name, message)
 }
 
 fn form_urlencoded(text: &str) -> worker::url::form_urlencoded::Parse<'_> {
@@ -261,21 +285,33 @@ async fn collect(mut body: RequestBody, limit_bytes: usize) -> Result<Vec<u8>> {
 }
 
 pub fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    read_json_up_to(MAX_VALUES, bytes)
+}
+
+/// The same with another limit: most of the values may have types of ours, which take less room.
+pub fn read_json_up_to<T: DeserializeOwned>(max_values: usize, bytes: &[u8]) -> Result<T> {
+    check_json(max_values, bytes)?;
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(body_fault)?;
+    json.end().map_err(|cause| Error::body("", cause.to_string()))?;
+    Ok(value)
+}
+
+fn check_json(max_values: usize, bytes: &[u8]) -> Result<()> {
+    if values(bytes) > max_values {
+        return Err(Error::body("", format!("The body holds more than {max_values} values")));
+    }
     // serde would take an array for a struct, field by field.
     if bytes.trim_ascii_start().first().is_some_and(|it| *it != b'{') {
         return Err(Error::body("", "The body must be a JSON object"));
     }
-    if values(bytes) > MAX_VALUES {
-        return Err(Error::body("", format!("The body holds more than {MAX_VALUES} values")));
-    }
-    let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|cause| {
-        let message = without_value(cause.inner().to_string());
-        let pointer = place(cause.path(), &message).map_or_else(String::new, |it| format!("/{it}"));
-        Error::body(shortened(&pointer), shortened(&message))
-    })?;
-    json.end().map_err(|cause| Error::body("", cause.to_string()))?;
-    Ok(value)
+    Ok(())
+}
+
+fn body_fault(cause: serde_path_to_error::Error<serde_json::Error>) -> Error {
+    let message = without_value(cause.inner().to_string());
+    let pointer = place(cause.path(), &message).map_or_else(String::new, |it| format!("/{it}"));
+    Error::body(shortened(&pointer), shortened(&message))
 }
 
 /// What was expected, without the value that was given instead: it may be a secret, and this may be recorded.

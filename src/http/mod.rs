@@ -6,16 +6,21 @@ mod approvals;
 mod attachments;
 mod calls;
 mod cors;
+mod credentials;
 mod execute;
 mod extract;
 mod files;
+mod history;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod openapi;
+mod oversight;
+mod registry;
 mod respond;
 mod sessions;
 mod site;
 mod tokens;
 mod tools;
+mod versions;
 mod wire;
 
 use crate::app::App;
@@ -61,6 +66,19 @@ routes![
     tools::describe_tool,
     tools::validate_arguments,
     tools::get_rate_limit,
+    versions::register_tool,
+    versions::list_versions,
+    versions::roll_back_tool,
+    versions::deactivate_version,
+    versions::activate_version,
+    credentials::list_credentials,
+    credentials::create_credential,
+    credentials::delete_credential,
+    history::list_changes,
+    history::get_state,
+    registry::check_invariants,
+    registry::take_backup,
+    registry::restore_backup,
     agents::list_agents,
     agents::create_agent,
     agents::get_agent,
@@ -96,6 +114,9 @@ routes![
     files::get_file,
     files::put_file,
     files::delete_file,
+    oversight::get_stats,
+    oversight::get_health,
+    oversight::get_metrics,
     site::health,
     site::openapi,
     site::docs,

@@ -1,0 +1,170 @@
+//! What in a workspace wants looking after.
+
+use super::store;
+use crate::callers::Scope;
+use crate::db::Figure;
+use crate::error::{Error, Result};
+use crate::registry;
+use crate::text_enum::text_enum;
+use crate::time::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+/// How many versions of one tool are too many.
+const MAX_VERSIONS: u32 = 100;
+
+text_enum! {
+    /// How the workspace fares: as the gravest of its alerts.
+    HealthStatus {
+        Ok = "ok",
+        Warning = "warning",
+        Critical = "critical",
+    }
+}
+
+text_enum! {
+    /// What is wrong.
+    Condition {
+        /// The database is larger than the operator wants it.
+        DatabaseSize = "database_size",
+        /// A tool has more than 100 versions.
+        VersionChurn = "version_churn",
+        /// An active version's handler is not part of this deployment.
+        MissingTarget = "missing_target",
+        /// An active version asks for a credential that is not defined, or whose secret the Worker does not have.
+        MissingCredential = "missing_credential",
+        /// Versions were deactivated for security: somebody should know why.
+        SecurityDeactivation = "security_deactivation",
+    }
+}
+
+impl Condition {
+    const fn severity(self) -> HealthStatus {
+        match self {
+            Self::MissingTarget | Self::MissingCredential => HealthStatus::Critical,
+            Self::DatabaseSize | Self::VersionChurn | Self::SecurityDeactivation => HealthStatus::Warning,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Alert {
+    condition: Condition,
+    severity: HealthStatus,
+    message: String,
+    /// What it is about: `count` of all, and the first 20.
+    #[schema(value_type = Object)]
+    details: Value,
+}
+
+impl Alert {
+    fn new(condition: Condition, message: String, details: Value) -> Self {
+        Self { condition, severity: condition.severity(), message, details }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct RegistryHealth {
+    status: HealthStatus,
+    #[schema(value_type = String, format = DateTime)]
+    checked_at: Timestamp,
+    /// Of the whole database, which workspaces share.
+    database_bytes: u64,
+    /// None, where all is well.
+    alerts: Vec<Alert>,
+    /// How many registrations were refused in the last 24 hours, by reason.
+    #[schema(value_type = BTreeMap<String, u32>)]
+    failed_registrations_24h: Map<String, Value>,
+}
+
+/// Two round trips: which credentials can be used decides what is looked for.
+pub async fn health(scope: &Scope) -> Result<RegistryHealth> {
+    let (workspace, app) = (scope.workspace(), scope.app());
+    let [churned, banned, refusals, credentials] = scope
+        .read([
+            store::churned_tools(workspace, MAX_VERSIONS),
+            store::banned_versions(workspace),
+            registry::refusals(workspace, app.now()),
+            store::credentials(workspace),
+        ])
+        .await?;
+    scope.caller().await?.must_be_unbound()?;
+    let credentials = credentials.figures()?;
+    let usable: Vec<&str> =
+        credentials.iter().map(|it| it.name.as_str()).filter(|it| app.has_credential(workspace, it)).collect();
+    let [broken] = scope.read([store::broken_versions(workspace, &usable)]).await?;
+
+    let database_bytes = broken.database_bytes();
+    let (lost, wanting) = broken.figures()?.into_iter().partition(|it| it.more.as_deref() == Some("target"));
+    let alerts = [
+        database_size(database_bytes, app.settings().database_alert_bytes),
+        found(Condition::VersionChurn, churned.figures()?)?,
+        found(Condition::MissingTarget, lost)?,
+        found(Condition::MissingCredential, wanting)?,
+        found(Condition::SecurityDeactivation, banned.figures()?)?,
+    ];
+    let alerts: Vec<Alert> = alerts.into_iter().flatten().collect();
+    Ok(RegistryHealth {
+        status: alerts.iter().map(|it| it.severity).max().unwrap_or(HealthStatus::Ok),
+        checked_at: app.now(),
+        database_bytes,
+        alerts,
+        failed_registrations_24h: refusals.figures()?.into_iter().map(|it| (it.name, it.count.into())).collect(),
+    })
+}
+
+fn database_size(bytes: u64, limit: u64) -> Option<Alert> {
+    (bytes > limit).then(|| {
+        let message = format!("The database has {bytes} bytes, more than the {limit} that the operator has set");
+        Alert::new(Condition::DatabaseSize, message, json!({"bytes": bytes, "limit_bytes": limit}))
+    })
+}
+
+/// The alert of what was found, if anything was.
+fn found(condition: Condition, things: Vec<Figure>) -> Result<Option<Alert>> {
+    let Some(count) = things.first().map(|it| it.count) else { return Ok(None) };
+    let named = things.iter().map(|it| serde_json::from_str(&it.name)).collect::<serde_json::Result<Vec<Value>>>();
+    let named = named.map_err(|cause| Error::Internal(format!("an alert cannot be read: {cause}")))?;
+    let (key, what) = match condition {
+        Condition::VersionChurn => ("tools", "Tools with more than 100 versions"),
+        Condition::MissingTarget => ("versions", "Active versions with a handler that is not part of this deployment"),
+        Condition::MissingCredential => {
+            ("versions", "Active versions with a credential that is not defined, or is no secret of the Worker")
+        }
+        Condition::SecurityDeactivation => ("versions", "Versions deactivated for security, to be investigated"),
+        Condition::DatabaseSize => return Ok(None),
+    };
+    Ok(Some(Alert::new(condition, format!("{what}: {count}"), json!({"count": count, key: named}))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_found_is_no_alert() {
+        assert!(found(Condition::MissingTarget, Vec::new()).unwrap().is_none());
+        assert!(database_size(5, 5).is_none() && database_size(6, 5).is_some());
+    }
+
+    #[test]
+    fn an_alert_counts_all_and_names_what_it_has() {
+        let name = r#"{"version": "a@1.0.0", "missing": ["KEY"]}"#.to_owned();
+        let alert = found(Condition::MissingCredential, vec![Figure { name, count: 7, more: None }]).unwrap();
+        assert_eq!(
+            json!(alert),
+            json!({
+                "condition": "missing_credential",
+                "severity": "critical",
+                "message": "Active versions with a credential that is not defined, or is no secret of the Worker: 7",
+                "details": {"count": 7, "versions": [{"version": "a@1.0.0", "missing": ["KEY"]}]},
+            })
+        );
+    }
+
+    #[test]
+    fn the_gravest_alert_is_the_status() {
+        assert!(HealthStatus::Ok < HealthStatus::Warning && HealthStatus::Warning < HealthStatus::Critical);
+    }
+}

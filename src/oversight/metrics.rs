@@ -1,0 +1,112 @@
+//! The figures of the whole Worker, as Prometheus reads them (text format 0.0.4). No label names a workspace: there may be
+//! any number of them, and their names are nobody else's business.
+
+use super::store;
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::execution::totals;
+use crate::registry;
+
+/// A family of samples: its name after `pegboard_`, its type, what it is, and the label of its samples.
+type Family = (&'static str, &'static str, &'static str, &'static str);
+
+/// What [`store::everything`] counts.
+const COUNTED: [Family; 6] = [
+    ("workspaces", "gauge", "Workspaces in which something was ever changed.", ""),
+    ("tools", "gauge", "Tools with an active version and without, the built-ins too.", "active"),
+    ("tool_versions", "gauge", "Versions of tools, active or not.", ""),
+    ("agents", "gauge", "Agents.", ""),
+    ("approvals_pending", "gauge", "Calls that wait for an approval.", ""),
+    ("changes_total", "counter", "Rows of the change log.", ""),
+];
+
+/// One round trip. Whoever is given this is the operator of the Worker.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the figures are of all workspaces; the route lets in their operator alone"
+)]
+pub async fn metrics(app: &App) -> Result<String> {
+    let statements =
+        [store::everything(app.now()), totals::ended_everywhere(), registry::refusals_everywhere(app.now())];
+    let rows = app.db()?.batch(&statements).await?;
+    let [everything, ended, refusals] = &rows[..] else {
+        return Err(Error::Internal(format!("D1 gave {} answers to 3 statements", rows.len())));
+    };
+    let mut text = Exposition::default();
+    text.family(&("info", "gauge", "The version that is deployed.", "version"));
+    text.sample(env!("CARGO_PKG_VERSION"), 1);
+    let everything = everything.figures()?;
+    for family in &COUNTED {
+        text.family(family);
+        for it in everything.iter().filter(|it| it.name == family.0) {
+            text.sample(it.more.as_deref().unwrap_or_default(), it.count.into());
+        }
+    }
+    text.family(&("calls_total", "counter", "Calls of tools that have ended, by how they did.", "status"));
+    for it in ended.figures()? {
+        text.sample(&it.name, it.count.into());
+    }
+    let help = "Registrations refused in the last 24 hours, by reason.";
+    text.family(&("registration_refusals_24h", "gauge", help, "reason"));
+    for it in refusals.figures()? {
+        text.sample(&it.name, it.count.into());
+    }
+    text.family(&("database_bytes", "gauge", "The size of the database.", ""));
+    text.sample("", refusals.database_bytes());
+    Ok(text.text)
+}
+
+/// The text, line by line.
+#[derive(Default)]
+struct Exposition {
+    text: String,
+    name: &'static str,
+    label: &'static str,
+}
+
+impl Exposition {
+    /// Begins a family; its samples follow.
+    fn family(&mut self, &(name, kind, help, label): &Family) {
+        (self.name, self.label) = (name, label);
+        self.text.push_str(&format!("# HELP pegboard_{name} {help}\n# TYPE pegboard_{name} {kind}\n"));
+    }
+
+    /// A sample of the family, with this value of its label if it has one.
+    fn sample(&mut self, label: &str, value: u64) {
+        let name = self.name;
+        let line = match self.label {
+            "" => format!("pegboard_{name} {value}\n"),
+            key => format!("pegboard_{name}{{{key}=\"{}\"}} {value}\n", escaped(label)),
+        };
+        self.text.push_str(&line);
+    }
+}
+
+/// A label's value may hold anything, but for these as they are.
+fn escaped(value: &str) -> String {
+    value.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_is_told_before_its_samples() {
+        let mut text = Exposition::default();
+        text.family(&("a", "gauge", "What a is.", ""));
+        text.sample("", 5);
+        text.family(&("b", "gauge", "What b is.", "c"));
+        text.sample("d", u64::MAX);
+        assert_eq!(
+            text.text,
+            "# HELP pegboard_a What a is.\n# TYPE pegboard_a gauge\npegboard_a 5\n\
+             # HELP pegboard_b What b is.\n# TYPE pegboard_b gauge\npegboard_b{c=\"d\"} 18446744073709551615\n"
+        );
+    }
+
+    #[test]
+    fn labels_are_escaped() {
+        assert_eq!(escaped("a\\b\"c\nd"), r#"a\\b\"c\nd"#);
+    }
+}

@@ -1,0 +1,108 @@
+//! SQL that counts and looks over what other rooms keep. All of it answers with [`crate::db::Figure`]s; what an alert
+//! names is JSON, the first [`NAMED`] of it, each with the `count` of all.
+
+use crate::db::{Statement, sql};
+use crate::ids::WorkspaceId;
+use crate::registry::Builtin;
+use crate::time::Timestamp;
+use serde_json::json;
+
+/// How many things an alert names.
+const NAMED: u32 = 20;
+
+/// The tools `t` that a workspace sees at their current versions `v`. The index and the order of the join are given, for
+/// SQLite's planner goes by averages, and would read the tools of all workspaces.
+const CURRENT: &str = "tools t INDEXED BY sqlite_autoindex_tools_1
+    CROSS JOIN tool_versions v ON v.key = t.current_version_key WHERE t.workspace_id IN ('', ?1)";
+
+/// How many tools are alike. What they are is words, the category last: `registered active low local control general`.
+/// One look at each tool.
+pub fn tools_by_kind(workspace: &WorkspaceId) -> Statement {
+    sql(format!(
+        "SELECT t.source || iif(v.active, ' active ', ' inactive ') || v.risk_level || ' ' || v.execution_mode || ' '
+           || v.resource_class || ' ' || v.category AS name, count(*) AS count
+         FROM {CURRENT} GROUP BY name"
+    ))
+    .bind(workspace.as_str())
+}
+
+/// The versions that were registered since a time, and when anything was last changed.
+pub fn changes(workspace: &WorkspaceId, since: Timestamp) -> Statement {
+    sql("SELECT 'registrations' AS name, count(*) AS count,
+           (SELECT timestamp FROM changes WHERE workspace_id = ?1 ORDER BY seq DESC LIMIT 1) AS more
+         FROM changes INDEXED BY changes_by_time WHERE workspace_id = ?1 AND timestamp >= ?2
+           AND action IN ('register', 'update') AND substr(subject, 1, 5) = 'tool:'")
+    .bind(workspace.as_str())
+    .bind(since.to_string())
+}
+
+/// The tools that have more versions than `most`.
+pub fn churned_tools(workspace: &WorkspaceId, most: u32) -> Statement {
+    sql("SELECT json_object('id', t.id, 'versions', count(*)) AS name, count(*) OVER () AS count
+         FROM tools t INDEXED BY sqlite_autoindex_tools_1 CROSS JOIN tool_versions v ON v.tool_key = t.key
+         WHERE t.workspace_id = ?1 GROUP BY t.id HAVING count(*) > ?2 ORDER BY count(*) DESC, t.id LIMIT ?3")
+    .bind(workspace.as_str())
+    .bind(most)
+    .bind(NAMED)
+}
+
+/// The versions that were deactivated for security.
+pub fn banned_versions(workspace: &WorkspaceId) -> Statement {
+    sql("SELECT json_quote(tool_id || '@' || major || '.' || minor || '.' || patch) AS name, count(*) OVER () AS count
+         FROM banned_versions WHERE workspace_id = ?1 ORDER BY tool_id, major, minor, patch LIMIT ?2")
+    .bind(workspace.as_str())
+    .bind(NAMED)
+}
+
+/// The credentials that the workspace defines.
+pub fn credentials(workspace: &WorkspaceId) -> Statement {
+    sql("SELECT id AS name, 1 AS count FROM credentials WHERE workspace_id = ?1").bind(workspace.as_str())
+}
+
+/// The active versions whose handler is none of ours (`more` is `target`), or that ask for another credential than the
+/// `usable` ones (`credential`). One look at each tool.
+pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
+    let known: Vec<&str> = Builtin::ALL.into_iter().map(Builtin::as_str).collect();
+    sql(format!(
+        "WITH looked_at AS (
+           SELECT t.key, t.id || '@' || v.major || '.' || v.minor || '.' || v.patch AS version,
+             v.handler ->> '$.type' = 'builtin' AND v.handler ->> '$.key' NOT IN (SELECT value FROM json_each(?2)) AS lost,
+             (SELECT json_group_array(value) FROM json_each(v.credentials_required)
+               WHERE value NOT IN (SELECT value FROM json_each(?3))) AS missing
+           FROM {CURRENT} AND v.active = 1),
+         broken AS MATERIALIZED (SELECT * FROM looked_at WHERE lost OR missing <> '[]')
+         SELECT * FROM (SELECT json_quote(version) AS name, count(*) OVER () AS count, 'target' AS more
+           FROM broken WHERE lost ORDER BY key LIMIT ?4)
+         UNION ALL
+         SELECT * FROM (SELECT json_object('version', version, 'missing', json(missing)), count(*) OVER (), 'credential'
+           FROM broken WHERE missing <> '[]' ORDER BY key LIMIT ?4)"
+    ))
+    .bind(workspace.as_str())
+    .bind(json!(known).to_string())
+    .bind(json!(usable).to_string())
+    .bind(NAMED)
+}
+
+/// Counts over all workspaces, by the metrics' names. A tool is active if it has an active version, which is one. The
+/// change log has no gaps, so that a workspace's last number is how many there are; from one workspace to the next is
+/// one step.
+pub fn everything(now: Timestamp) -> Statement {
+    sql("WITH RECURSIVE spaces(id) AS (
+           SELECT min(workspace_id) FROM changes
+           UNION ALL
+           SELECT (SELECT min(workspace_id) FROM changes WHERE workspace_id > spaces.id) FROM spaces WHERE id IS NOT NULL),
+         logs AS MATERIALIZED (
+           SELECT (SELECT max(seq) FROM changes WHERE workspace_id = spaces.id) AS last FROM spaces WHERE id IS NOT NULL),
+         active AS MATERIALIZED (
+           SELECT count(*) AS n FROM tool_versions INDEXED BY tool_versions_one_active WHERE active = 1)
+         SELECT column1 AS name, column2 AS count, column3 AS more FROM (VALUES
+           ('workspaces', (SELECT count(*) FROM logs), NULL),
+           ('changes_total', (SELECT coalesce(sum(last), 0) FROM logs), NULL),
+           ('tools', (SELECT n FROM active), 'true'),
+           ('tools', (SELECT count(*) FROM tools) - (SELECT n FROM active), 'false'),
+           ('tool_versions', (SELECT count(*) FROM tool_versions), NULL),
+           ('agents', (SELECT count(*) FROM agents), NULL),
+           ('approvals_pending', (SELECT count(*) FROM approvals INDEXED BY approvals_pending
+             WHERE status = 'pending' AND expires_at > ?1), NULL))")
+    .bind(now.to_string())
+}
