@@ -43,7 +43,7 @@ fn unknown_routes_and_methods_are_refused_in_the_envelope() {
         client.get(path).refused(404, "NOT_FOUND");
     }
     for (method, path, allowed) in [
-        ("DELETE", "/api/tools", "GET,HEAD"),
+        ("DELETE", "/api/tools", "GET,HEAD,POST"),
         ("PUT", "/api/agents", "GET,HEAD,POST"),
         ("POST", "/api/tools/read_file", "GET,HEAD"),
         ("GET", "/api/tools/read_file/validate", "POST"),

@@ -486,7 +486,7 @@ fn secrets_are_shown_nowhere() {
         },
     });
     Tool::new("login").http(&upstream.at("/echo")).schema(schema).put(open(), &client);
-    let arguments = json!({"user": "ada", "password": "hunter2", "keys": ["k1-s3cret"]});
+    let arguments = json!({"user": "ada", "password": "hunter2", "keys": ["k1-hidden"]});
     let done = client.execute("login", arguments.clone()).result(200);
     assert_eq!(upstream.received()[0].body["arguments"], arguments);
     let shown = json!({"user": "ada", "password": "[redacted]", "keys": ["[redacted]"]});
@@ -509,7 +509,7 @@ fn secrets_are_shown_nowhere() {
         &[json!(client.workspace())],
     );
     let stored = rows[0]["all_of_it"].as_str().unwrap();
-    assert!(!stored.contains("hunter2") && !stored.contains("k1-s3cret"), "{stored}");
+    assert!(!stored.contains("hunter2") && !stored.contains("k1-hidden"), "{stored}");
 }
 
 #[test]

@@ -6,6 +6,10 @@
 //! |---|---|
 //! | `conventions` | envelope and codes, request ids, CORS, limits of bodies, unknown routes and methods |
 //! | `tools` | the registry, read: filters, search, pages, versions, description, validation, rate limits |
+//! | `versions` | registering, the step that a version must take, rolling back, switching on and off, races |
+//! | `credentials` | what tools may ask for, and that its value stays inside |
+//! | `history` | the change log read, and the registry as it was |
+//! | `backup` | invariants, backup, and a restore that is all or nothing |
 //! | `agents` | agents and the toolbox |
 //! | `attachments` | tools attached to agents, and their configuration |
 //! | `files` | the files of sessions: contents, paths, directories, pages, racing writers, cost |
@@ -21,6 +25,7 @@
 //! | `cost` | round trips and rows read, with 10,000 tools too |
 //! | `document` | the curl lines of the first document |
 //! | `limiter` | rate limits: racing calls, tenants, restarts |
+//! | `oversight` | stats, health and metrics: exact at any time, and cheap |
 //! | `upkeep` | the cron trigger |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
@@ -30,18 +35,23 @@ mod harness;
 mod agents;
 mod approvals;
 mod attachments;
+mod backup;
 mod calls;
 mod changes;
 mod conventions;
 mod cost;
 mod crash;
+mod credentials;
 mod document;
 mod execute;
 mod files;
+mod history;
 mod idempotency;
 mod limiter;
+mod oversight;
 mod sessions;
 mod tokens;
 mod tools;
 mod upkeep;
+mod versions;
 mod walk;

@@ -2,7 +2,7 @@
 //! workspace's ids, every lower level, and a token bound to another agent. A route that is not in the
 //! table fails the test.
 
-use crate::harness::{Client, Tool, closed, closed_workspace};
+use crate::harness::{Client, Tool, closed, closed_workspace, definition};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -21,11 +21,16 @@ struct Route {
 
 const LEVELS: [&str; 4] = ["guest", "user", "admin", "owner"];
 
+/// The level of what only the root token opens: a token of a workspace, whatever its level, is none there.
+const ROOT: &str = "root";
+
 fn routes() -> Vec<Route> {
     let route =
         |method, path, level, body, bound, foreign| Route { method, path, level: Some(level), body, bound, foreign };
     let site = |path| Route { method: "get", path, level: None, body: None, bound: 200, foreign: 200 };
     let attachment = Some(json!({"tool_id": "email_get"}));
+    let registration = Some(definition("another", "1.0.0", json!({})));
+    let nothing = Some(json!({"tools": [], "versions": [], "agents": [], "attachments": [], "credentials": []}));
     vec![
         route("get", "/api/tools", "guest", None, 200, 200),
         route("get", "/api/tools/{tool_id}", "guest", None, 200, 404),
@@ -78,9 +83,25 @@ fn routes() -> Vec<Route> {
         route("get", "/api/approvals/{approval_id}", "admin", None, 403, 404),
         route("post", "/api/approvals/{approval_id}/approve", "admin", None, 403, 404),
         route("post", "/api/approvals/{approval_id}/deny", "admin", Some(json!({"reason": "x"})), 403, 404),
+        route("post", "/api/tools", "admin", registration, 403, 201),
+        route("get", "/api/tools/{tool_id}/versions", "admin", None, 200, 404),
+        route("post", "/api/tools/{tool_id}/rollback", "admin", Some(json!({"version": "0.9.0"})), 403, 404),
+        route("post", "/api/tools/{tool_id}/deactivate", "admin", Some(json!({"reason": "deprecated"})), 403, 404),
+        route("post", "/api/tools/{tool_id}/activate", "admin", Some(json!({"version": "1.0.0"})), 403, 404),
+        route("get", "/api/credentials", "admin", None, 403, 200),
+        route("post", "/api/credentials", "admin", Some(json!({"id": "HOUSE_KEY"})), 403, 201),
+        route("delete", "/api/credentials/{credential_id}", "admin", None, 403, 404),
+        route("get", "/api/registry/changes", "admin", None, 403, 200),
+        route("get", "/api/registry/state", "admin", None, 403, 200),
+        route("get", "/api/registry/invariants", "admin", None, 403, 200),
+        route("get", "/api/registry/backup", "owner", None, 403, 200),
+        route("post", "/api/registry/restore", "owner", nothing, 403, 200),
         route("get", "/api/tokens", "owner", None, 403, 200),
         route("post", "/api/tokens", "owner", Some(json!({"name": "x", "level": "guest"})), 403, 201),
         route("delete", "/api/tokens/{token_id}", "owner", None, 403, 404),
+        route("get", "/api/registry/stats", "admin", None, 403, 200),
+        route("get", "/api/registry/health", "admin", None, 403, 200),
+        route("get", "/metrics", ROOT, None, 401, 200),
         site("/healthz"),
         site("/openapi.json"),
         site("/docs"),
@@ -102,6 +123,8 @@ impl House {
         let root = closed_workspace();
         let agent = root.agent(json!({}));
         Tool::new("house-tool").put(closed(), &root);
+        Tool::new("house-tool").with(json!({"major": 0, "minor": 9})).inactive("deprecated").put(closed(), &root);
+        root.post("/api/credentials", json!({"id": "OTHER_KEY"})).created();
         Tool::new("house-waits").builtin("list_files").with(json!({"requires_approval": 1})).put(closed(), &root);
         let called = root.execute("list_files", json!({})).result(200);
         let waits = root.execute("house-waits", json!({})).result(202);
@@ -128,6 +151,7 @@ impl House {
                 .replace("{approval_id}", &self.approval)
                 .replace("{session_id}", "house-session")
                 .replace("{manifest_id}", &self.manifest)
+                .replace("{credential_id}", "OTHER_KEY")
                 .replace("{path}", "house-file")
         };
         let query = if route.path.ends_with("/diff") { "?from={manifest_id}&to={manifest_id}" } else { "" };
@@ -185,6 +209,13 @@ fn lower_levels_are_refused_and_the_level_itself_is_not() {
             assert_eq!(house.knock(&stranger, &route), 200, "{}", route.path);
             continue;
         };
+        if needed == ROOT {
+            for caller in std::iter::once(stranger).chain(LEVELS.map(as_level)) {
+                assert_eq!(house.knock(&caller, &route), 401, "{}", route.path);
+            }
+            assert_eq!(house.knock(&house.root, &route), 200, "{}", route.path);
+            continue;
+        }
         let needed = LEVELS.iter().position(|it| *it == needed).unwrap();
         let callers = LEVELS.map(as_level);
         let before = house.contents();

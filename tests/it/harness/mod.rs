@@ -1,11 +1,13 @@
 //! The Worker to talk to, and a way to talk to it.
 
 mod client;
+mod definition;
 mod seed;
 mod server;
 mod upstream;
 
 pub use client::{Answer, Client};
+pub use definition::definition;
 pub use seed::Tool;
 pub use server::{ROOT_TOKEN, Server};
 pub use upstream::Upstream;
@@ -16,7 +18,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The Worker as it is deployed: tokens are required.
 pub fn closed() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
-    SERVER.get_or_init(|| Server::start("closed", &[("ROOT_TOKEN", ROOT_TOKEN), ("COST_HEADER", "on")]))
+    SERVER.get_or_init(|| {
+        Server::start(
+            "closed",
+            &[
+                ("ROOT_TOKEN", ROOT_TOKEN),
+                ("COST_HEADER", "on"),
+                ("HOUSE_KEY", "house-value"),
+                ("OTHER_KEY", "other-value"),
+            ],
+        )
+    })
 }
 
 /// The Worker as `scripts/dev` runs it: without a token, the caller owns the workspace.
@@ -29,6 +41,10 @@ pub fn open() -> &'static Server {
             ("CORS_ORIGINS", "https://console.example"),
             ("SECRET_KEY", "a secret of the tests"),
             ("PRIVATE_URLS", "allow"),
+            ("GITHUB_TOKEN", "gh-value-1234"),
+            ("STRIPE_KEY", "sk-value-5678"),
+            ("LENT_KEY", "lent-value-90"),
+            ("CREDENTIAL_WORKSPACES", "LENT_KEY=ws_of_nobody"),
         ];
         Server::start("open", &vars)
     })

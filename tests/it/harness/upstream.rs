@@ -60,10 +60,11 @@ fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) -> Option<()> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     let body: Value = serde_json::from_slice(&body).ok()?;
-    kept.lock().unwrap().push(Received { headers, body: body.clone() });
+    kept.lock().unwrap().push(Received { headers: headers.clone(), body: body.clone() });
 
     let (status, text) = match path.as_str() {
         "/echo" => ("200 OK", body.to_string()),
+        "/headers" => ("200 OK", json!(headers).to_string()),
         "/text" => ("200 OK", "plain words".to_owned()),
         "/slow" => {
             thread::sleep(Duration::from_secs(5));

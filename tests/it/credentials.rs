@@ -1,0 +1,127 @@
+//! Credentials: defined, asked for, filled in, and never shown.
+
+use crate::harness::{Upstream, closed_workspace, definition, open, workspace};
+use serde_json::{Value, json};
+
+#[test]
+fn a_credential_is_a_secret_that_the_worker_has() {
+    let client = workspace();
+    let made = client.post("/api/credentials", json!({"id": "GITHUB_TOKEN", "description": "Reads issues"})).created();
+    assert_eq!(
+        (&made["id"], &made["description"], &made["present"]),
+        (&json!("GITHUB_TOKEN"), &json!("Reads issues"), &json!(true))
+    );
+    assert!(!made.to_string().contains("gh-value"));
+    client.post("/api/credentials", json!({"id": "GITHUB_TOKEN"})).refused(409, "ALREADY_EXISTS");
+    client.post("/api/credentials", json!({"id": "STRIPE_KEY"})).created();
+    let listed = client.pages("/api/credentials", "credentials", 1);
+    assert_eq!(listed.iter().map(|it| it["id"].as_str().unwrap()).collect::<Vec<_>>(), ["GITHUB_TOKEN", "STRIPE_KEY"]);
+    for id in ["NOT_A_SECRET", "SECRET_KEY", "ROOT_TOKEN", "AUTH", "DB", "constructor", "a b", "", "LENT_KEY"] {
+        let refused = client.post("/api/credentials", json!({"id": id})).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), ["/id"], "{id}");
+    }
+    client.delete("/api/credentials/STRIPE_KEY").no_content();
+    client.delete("/api/credentials/STRIPE_KEY").refused(404, "NOT_FOUND");
+    let log = client.changes();
+    let told = log.iter().map(|it| format!("{} {}", it["action"].as_str().unwrap(), it["subject"].as_str().unwrap()));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        ["create credential:GITHUB_TOKEN", "create credential:STRIPE_KEY", "delete credential:STRIPE_KEY"]
+    );
+}
+
+#[test]
+fn a_secret_can_be_lent_to_some_workspaces_only() {
+    let lent = open().client("ws_of_nobody");
+    lent.post("/api/credentials", json!({"id": "LENT_KEY"})).created();
+    lent.delete("/api/credentials/LENT_KEY").no_content();
+}
+
+fn tool(url: &str) -> Value {
+    let headers = json!({"Authorization": "Bearer ${GITHUB_TOKEN}", "X-Plain": "plain"});
+    json!({"handler": {"type": "http", "url": url, "headers": headers}, "parameters_schema": {"type": "object"}})
+}
+
+#[test]
+fn headers_get_their_values_when_the_tool_is_called_and_nobody_sees_them() {
+    let (client, upstream) = (workspace(), Upstream::start());
+    let undefined = client.post("/api/tools", definition("x", "1.0.0", tool(&upstream.at("/headers"))));
+    assert_eq!(undefined.refused(400, "VALIDATION_ERROR").paths(), ["/credentials_required/0"]);
+    client.post("/api/credentials", json!({"id": "GITHUB_TOKEN"})).created();
+    let made = client.register("x", "1.0.0", tool(&upstream.at("/headers")));
+    assert_eq!(made["credentials_required"], json!(["GITHUB_TOKEN"]));
+    assert_eq!(made["handler"]["headers"], json!({"Authorization": "***", "X-Plain": "***"}));
+
+    let answer = client.execute("x", json!({})).result(200);
+    let received = upstream.received();
+    let sent = received[0].headers.iter().find(|(name, _)| name == "authorization").unwrap();
+    assert_eq!(sent.1, "Bearer gh-value-1234");
+    // The server repeats it; the caller, the record and the log do not show it.
+    assert!(answer["result"].to_string().contains("Bearer [redacted]"), "{answer}");
+    for shown in [answer.to_string(), client.record(&answer).to_string(), json!(client.changes()).to_string()] {
+        assert!(!shown.contains("gh-value-1234"), "{shown}");
+    }
+    assert_eq!(client.get("/api/tools?credential=GITHUB_TOKEN").ok()["tools"][0]["id"], "x");
+}
+
+#[test]
+fn one_in_use_stays_and_a_version_without_its_credential_does_not_come_back() {
+    let client = workspace();
+    client.post("/api/credentials", json!({"id": "GITHUB_TOKEN"})).created();
+    client.register("x", "1.0.0", json!({"credentials_required": ["GITHUB_TOKEN"]}));
+    let refused = client.delete("/api/credentials/GITHUB_TOKEN").refused(409, "CONFLICT");
+    assert!(refused.message.contains('x'), "{}", refused.message);
+    client.register("x", "1.0.1", json!({}));
+    client.delete("/api/credentials/GITHUB_TOKEN").no_content();
+    let seen = client.changes().len();
+    let refused = client.post("/api/tools/x/rollback", json!({"version": "1.0.0"})).refused(409, "CONFLICT");
+    assert!(refused.message.contains("GITHUB_TOKEN"), "{}", refused.message);
+    assert_eq!(client.changes().len(), seen);
+    client.post("/api/credentials", json!({"id": "GITHUB_TOKEN"})).created();
+    client.post("/api/tools/x/rollback", json!({"version": "1.0.0"})).ok();
+}
+
+#[test]
+fn a_pinned_call_does_not_get_what_is_gone() {
+    let (client, upstream) = (workspace(), Upstream::start());
+    client.post("/api/credentials", json!({"id": "GITHUB_TOKEN"})).created();
+    client.register("x", "1.0.0", tool(&upstream.at("/headers")));
+    client.register("x", "1.0.1", json!({"parameters_schema": {"type": "object"}}));
+    client.execute("x@1.0.0", json!({})).success();
+    client.delete("/api/credentials/GITHUB_TOKEN").no_content();
+    let failed = client.execute("x@1.0.0", json!({})).failed(200, "UNREACHABLE");
+    assert!(failed["error"]["message"].as_str().unwrap().contains("GITHUB_TOKEN"), "{failed}");
+    assert_eq!(upstream.received().len(), 1);
+}
+
+#[test]
+fn a_secret_that_was_given_as_it_is_is_not_repeated_either() {
+    let (client, upstream) = (workspace(), Upstream::start());
+    let headers = json!({"X-Api-Key": "literal/secret", "Accept": "application/json"});
+    let handler = json!({"type": "http", "url": upstream.at("/headers"), "headers": headers});
+    client.register("x", "1.0.0", json!({"handler": handler, "parameters_schema": {"type": "object"}}));
+    let result = client.execute("x", json!({})).success().to_string();
+    assert!(!result.contains("literal/secret") && result.contains("application/json"), "{result}");
+}
+
+#[test]
+fn a_credential_of_another_workspace_is_none_of_this_one() {
+    let (one, other) = (workspace(), workspace());
+    one.post("/api/credentials", json!({"id": "GITHUB_TOKEN"})).created();
+    let refused = other.post("/api/tools", definition("x", "1.0.0", json!({"credentials_required": ["GITHUB_TOKEN"]})));
+    refused.refused(400, "VALIDATION_ERROR");
+    other.delete("/api/credentials/GITHUB_TOKEN").refused(404, "NOT_FOUND");
+    assert_eq!(other.get("/api/credentials").ok()["credentials"], json!([]));
+}
+
+#[test]
+fn credentials_take_two_round_trips() {
+    let admin = closed_workspace().token(json!({"name": "a", "level": "admin"}));
+    for answer in
+        [admin.post("/api/credentials", json!({"id": "HOUSE_KEY"})), admin.delete("/api/credentials/HOUSE_KEY")]
+    {
+        assert!(answer.status < 300, "{}", answer.text);
+        assert_eq!(answer.cost("round_trips"), 2);
+    }
+    assert_eq!(admin.get("/api/credentials").cost("round_trips"), 1);
+}

@@ -1,0 +1,501 @@
+//! Tools registered, and their versions: the step that each must take, going back, switching off and on.
+
+use crate::harness::{Client, Tool, Upstream, closed_workspace, definition, open, race, workspace};
+use serde_json::{Value, json};
+
+/// A version as it is looked up.
+fn version(client: &Client, id: &str, version: &str) -> Value {
+    client.get(&format!("/api/tools/{id}?version={version}")).ok()
+}
+
+/// The actions of the log, with the version that each is about.
+fn actions(client: &Client) -> Vec<String> {
+    let told = |it: &Value| format!("{} {}", it["action"].as_str().unwrap(), it["version"].as_str().unwrap_or("-"));
+    client.changes().iter().map(told).collect()
+}
+
+#[test]
+fn a_first_version_is_active_and_has_the_defaults() {
+    let client = workspace();
+    let made = client.register("word_count", "0.1.0", json!({}));
+    assert_eq!(made["warnings"], json!([]));
+    let fields = [
+        ("id", json!("word_count")),
+        ("version", json!("0.1.0")),
+        ("active", json!(true)),
+        ("source", json!("registered")),
+        ("category", json!("general")),
+        ("risk_level", json!("low")),
+        ("required_permission", json!("guest")),
+        ("requires_approval", json!(false)),
+        ("rate_limit", json!(null)),
+        ("timeout_seconds", json!(30)),
+        ("execution_mode", json!("local")),
+        ("resource_class", json!("control")),
+        ("rollback_strategy", json!("none")),
+        ("handler_key", json!("list_files")),
+        ("handler", json!({"type": "builtin", "key": "list_files"})),
+        ("registered_by", json!("anonymous")),
+        ("deactivated_at", json!(null)),
+    ];
+    for (name, value) in fields {
+        assert_eq!(made[name], value, "{name}");
+    }
+    let mut shown = made.clone();
+    shown.as_object_mut().unwrap().remove("warnings");
+    assert_eq!(client.get("/api/tools/word_count").ok(), shown);
+    assert_eq!(client.execute("word_count", json!({"text": "x"})).success(), "Contents of /:");
+    assert_eq!(actions(&client), ["register 0.1.0"]);
+    assert_eq!(client.changes()[0]["new_state"], shown);
+}
+
+#[test]
+fn everything_that_breaks_a_rule_is_told_and_nothing_is_kept() {
+    let client = workspace();
+    let check = |fields: Value, expected: &[&str]| {
+        let refused = client.post("/api/tools", definition("x", "1.0.0", fields)).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), expected, "{}", refused.message);
+    };
+    check(json!({"id": "Word"}), &["/id"]);
+    check(json!({"id": "a.b"}), &["/id"]);
+    check(json!({"version": "1.0"}), &["/version"]);
+    check(json!({"version": "1.0.0-rc1"}), &["/version"]);
+    check(json!({"name": ""}), &["/name"]);
+    check(json!({"description": "short"}), &["/description"]);
+    check(json!({"risk_level": "huge"}), &["/risk_level"]);
+    check(json!({"timeout_seconds": 3601, "rate_limit": 0}), &["/timeout_seconds", "/rate_limit"]);
+    check(json!({"parameters_schema": "{"}), &["/parameters_schema"]);
+    check(json!({"parameters_schema": {"type": "objekt"}}), &["/parameters_schema"]);
+    check(json!({"returns_schema": {"$ref": "https://example.com/x.json"}}), &["/returns_schema"]);
+    check(json!({"parameters_schema": {"description": "x".repeat(70_000)}}), &["/parameters_schema"]);
+    check(json!({"examples": [{"description": "d", "params": {}}]}), &["/examples/0/params"]);
+    check(
+        json!({"side_effects": [{"effect_type": "x", "description": "d", "scope": "s"}]}),
+        &["/side_effects/0/reversible"],
+    );
+    check(json!({"handler": {"type": "builtin", "key": "rm"}}), &["/handler/key"]);
+    check(json!({"handler": {"type": "shell"}}), &["/handler/type"]);
+    check(json!({"handler": {"type": "http", "url": "ftp://a.example"}}), &["/handler/url"]);
+    check(json!({"handler": {"type": "http", "url": "https://u:p@a.example"}}), &["/handler/url"]);
+    check(
+        json!({"handler": {"type": "http", "url": "https://a.example", "headers": {"Host": "x"}}}),
+        &["/handler/headers/Host"],
+    );
+    check(json!({"handler": {"type": "python", "code": "x", "function": "a b"}}), &["/handler/function"]);
+    check(json!({"credentials_required": ["NOT_DEFINED"]}), &["/credentials_required/0"]);
+    check(json!({"nmae": "x"}), &["/nmae"]);
+    let missing = client.post("/api/tools", json!({"id": "x"})).refused(400, "VALIDATION_ERROR");
+    assert_eq!(missing.paths(), ["/version"]);
+    assert_eq!(client.send("POST", "/api/tools", Some(b"{".to_vec())).status, 400);
+
+    client.get("/api/tools/x").refused(404, "NOT_FOUND");
+    assert_eq!(client.changes(), Vec::<Value>::new());
+}
+
+#[test]
+fn a_private_address_cannot_be_registered_where_it_could_not_be_called() {
+    let root = closed_workspace();
+    let handler = |url: &str| json!({"handler": {"type": "http", "url": url}});
+    let refused = root.post("/api/tools", definition("x", "1.0.0", handler("http://10.0.0.1/")));
+    assert_eq!(refused.refused(400, "VALIDATION_ERROR").paths(), ["/handler/url"]);
+    root.register("x", "1.0.0", handler("https://tools.example.com/x"));
+}
+
+#[test]
+fn what_a_provider_would_refuse_is_a_warning() {
+    let client = workspace();
+    let schema = json!({"type": "object", "properties": {"a b": {"type": "array"}}});
+    let made = client.register("x", "1.0.0", json!({"parameters_schema": schema}));
+    let paths = made["warnings"].as_array().unwrap().iter().map(|it| it["path"].as_str().unwrap()).collect::<Vec<_>>();
+    assert_eq!(paths, ["/parameters_schema/properties/a b", "/parameters_schema/properties/a b"]);
+}
+
+#[test]
+fn schemas_are_kept_to_the_letter() {
+    let client = workspace();
+    let text = "{ \"type\" : \"object\" ,\n \"properties\": {\"z\": {}, \"a\": {}} }";
+    let made = client.register("x", "1.0.0", json!({"parameters_schema": text, "returns_schema": {"type": "string"}}));
+    assert_eq!((&made["parameters_schema"], &made["returns_schema"]), (&json!(text), &json!(r#"{"type":"string"}"#)));
+}
+
+fn object(properties: Value, required: &[&str]) -> Value {
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+/// Registers `old` as 1.2.3 and then `new` at each of three steps, and sees which is taken.
+#[track_caller]
+fn check_step(old: Value, new: Value, needed: &str) {
+    let steps = [("patch", "1.2.4"), ("minor", "1.3.0"), ("major", "2.0.0")];
+    let needed = steps.iter().position(|(step, _)| *step == needed).unwrap();
+    for (index, (step, version)) in steps.iter().enumerate() {
+        let client = workspace();
+        client.register("x", "1.2.3", old.clone());
+        let answer = client.post("/api/tools", definition("x", version, new.clone()));
+        if index < needed {
+            let refused = answer.refused(400, "VALIDATION_ERROR");
+            assert_eq!(refused.paths()[0], "/version", "{}", refused.message);
+            assert!(refused.paths().len() > 1, "it says why: {}", refused.message);
+            assert_eq!(client.get("/api/tools/x").ok()["version"], "1.2.3");
+        } else {
+            assert_eq!(answer.status, 201, "{old} to {new} at a {step} step: {}", answer.text);
+        }
+    }
+}
+
+#[test]
+fn major_steps_are_for_what_breaks_callers() {
+    let text = json!({"text": {"type": "string"}});
+    let parameters = |properties: Value, required: &[&str]| json!({"parameters_schema": object(properties, required)});
+    // An input that is asked for, taken away, or held to more than before.
+    check_step(
+        parameters(text.clone(), &[]),
+        parameters(json!({"text": {"type": "string"}, "limit": {"type": "integer"}}), &["limit"]),
+        "major",
+    );
+    check_step(parameters(text.clone(), &["text"]), parameters(json!({}), &[]), "major");
+    check_step(parameters(text.clone(), &[]), parameters(text.clone(), &["text"]), "major");
+    check_step(
+        parameters(text.clone(), &[]),
+        parameters(json!({"text": {"type": "string", "maxLength": 10}}), &[]),
+        "major",
+    );
+    // A default that made it right to leave something out.
+    let limit = |limit: Value| parameters(json!({"limit": limit}), &["limit"]);
+    check_step(limit(json!({"type": "integer", "default": 5})), limit(json!({"type": "integer"})), "major");
+    // An output that callers did not have to expect before.
+    let returns = |schema: Value| json!({"returns_schema": schema});
+    check_step(returns(json!({"type": "string"})), returns(json!({"type": ["string", "null"]})), "major");
+    check_step(returns(json!({"type": "string"})), json!({}), "major");
+    // Where it runs, what it uses, and what it no longer does.
+    check_step(json!({}), json!({"execution_mode": "remote"}), "major");
+    check_step(json!({}), json!({"resource_class": "compute"}), "major");
+    check_step(effects(&["a", "b"]), effects(&["a"]), "major");
+}
+
+fn effects(scopes: &[&str]) -> Value {
+    let effect =
+        |scope: &&str| json!({"effect_type": "file_write", "description": "d", "reversible": true, "scope": scope});
+    json!({"side_effects": scopes.iter().map(effect).collect::<Vec<_>>()})
+}
+
+#[test]
+fn minor_steps_are_for_what_is_added() {
+    let parameters = |properties: Value| json!({"parameters_schema": object(properties, &[])});
+    let text = json!({"text": {"type": "string"}});
+    check_step(
+        parameters(text.clone()),
+        parameters(json!({"text": {"type": "string"}, "limit": {"type": "integer"}})),
+        "minor",
+    );
+    check_step(parameters(text), parameters(json!({"text": {"type": ["string", "null"]}})), "minor");
+    let limit = |limit: Value| json!({"parameters_schema": object(json!({"limit": limit}), &["limit"])});
+    check_step(limit(json!({"type": "integer"})), limit(json!({"type": "integer", "default": 5})), "minor");
+    check_step(json!({}), json!({"returns_schema": {"type": "string"}}), "minor");
+    check_step(effects(&["a"]), effects(&["a", "b"]), "minor");
+    check_step(json!({"timeout_seconds": 60}), json!({"timeout_seconds": 59}), "minor");
+}
+
+#[test]
+fn patch_steps_are_for_the_rest() {
+    check_step(json!({}), json!({"description": "Counts the words of a text, faster"}), "patch");
+    check_step(json!({}), json!({"handler": {"type": "builtin", "key": "read_file"}}), "patch");
+    check_step(json!({"timeout_seconds": 60}), json!({"timeout_seconds": 61}), "patch");
+    let schema = |said: &str| json!({"parameters_schema": {"type": "object", "description": said}});
+    check_step(schema("before"), schema("after"), "patch");
+    let closed = json!({"type": "object", "properties": {"a": {}}, "additionalProperties": false});
+    let open = json!({"type": "object", "properties": {"a": {}}});
+    check_step(json!({"parameters_schema": open}), json!({"parameters_schema": closed}), "patch");
+}
+
+#[test]
+fn every_reason_is_told() {
+    let client = workspace();
+    client.register("x", "1.0.0", effects(&["a"]));
+    let mut new = definition("x", "1.0.1", json!({"execution_mode": "browser", "timeout_seconds": 5}));
+    new["parameters_schema"] =
+        object(json!({"text": {"type": "string"}, "limit": {"type": "integer"}}), &["text", "limit"]);
+    let refused = client.post("/api/tools", new).refused(400, "VALIDATION_ERROR");
+    assert_eq!(
+        refused.paths(),
+        ["/version", "/execution_mode", "/side_effects", "/timeout_seconds", "/parameters_schema"],
+        "{}",
+        refused.message
+    );
+    assert!(refused.message.contains("2.0.0 or higher") && refused.message.contains("limit"), "{}", refused.message);
+}
+
+#[test]
+fn a_version_is_higher_than_every_other() {
+    let client = workspace();
+    client.register("x", "1.0.0", json!({}));
+    client.register("x", "1.5.0", json!({}));
+    client.post("/api/tools", definition("x", "1.5.0", json!({}))).refused(409, "ALREADY_EXISTS");
+    client.post("/api/tools", definition("x", "1.0.0", json!({}))).refused(409, "ALREADY_EXISTS");
+    let lower = client.post("/api/tools", definition("x", "1.4.9", json!({}))).refused(400, "VALIDATION_ERROR");
+    assert_eq!(lower.paths(), ["/version"]);
+    // The step is measured from the active version, the order by all.
+    client.post("/api/tools/x/rollback", json!({"version": "1.0.0"})).ok();
+    let breaking = json!({"execution_mode": "remote"});
+    client.post("/api/tools", definition("x", "1.6.0", breaking.clone())).refused(400, "VALIDATION_ERROR");
+    client.post("/api/tools", definition("x", "1.4.0", json!({}))).refused(400, "VALIDATION_ERROR");
+    client.register("x", "2.0.0", breaking);
+}
+
+#[test]
+fn a_new_version_replaces_the_active_one() {
+    let client = workspace();
+    let first = client.register("x", "1.0.0", json!({}));
+    let agent = client.agent(json!({}));
+    client.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "x"})).created();
+    let second = client.register("x", "1.0.1", json!({"name": "Count more words"}));
+    assert_eq!(second["created_at"], first["created_at"]);
+    let old = version(&client, "x", "1.0.0");
+    assert_eq!((&old["active"], &old["deactivated_reason"]), (&json!(false), &json!("version_update")));
+    assert_eq!(old["deactivated_at"], second["registered_at"]);
+    assert_eq!(client.get("/api/tools/x").ok()["version"], "1.0.1");
+
+    // Attachments follow; a pinned call still reaches the version that was replaced.
+    let toolbox = client.get(&format!("/api/agents/{agent}/toolbox")).ok();
+    assert_eq!(toolbox["tools"][0]["version"], "1.0.1");
+    let call = |name: &str| client.execute(name, json!({"text": "x"})).result(200)["version"].clone();
+    assert_eq!((call("x"), call("x@1.0.0")), (json!("1.0.1"), json!("1.0.0")));
+
+    let versions = client.pages("/api/tools/x/versions", "versions", 1);
+    let numbers = versions.iter().map(|it| it["version"].as_str().unwrap()).collect::<Vec<_>>();
+    assert_eq!(numbers, ["1.0.1", "1.0.0"]);
+    client.get("/api/tools/none/versions").refused(404, "NOT_FOUND");
+    assert_eq!(client.get("/api/tools/read_file/versions").ok()["versions"].as_array().unwrap().len(), 1);
+
+    let log = client.changes();
+    let told = |it: &Value| (it["action"].clone(), it["version"].clone(), it["reason"].clone());
+    assert_eq!(
+        log.iter().filter(|it| it["subject"].as_str().unwrap().starts_with("tool:")).map(told).collect::<Vec<_>>(),
+        [
+            (json!("register"), json!("1.0.0"), json!(null)),
+            (json!("deactivate"), json!("1.0.0"), json!("version_update")),
+            (json!("update"), json!("1.0.1"), json!(null)),
+        ]
+    );
+    let update = log.last().unwrap();
+    assert_eq!(
+        (&update["previous_state"]["version"], &update["previous_state"]["active"]),
+        (&json!("1.0.0"), &json!(true))
+    );
+    assert_eq!(log[log.len() - 2]["new_state"], old);
+}
+
+#[test]
+fn rolling_back_makes_the_old_version_active() {
+    let client = workspace();
+    client.register("x", "1.0.0", json!({}));
+    client.register("x", "1.1.0", json!({}));
+    let back = client.post("/api/tools/x/rollback", json!({"version": "1.0.0", "reason": "1.1.0 is slow"})).ok();
+    assert_eq!(
+        (&back["version"], &back["active"], &back["deactivated_at"]),
+        (&json!("1.0.0"), &json!(true), &json!(null))
+    );
+    let replaced = version(&client, "x", "1.1.0");
+    assert_eq!((&replaced["active"], &replaced["deactivated_reason"]), (&json!(false), &json!("operator_request")));
+    assert_eq!(client.get("/api/tools/x").ok()["version"], "1.0.0");
+    // What was replaced by an operator is not to be called, not even by its number.
+    client.execute("x@1.1.0", json!({"text": "x"})).failed(409, "TOOL_DISABLED");
+    let log = client.changes();
+    let last = &log[log.len() - 1];
+    assert_eq!(
+        (&last["action"], &last["version"], &last["reason"]),
+        (&json!("rollback"), &json!("1.0.0"), &json!("1.1.0 is slow"))
+    );
+    assert_eq!(log[log.len() - 2]["action"], "deactivate");
+
+    client.post("/api/tools/x/rollback", json!({"version": "1.0.0"})).refused(409, "CONFLICT");
+    client.post("/api/tools/x/rollback", json!({"version": "3.0.0"})).refused(404, "NOT_FOUND");
+    client.post("/api/tools/none/rollback", json!({"version": "1.0.0"})).refused(404, "NOT_FOUND");
+    client.post("/api/tools/x/rollback", json!({"version": "1"})).refused(400, "VALIDATION_ERROR");
+    client
+        .post("/api/tools/x/rollback", json!({"version": "1.1.0", "reason": "x".repeat(501)}))
+        .refused(400, "VALIDATION_ERROR");
+    assert_eq!(client.changes().len(), log.len());
+}
+
+#[test]
+fn each_reason_switches_off_and_all_but_security_come_back() {
+    for reason in ["version_update", "deprecated", "operator_request"] {
+        let client = workspace();
+        client.register("x", "1.0.0", json!({}));
+        let off = client.post("/api/tools/x/deactivate", json!({"reason": reason})).ok();
+        assert_eq!((&off["active"], &off["deactivated_reason"]), (&json!(false), &json!(reason)));
+        client.execute("x", json!({"text": "x"})).failed(409, "TOOL_DISABLED");
+        let shown = client.get("/api/tools/x").ok();
+        assert_eq!((&shown["version"], &shown["active"]), (&json!("1.0.0"), &json!(false)));
+        client.post("/api/tools/x/deactivate", json!({"reason": reason})).refused(409, "CONFLICT");
+        let on = client.post("/api/tools/x/activate", json!({"version": "1.0.0"})).ok();
+        assert_eq!((&on["active"], &on["deactivated_reason"]), (&json!(true), &json!(null)));
+        client.execute("x", json!({"text": "x"})).success();
+        assert_eq!(actions(&client), ["register 1.0.0", "deactivate 1.0.0", "activate 1.0.0"]);
+        client.post("/api/tools/x/activate", json!({"version": "1.0.0"})).ok();
+        assert_eq!(client.changes().len(), 3, "nothing changed");
+    }
+}
+
+#[test]
+fn what_was_deactivated_for_security_never_comes_back() {
+    let client = workspace();
+    client.register("x", "1.0.0", json!({}));
+    client.register("x", "1.1.0", json!({}));
+    client.post("/api/tools/x/deactivate", json!({"version": "1.0.0", "reason": "deprecated"})).ok();
+    let replaced = version(&client, "x", "1.0.0");
+    assert_eq!(replaced["deactivated_reason"], "deprecated");
+    client.post("/api/tools/x/deactivate", json!({"version": "1.0.0", "reason": "security"})).ok();
+    assert_eq!(version(&client, "x", "1.0.0")["deactivated_at"], replaced["deactivated_at"]);
+    let seen = client.changes().len();
+    for (path, body) in [
+        ("rollback", json!({"version": "1.0.0"})),
+        ("activate", json!({"version": "1.0.0"})),
+        ("deactivate", json!({"version": "1.0.0", "reason": "deprecated"})),
+    ] {
+        let refused = client.post(&format!("/api/tools/x/{path}"), body).refused(409, "CONFLICT");
+        assert!(refused.message.contains("security"), "{}", refused.message);
+    }
+    client.execute("x@1.0.0", json!({"text": "x"})).failed(409, "TOOL_DISABLED");
+    assert_eq!(client.changes().len(), seen);
+    // Nor past the API.
+    let error = open().sql_error(&format!(
+        "UPDATE tool_versions SET active = 1, deactivated_at = NULL, deactivated_reason = NULL
+         WHERE workspace_id = '{}' AND patch = 0 AND minor = 0",
+        client.workspace()
+    ));
+    assert!(error.contains("security"), "{error}");
+}
+
+#[test]
+fn a_version_whose_target_is_gone_cannot_be_active() {
+    let client = workspace();
+    Tool::new("x").builtin("no_longer_there").inactive("deprecated").put(open(), &client);
+    let refused = client.post("/api/tools/x/activate", json!({"version": "1.0.0"})).refused(409, "CONFLICT");
+    assert!(refused.message.contains("no_longer_there"), "{}", refused.message);
+}
+
+#[test]
+fn built_ins_cannot_be_touched() {
+    let client = workspace();
+    let before = client.get("/api/tools/read_file").ok();
+    client.post("/api/tools", definition("read_file", "2.0.0", json!({}))).refused(409, "CONFLICT");
+    client.post("/api/tools/read_file/rollback", json!({"version": "1.0.0"})).refused(409, "CONFLICT");
+    client.post("/api/tools/read_file/deactivate", json!({"reason": "security"})).refused(409, "CONFLICT");
+    client.post("/api/tools/read_file/activate", json!({"version": "1.0.0"})).refused(409, "CONFLICT");
+    assert_eq!(client.get("/api/tools/read_file").ok(), before);
+    assert_eq!(client.changes(), Vec::<Value>::new());
+}
+
+#[test]
+fn racing_registrations_leave_one_active_version_and_no_gap() {
+    let client = workspace();
+    client.register("x", "1.0.0", json!({}));
+    let answers =
+        race(10, |index| client.post("/api/tools", definition("x", &format!("1.{}.0", index + 1), json!({}))).status);
+    let made = answers.iter().filter(|it| **it == 201).count();
+    assert!(made >= 1 && answers.iter().all(|it| [201, 400, 409].contains(it)), "{answers:?}");
+    let versions = client.pages("/api/tools/x/versions", "versions", 50);
+    assert_eq!(versions.len(), 1 + made);
+    let active = versions.iter().filter(|it| it["active"] == true).collect::<Vec<_>>();
+    assert_eq!((active.len(), &active[0]["version"]), (1, &versions[0]["version"]), "the highest is active");
+    let log = client.changes();
+    assert_eq!(log.len(), 1 + 2 * made);
+    assert!(log.iter().enumerate().all(|(index, it)| it["seq"] == index + 1), "{log:?}");
+    assert_eq!(client.get("/api/registry/invariants").ok()["ok"], true);
+}
+
+#[test]
+fn racing_first_registrations_leave_one_tool() {
+    let client = workspace();
+    let answers =
+        race(10, |index| client.post("/api/tools", definition("x", &format!("1.{index}.0"), json!({}))).status);
+    let made = answers.iter().filter(|it| **it == 201).count();
+    assert!(made >= 1 && answers.iter().all(|it| [201, 400, 409].contains(it)), "{answers:?}");
+    let versions = client.pages("/api/tools/x/versions", "versions", 50);
+    assert_eq!(versions.iter().filter(|it| it["active"] == true).count(), 1);
+    assert_eq!(versions.len(), made);
+}
+
+#[test]
+fn racing_switches_leave_at_most_one_active_version() {
+    let client = workspace();
+    for minor in 0..4 {
+        client.register("x", &format!("1.{minor}.0"), json!({}));
+    }
+    let before = client.changes().len();
+    let statuses = race(12, |index| {
+        let number = format!("1.{}.0", index % 4);
+        match index % 3 {
+            0 => client.post("/api/tools/x/rollback", json!({"version": number})).status,
+            1 => client.post("/api/tools/x/activate", json!({"version": number})).status,
+            _ => client.post("/api/tools/x/deactivate", json!({"reason": "operator_request"})).status,
+        }
+    });
+    assert!(statuses.iter().all(|it| [200, 409].contains(it)), "{statuses:?}");
+    let versions = client.pages("/api/tools/x/versions", "versions", 50);
+    assert!(versions.iter().filter(|it| it["active"] == true).count() <= 1);
+    let log = client.changes();
+    assert!(log.len() > before);
+    assert!(log.iter().enumerate().all(|(index, it)| it["seq"] == index + 1));
+    // The log and the table tell the same story.
+    let state = client.get("/api/registry/state").ok();
+    let mut shown = versions.clone();
+    shown.reverse();
+    assert_eq!(state["versions"], json!(shown));
+}
+
+#[test]
+fn a_call_under_way_finishes_on_its_version() {
+    let (client, upstream) = (workspace(), Upstream::start());
+    let handler = |path: &str| json!({"handler": {"type": "http", "url": upstream.at(path)}, "timeout_seconds": 20});
+    client.register("x", "1.0.0", handler("/slow"));
+    let results = race(2, |index| {
+        if index == 0 {
+            return client.execute("x", json!({"text": "x"})).result(200);
+        }
+        while upstream.received().is_empty() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        client.register("x", "1.0.1", handler("/echo"));
+        client.execute("x", json!({"text": "x"})).result(200)
+    });
+    assert_eq!((&results[0]["version"], &results[0]["result"]), (&json!("1.0.0"), &json!("too late")));
+    assert_eq!(results[1]["version"], "1.0.1");
+}
+
+#[test]
+fn registering_and_rolling_back_take_two_round_trips() {
+    let root = closed_workspace();
+    let admin = root.token(json!({"name": "admin", "level": "admin"}));
+    let answers = [
+        admin.post("/api/tools", definition("x", "1.0.0", json!({}))),
+        admin.post("/api/tools", definition("x", "1.1.0", json!({}))),
+        admin.post("/api/tools/x/rollback", json!({"version": "1.0.0"})),
+        admin.post("/api/tools/x/activate", json!({"version": "1.1.0"})),
+        admin.post("/api/tools/x/deactivate", json!({"reason": "deprecated"})),
+    ];
+    for answer in answers {
+        assert!(answer.status < 300, "{}", answer.text);
+        assert_eq!(answer.cost("round_trips"), 2);
+        assert!(answer.cost("rows_read") < 120, "{} rows read", answer.cost("rows_read"));
+    }
+    let listed = admin.get("/api/tools/x/versions");
+    listed.ok();
+    assert_eq!(listed.cost("round_trips"), 1);
+}
+
+#[test]
+fn who_registers_is_an_admin_and_is_named() {
+    let root = closed_workspace();
+    let token = root.post("/api/tokens", json!({"name": "a", "level": "admin"})).created();
+    let admin = root.with_token(token["token"].as_str().unwrap());
+    assert_eq!(admin.register("x", "1.0.0", json!({}))["registered_by"], token["id"]);
+    let user = root.token(json!({"name": "u", "level": "user"}));
+    user.post("/api/tools", definition("y", "1.0.0", json!({}))).refused(403, "PERMISSION_DENIED");
+    user.post("/api/tools", json!({})).refused(403, "PERMISSION_DENIED");
+    let agent = root.agent(json!({"permission_level": "admin"}));
+    let bound = root.token(json!({"name": "b", "level": "admin", "agent_id": agent}));
+    bound.post("/api/tools", definition("y", "1.0.0", json!({}))).refused(403, "PERMISSION_DENIED");
+    root.get("/api/tools/y").refused(404, "NOT_FOUND");
+}
