@@ -34,7 +34,8 @@ pub struct ChangeQuery {
     /// Not after this time.
     #[param(value_type = Option<String>, format = DateTime)]
     until: Option<Timestamp>,
-    #[param(inline, default = "oldest")]
+    /// The oldest come first, if not given.
+    #[param(inline)]
     order: Option<Order>,
 }
 

@@ -25,12 +25,12 @@ pub struct Invariant {
     #[schema(example = "one_active_version")]
     pub name: &'static str,
     ok: bool,
-    pub violations: Vec<Violation>,
+    pub violations: Vec<Breach>,
 }
 
 /// A version that breaks an invariant.
 #[derive(Debug, PartialEq, Serialize, ToSchema)]
-pub struct Violation {
+pub struct Breach {
     pub tool_id: String,
     pub version: String,
     pub message: String,
@@ -45,16 +45,16 @@ pub fn check(versions: &[Version], credentials: &HashSet<&str>) -> Vec<Invariant
     }
     let one = active().filter_map(|it| {
         let count = actives.get(it.tool_id.as_str()).filter(|count| **count > 1)?;
-        Some(violation(it, format!("is one of {count} active versions")))
+        Some(breach(it, format!("is one of {count} active versions")))
     });
-    let targets = active().filter_map(|it| Some(violation(it, missing_builtin(it.builtin.as_deref()?)?)));
+    let targets = active().filter_map(|it| Some(breach(it, missing_builtin(it.builtin.as_deref()?)?)));
     let undefined = active().flat_map(|it| {
         let missing = it.credentials_required.iter().filter(|id| !credentials.contains(id.as_str()));
-        missing.map(|id| violation(it, format!("needs {id}, which is not a credential of this workspace")))
+        missing.map(|id| breach(it, format!("needs {id}, which is not a credential of this workspace")))
     });
     let insecure = active()
         .filter(|it| it.deactivated_reason == Some(DeactivationReason::Security))
-        .map(|it| violation(it, "is active, and was deactivated for security".to_owned()));
+        .map(|it| breach(it, "is active, and was deactivated for security".to_owned()));
     vec![
         invariant("one_active_version", one.collect()),
         invariant("handler_targets_exist", targets.collect()),
@@ -63,12 +63,12 @@ pub fn check(versions: &[Version], credentials: &HashSet<&str>) -> Vec<Invariant
     ]
 }
 
-fn invariant(name: &'static str, violations: Vec<Violation>) -> Invariant {
+fn invariant(name: &'static str, violations: Vec<Breach>) -> Invariant {
     Invariant { name, ok: violations.is_empty(), violations }
 }
 
-fn violation(version: &Version, message: String) -> Violation {
-    Violation { tool_id: version.tool_id.clone(), version: version.version.clone(), message }
+fn breach(version: &Version, message: String) -> Breach {
+    Breach { tool_id: version.tool_id.clone(), version: version.version.clone(), message }
 }
 
 /// The invariants of the workspace as it is.

@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 
 import * as calls from "./calls.mjs";
 import { sideBySide } from "./load.mjs";
+import * as registry from "./registry.mjs";
 import * as seed from "./seed.mjs";
 import { start } from "./server.mjs";
 
@@ -131,6 +132,7 @@ async function cost() {
   await measure("GET /api/tool-calls", "/api/tool-calls");
   await measure("GET /api/tool-calls/summary", "/api/tool-calls/summary");
   const bearer = (await call("root", "POST", "/api/tokens", { name: "bench", level: "owner" }, "bench_calls")).body.token;
+  Object.assign(costs, await registry.costs(server, (method, path, body, workspace) => call("root", method, path, body, workspace)));
   Object.assign(costs, await calls.writeCosts((method, path, body, workspace) => call(bearer, method, path, body, workspace)));
   return costs;
 }

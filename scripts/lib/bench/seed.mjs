@@ -53,6 +53,23 @@ export async function files(server, workspace, session, { count, path = "'/d' ||
   });
 }
 
+/** A log of so many changes, of so many versions of tools of a usual size. */
+export async function changes(server, workspace, count, things) {
+  await server.ask({
+    batch: [
+      {
+        sql: `INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, new_state)
+              WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?2 - 1)
+              SELECT ?1, i + 1, '2026-11-16T01:00:00.000Z', 'update', 'tool:tool-' || (i % ?3) || '@1.0.0', 'tool-' || (i % ?3), '1.0.0', 'bench',
+                json_object('id', 'tool-' || (i % ?3), 'version', '1.0.0', 'source', 'registered', 'active', json('true'),
+                  'created_at', '2026-11-16T01:00:00.000Z', 'description', b.description, 'parameters_schema', b.parameters_schema)
+              FROM n, (SELECT * FROM tool_versions WHERE handler_key = 'email_get') b`,
+        params: [workspace, count, things],
+      },
+    ],
+  });
+}
+
 /** So many recorded calls. */
 export async function calls(server, workspace, count) {
   const step = 100_000;
