@@ -1,23 +1,44 @@
-//! The server inside the sandbox container. It listens where the Durable Object `Sandbox` looks for it and
-//! says that it is well; running code comes to it with the sandbox itself.
+//! Runs hostile Python for Pegboard. docs/sandbox.md says what it guards against, and how.
+//!
+//! One binary plays three parts, each the parent of the next: the keeper holds the port and starts the supervisor anew
+//! should it die; the supervisor speaks HTTP and holds the clock; the launcher walls itself in and becomes the zygote's
+//! parent for a moment. Then come Python (`python/`): the zygote, and from it one child for each call.
 
-use axum::Router;
-use axum::routing::get;
-use std::net::Ipv4Addr;
-use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+mod answer;
+mod body;
+mod call;
+mod config;
+mod filter;
+mod gate;
+mod http;
+mod json;
+mod keep;
+mod launch;
+mod limits;
+mod output;
+mod request;
+mod serve;
+mod zygote;
 
-/// The port that `src/durable/sandbox.rs` calls.
-const PORT: u16 = 8080;
+use config::Config;
+use std::process::ExitCode;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> std::io::Result<()> {
-    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, PORT)).await?;
-    let mut terminated = signal(SignalKind::terminate())?;
-    let app = Router::new().route("/health", get(async || r#"{"status":"ok"}"#));
-    axum::serve(listener, app)
-        .with_graceful_shutdown(async move {
-            terminated.recv().await;
-        })
-        .await
+fn main() -> ExitCode {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let part = match arguments.first().map(String::as_str) {
+        Some(word @ (keep::SERVE | launch::LAUNCH)) => Some(word.to_owned()),
+        _ => None,
+    };
+    let ended = match part.as_deref() {
+        Some(launch::LAUNCH) => launch::main(&arguments),
+        Some(_) => Config::read(&arguments.split_off(1)).and_then(serve::run),
+        None => Config::read(&arguments).and_then(|config| keep::main(&config, &arguments)),
+    };
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(cause) => {
+            eprintln!("pegboard-sandbox: {cause}");
+            ExitCode::FAILURE
+        }
+    }
 }

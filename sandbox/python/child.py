@@ -1,0 +1,94 @@
+"""One call, in a process of its own: takes its place behind the wall, runs the code, reports, and is gone."""
+
+import io
+import json
+import os
+import sys
+
+import guest
+import lockdown
+import report
+
+STDOUT, STDERR, RESULT = 1, 2, 3
+NO_WALL = 70  # The exit status that says that the code was not run.
+BALLAST_BYTES = 2 << 20  # What is freed when memory ran out, so that this can be told.
+
+
+def warm_up():
+    """Does once, in the zygote, what every call would else do for itself."""
+    sys.stdin = io.StringIO()
+    sys.stdout, sys.stderr = _streams[:] = _text(STDOUT), _text(STDERR)
+    for request in ({"code": "import json, re, typing"}, {"code": "def f(a): return a", "function": "f", "arguments": {}}):
+        guest.run(json.loads(json.dumps(request)))
+    try:
+        guest.run({"code": "def f():\n    raise ValueError(1)\nf()"})
+    except ValueError as error:
+        report.failed(error, "")
+
+
+def run(parent, limits, descriptors, filter_program):
+    """Does not return."""
+    try:
+        lockdown.die_with_parent()
+        if os.getppid() != parent:
+            os._exit(NO_WALL)
+        source = _take(descriptors)
+        address_space, cpu_seconds = limits
+        ballast = [bytearray(BALLAST_BYTES)]
+        lockdown.enter(filter_program, address_space + BALLAST_BYTES, cpu_seconds)
+    except BaseException:
+        os._exit(NO_WALL)
+    os._exit(_answer(source, ballast))
+
+
+def _answer(source, ballast):
+    code = ""
+    try:
+        request = json.loads(source)
+        source = None
+        code = request["code"]
+        frame, status = report.succeeded(guest.run(request)), 0
+    except SystemExit as error:
+        frame, status = report.left(error, "function" in request)
+    except BaseException as error:
+        ballast.clear()
+        frame, status = report.failed(error, code)
+    _flush()
+    try:
+        _write(frame)
+    except OSError:
+        pass  # The code has closed the pipe: the supervisor says what that means.
+    return status
+
+
+def _take(descriptors):
+    """Reads the request, and leaves of all descriptors only the three pipes."""
+    request, *pipes = descriptors
+    source = os.pread(request, os.fstat(request).st_size, 0)
+    for pipe, place in zip(pipes, (STDOUT, STDERR, RESULT)):
+        os.dup2(pipe, place)
+    os.close(0)
+    os.closerange(RESULT + 1, os.sysconf("SC_OPEN_MAX"))
+    return source
+
+
+def _text(descriptor):
+    """By the line, so that code that is stopped has said what it had to say until then."""
+    raw = io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False))
+    return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", newline="\n", line_buffering=True)
+
+
+_streams = []  # Ours. The code may have put others in their place.
+
+
+def _flush():
+    for stream in (sys.stdout, sys.stderr, *_streams):
+        try:
+            stream.flush()
+        except BaseException:
+            pass  # Whatever it is that the code has put there.
+
+
+def _write(frame):
+    while frame:
+        frame = frame[os.write(RESULT, frame) :]

@@ -1,0 +1,55 @@
+"""The wall. After `enter`, a process has memory, three pipes and a clock, whatever becomes of its Python."""
+
+import ctypes
+import os
+import resource
+
+PR_SET_PDEATHSIG = 1
+PR_SET_SECCOMP = 22
+SECCOMP_MODE_FILTER = 2
+SIGKILL = 9
+
+_prctl = ctypes.CDLL(None, use_errno=True).prctl
+_prctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_ulong)
+
+
+class _Program(ctypes.Structure):
+    """struct sock_fprog"""
+
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def program(instructions):
+    """A seccomp filter as the kernel takes it, of its instructions of 8 bytes each."""
+    return _Program(len(instructions) // 8, instructions)
+
+
+def die_with_parent():
+    _call(PR_SET_PDEATHSIG, SIGKILL, None)
+
+
+def enter(filter_program, address_space, cpu_seconds):
+    """Anything that fails here is raised: no code may run outside of the wall."""
+    _limit(resource.RLIMIT_AS, address_space)
+    # The supervisor holds the clock. This is for the case that it cannot.
+    _limit(resource.RLIMIT_CPU, cpu_seconds)
+    _limit(resource.RLIMIT_NOFILE, 8)
+    for nothing in (
+        resource.RLIMIT_CORE,
+        resource.RLIMIT_FSIZE,
+        resource.RLIMIT_MEMLOCK,
+        resource.RLIMIT_MSGQUEUE,
+        resource.RLIMIT_NPROC,
+        resource.RLIMIT_SIGPENDING,
+    ):
+        _limit(nothing, 0)
+    _call(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(filter_program))
+
+
+def _limit(which, value):
+    resource.setrlimit(which, (value, value))
+
+
+def _call(option, argument, pointer):
+    if _prctl(option, argument, pointer, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

@@ -1,0 +1,87 @@
+"""What the child says of its call, as one JSON text on the result pipe."""
+
+import json
+import linecache
+import traceback
+
+FILENAME = "main.py"  # What the code is called in tracebacks.
+MAX_RESULT_BYTES = 1 << 20
+MAX_ERROR_CHARACTERS = 16_000
+NO_MEMORY = b'{"kind":"memory","error":"MemoryError: the code needs more memory than it may have"}'
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+class BadSource(Exception):
+    """The code could not be compiled, for a reason that is its cause."""
+
+
+class BadResult(Exception):
+    """What a function returned cannot be passed on, for a reason that is its text."""
+
+
+def as_json(function, result):
+    try:
+        text = _encode(result)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise BadResult(f"what {function}() returned is not JSON: {type(error).__name__}: {error}") from None
+    size = len(text.encode(errors="replace"))
+    if size > MAX_RESULT_BYTES:
+        raise BadResult(f"what {function}() returned is {size} bytes long as JSON, and {MAX_RESULT_BYTES} are allowed")
+    return text
+
+
+def succeeded(result):
+    return b'{"result":%s}' % (result or "null").encode(errors="replace")
+
+
+def left(error, in_function):
+    """The code wanted to stop."""
+    status = error.code if isinstance(error.code, int) else int(error.code is not None)
+    if status == 0 and not in_function:
+        return succeeded(None), 0
+    return _frame("exception", f"SystemExit: {error.code}"), status & 0xFF or 1
+
+
+def failed(error, code):
+    """The code failed. While memory is short, less and less is said."""
+    try:
+        return _describe(error, code), 1
+    except BaseException:
+        return NO_MEMORY if isinstance(error, MemoryError) else _frame("exception", type(error).__name__), 1
+
+
+def _describe(error, code):
+    if isinstance(error, BadSource):
+        return _frame("syntax", _told(error.__cause__, code))
+    if isinstance(error, BadResult):
+        return _frame("exception", str(error))
+    kind = "memory" if isinstance(error, MemoryError) else "import" if isinstance(error, ImportError) else "exception"
+    return _frame(kind, _told(error, code))
+
+
+def _told(error, code):
+    """The traceback as Python prints it, less all lines that are not of the code itself."""
+    lines = code.splitlines(keepends=True)
+    linecache.cache[FILENAME] = (len(code), None, lines, FILENAME)
+    told = traceback.TracebackException.from_exception(error, compact=True)
+    _keep_own(told)
+    # Running out of memory tends to happen again while it is handled, which says nothing.
+    text = "".join(told.format(chain=not isinstance(error, MemoryError))).strip("\n")
+    if len(text) > MAX_ERROR_CHARACTERS:
+        half = MAX_ERROR_CHARACTERS // 2
+        text = f"{text[:half]}\n…\n{text[-half:]}"
+    return text
+
+
+def _keep_own(told):
+    told.stack[:] = [frame for frame in told.stack if frame.filename == FILENAME]
+    for other in (told.__cause__, told.__context__, *(getattr(told, "exceptions", None) or ())):
+        if other is not None:
+            _keep_own(other)
+
+
+def _frame(kind, error):
+    return _encode({"kind": kind, "error": error}).encode(errors="replace")

@@ -1,0 +1,80 @@
+"""The warm interpreter that every call is forked from.
+
+It never sees what a call is about: it takes descriptors, forks, says who was born and who has died. What it says and
+is told is described in src/zygote/wire.rs; anything else that it is told ends it, and all its children with it.
+"""
+
+import _socket
+import gc
+import os
+import select
+import sys
+
+import child
+import lockdown
+
+CONTROL = 0  # The socket to the supervisor.
+DESCRIPTORS = 4  # That come with a call: its request, and the pipes for stdout, stderr and the result.
+CALL_BYTES = 21
+MOST_DESCRIPTORS = 1 << 16
+WORD = 4
+
+
+def main():
+    os.closerange(3, MOST_DESCRIPTORS)  # Whoever started the server may have left some open.
+    control = _socket.socket(fileno=CONTROL)
+    filter_program = lockdown.program(control.recv(1 << 16))
+    lockdown.die_with_parent()
+    child.warm_up()
+    gc.collect()
+    gc.freeze()  # So that a child's collector does not touch, and thereby copy, what it shares with us.
+    control.send(b"H" + sys.version.split()[0].encode())
+    serve(control, filter_program)
+
+
+def serve(control, filter_program):
+    running = {}
+    events = select.poll()
+    events.register(control, select.POLLIN)
+    while True:
+        for descriptor, _ in events.poll():
+            if descriptor != CONTROL:
+                events.unregister(descriptor)
+                bury(control, descriptor, *running.pop(descriptor))
+                continue
+            call, limits, descriptors = receive(control)
+            pid = fork(limits, descriptors, filter_program)
+            for each in descriptors:
+                os.close(each)
+            pidfd = os.pidfd_open(pid)
+            rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, pidfd.to_bytes(WORD, sys.byteorder))
+            control.sendmsg([b"S" + call], [rights])
+            running[pidfd] = call, pid
+            events.register(pidfd, select.POLLIN)
+
+
+def receive(control):
+    """The next call: its id, its limits and its descriptors."""
+    message, ancillary, flags, _ = control.recvmsg(CALL_BYTES + 1, _socket.CMSG_SPACE(DESCRIPTORS * WORD))
+    if not message:
+        os._exit(0)  # The supervisor is gone, or wants us gone.
+    rights = b"".join(data for level, kind, data in ancillary if (level, kind) == (_socket.SOL_SOCKET, _socket.SCM_RIGHTS))
+    descriptors = [int.from_bytes(rights[at : at + WORD], sys.byteorder) for at in range(0, len(rights), WORD)]
+    known = len(message) == CALL_BYTES and message[:1] == b"R" and len(descriptors) == DESCRIPTORS
+    if not known or flags & (_socket.MSG_CTRUNC | _socket.MSG_TRUNC):
+        os._exit(65)
+    return message[1:9], (int.from_bytes(message[9:17], "little"), int.from_bytes(message[17:21], "little")), descriptors
+
+
+def fork(limits, descriptors, filter_program):
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        child.run(parent, limits, descriptors, filter_program)
+    return pid
+
+
+def bury(control, pidfd, call, pid):
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(pidfd)
+    control.send(b"X" + call + status.to_bytes(WORD, "little", signed=True))

@@ -1,0 +1,80 @@
+//! One call, from the fork to the child's death.
+
+use crate::answer::{Answer, Ended, MAX_FRAME_BYTES, Stopped};
+use crate::output::{Captured, KEPT_BYTES, capture};
+use crate::request::Request;
+use crate::zygote::{Born, Zygote};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+use rustix::pipe::{PipeFlags, pipe_with};
+use std::fs::File;
+use std::future::Future;
+use std::io::{Result, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+use tokio::net::unix::pipe::Receiver;
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
+
+/// For what takes no time once a child is dead.
+const AFTERWARDS: Duration = Duration::from_secs(2);
+
+/// Runs the code, unless the zygote is gone before it could begin: then it is an error, and may be tried again. When
+/// `abandoned` is ready, the child is killed.
+pub async fn run(zygote: &Zygote, request: &Request, abandoned: impl Future<Output = ()>) -> Result<Answer> {
+    let [stdout, stderr, frame] = [pipe()?, pipe()?, pipe()?];
+    let sent = [sealed(&request.task)?, stdout.1, stderr.1, frame.1];
+    let mut child = zygote.fork(request.limits, sent.each_ref().map(AsFd::as_fd)).await?;
+    // With our copies gone, the pipes end when the child does.
+    drop(sent);
+    let begun = Instant::now();
+    let flooded = Notify::new();
+    let reading = async {
+        tokio::join!(
+            capture(stdout.0, KEPT_BYTES, &flooded),
+            capture(stderr.0, KEPT_BYTES, &flooded),
+            capture(frame.0, MAX_FRAME_BYTES, &flooded),
+        )
+    };
+    let ending = async {
+        let stopped = tokio::select! {
+            exit = child.exit() => return (None, exit, begun.elapsed()),
+            () = sleep(request.limits.timeout) => Stopped::TimedOut,
+            () = flooded.notified() => Stopped::Flooded,
+            () = abandoned => Stopped::Abandoned,
+        };
+        let exit = killed(&mut child).await;
+        (Some(stopped), exit, begun.elapsed())
+    };
+    let (read, (stopped, exit, duration)) = {
+        tokio::pin!(reading);
+        tokio::pin!(ending);
+        tokio::select! {
+            // The child may close its pipes long before it ends.
+            read = &mut reading => (Some(read), ending.await),
+            ended = &mut ending => (timeout(AFTERWARDS, reading).await.ok(), ended),
+        }
+    };
+    let (stdout, stderr, frame) = match read {
+        Some((stdout, stderr, frame)) => (stdout?, stderr?, frame?),
+        None => (Captured::default(), Captured::default(), Captured::default()),
+    };
+    Ok(Answer::of(Ended { stopped, exit, stdout, stderr, frame, duration }, request.limits))
+}
+
+async fn killed(child: &mut Born) -> Option<i32> {
+    child.kill();
+    timeout(AFTERWARDS, child.exit()).await.ok().flatten()
+}
+
+fn pipe() -> Result<(Receiver, OwnedFd)> {
+    let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+    Ok((Receiver::from_owned_fd(read)?, write))
+}
+
+/// The task as a file in memory that nobody can change any more.
+fn sealed(task: &[u8]) -> Result<OwnedFd> {
+    let mut file = File::from(memfd_create("task", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?);
+    file.write_all(task)?;
+    fcntl_add_seals(&file, SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE)?;
+    Ok(file.into())
+}

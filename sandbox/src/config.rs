@@ -1,0 +1,130 @@
+//! Settings: `--name value`, or `SANDBOX_NAME=value` in the environment, or the default.
+
+use std::io::{Error, Result};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    pub listen: SocketAddr,
+    /// The interpreter; without it, the usual places are tried.
+    pub python: Option<PathBuf>,
+    /// How many calls run at once.
+    pub slots: usize,
+    /// The most that a call may take; it may ask for less.
+    pub timeout: Duration,
+    pub memory_mb: u64,
+    /// Whom Python runs as, where we are root.
+    pub user: u32,
+    /// When a zygote is replaced.
+    pub recycle_calls: u64,
+    pub recycle_after: Duration,
+    /// Layers that can be left out, to see that the others hold without them.
+    pub landlock: bool,
+    pub namespaces: bool,
+}
+
+const NAMES: [&str; 10] = [
+    "listen",
+    "python",
+    "slots",
+    "timeout-seconds",
+    "memory-mb",
+    "user",
+    "recycle-calls",
+    "recycle-seconds",
+    "landlock",
+    "namespaces",
+];
+
+impl Config {
+    pub fn read(arguments: &[String]) -> Result<Self> {
+        Self::parse(arguments, |name| std::env::var(name).ok())
+    }
+
+    fn parse(arguments: &[String], environment: impl Fn(&str) -> Option<String>) -> Result<Self> {
+        for pair in arguments.chunks(2) {
+            if !pair[0].strip_prefix("--").is_some_and(|name| NAMES.contains(&name)) || pair.len() != 2 {
+                let known = NAMES.map(|name| format!("--{name} VALUE")).join(", ");
+                return Err(Error::other(format!("cannot make sense of {}: known are {known}", pair[0])));
+            }
+        }
+        let given = |name: &str| {
+            let flag = format!("--{name}");
+            let flagged = arguments.chunks(2).rev().find(|pair| pair[0] == flag).map(|pair| pair[1].clone());
+            flagged.or_else(|| environment(&format!("SANDBOX_{}", name.to_uppercase().replace('-', "_"))))
+        };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let config = Self {
+            listen: typed(&given, "listen", SocketAddr::from(([127, 0, 0, 1], 8080)))?,
+            python: given("python").map(PathBuf::from),
+            slots: typed(&given, "slots", cores)?,
+            timeout: Duration::from_secs(typed(&given, "timeout-seconds", 5)?),
+            memory_mb: typed(&given, "memory-mb", 50)?,
+            user: typed(&given, "user", 65534)?,
+            recycle_calls: typed(&given, "recycle-calls", 1000)?,
+            recycle_after: Duration::from_secs(typed(&given, "recycle-seconds", 600)?),
+            landlock: switch(&given, "landlock")?,
+            namespaces: switch(&given, "namespaces")?,
+        };
+        let sound = [
+            ("slots", (1..=64).contains(&config.slots)),
+            ("timeout-seconds", (1..=3600).contains(&config.timeout.as_secs())),
+            ("memory-mb", (1..=65536).contains(&config.memory_mb)),
+            ("user", config.user != 0),
+            ("recycle-calls", config.recycle_calls > 0),
+            ("recycle-seconds", !config.recycle_after.is_zero()),
+        ];
+        match sound.iter().find(|(_, sound)| !sound) {
+            Some((name, _)) => Err(Error::other(format!("--{name} is out of range"))),
+            None => Ok(config),
+        }
+    }
+}
+
+fn typed<T: FromStr>(given: &impl Fn(&str) -> Option<String>, name: &str, default: T) -> Result<T> {
+    match given(name) {
+        Some(text) => text.parse().map_err(|_| Error::other(format!("--{name} cannot be {text:?}"))),
+        None => Ok(default),
+    }
+}
+
+fn switch(given: &impl Fn(&str) -> Option<String>, name: &str) -> Result<bool> {
+    match given(name).as_deref() {
+        None | Some("on") => Ok(true),
+        Some("off") => Ok(false),
+        Some(other) => Err(Error::other(format!("--{name} is on or off, not {other:?}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &[&str], environment: &[(&str, &str)]) -> Result<Config> {
+        let arguments: Vec<String> = arguments.iter().map(|&each| each.to_owned()).collect();
+        Config::parse(&arguments, |name| {
+            environment.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn flags_win_over_the_environment_and_that_over_defaults() {
+        let config = parse(
+            &["--slots", "3"],
+            &[("SANDBOX_SLOTS", "4"), ("SANDBOX_LANDLOCK", "off"), ("SANDBOX_MEMORY_MB", "9")],
+        )
+        .unwrap();
+        assert_eq!((config.slots, config.memory_mb, config.timeout.as_secs()), (3, 9, 5));
+        assert_eq!((config.landlock, config.namespaces), (false, true));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for bad in [&["--slots"][..], &["--slots", "0"], &["--slotz", "1"], &["--landlock", "no"], &["--user", "0"]] {
+            assert!(parse(bad, &[]).is_err(), "{bad:?}");
+        }
+    }
+}

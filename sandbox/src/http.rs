@@ -1,0 +1,172 @@
+//! The two routes, and what is refused.
+
+use crate::answer::Answer;
+use crate::body::{self, BadBody, MAX_BYTES};
+use crate::gate::{Full, Gate, Slot};
+use crate::limits::Limits;
+use crate::request::Request;
+use crate::zygote::Zygotes;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde::Serialize;
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::oneshot;
+
+pub struct App {
+    pub zygotes: Arc<Zygotes>,
+    pub gate: Gate,
+    pub limits: Limits,
+    /// How many were run.
+    pub calls: AtomicU64,
+}
+
+pub fn router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/health", get(health))
+        .route("/run", post(run))
+        .method_not_allowed_fallback(async || Refusal::Method)
+        .fallback(async || Refusal::Path)
+        .with_state(app)
+}
+
+/// Which layers are on, and how busy it is. Layers that are always on, or it would not have started, are told too.
+async fn health(State(app): State<Arc<App>>) -> Response {
+    let Some(zygote) = app.zygotes.current() else {
+        return Refusal::Unavailable("Python is being started".into()).into_response();
+    };
+    let layers = &zygote.layers;
+    let told = json!({
+        "status": "ok",
+        "python": zygote.python,
+        "layers": {
+            "seccomp": true,
+            "no_new_privs": true,
+            "rlimits": true,
+            "non_root": true,
+            "landlock": layers.landlock,
+            "namespaces": layers.namespaces,
+            "private_root": layers.private_root,
+        },
+        "calls": app.calls.load(Ordering::Relaxed),
+        "queue": {
+            "running": app.gate.running(),
+            "slots": app.gate.slots(),
+            "waiting": app.gate.waiting(),
+            "capacity": app.gate.queue(),
+        },
+        "zygote": {
+            "pid": zygote.pid,
+            "calls": zygote.calls(),
+            "age_seconds": zygote.born.elapsed().as_secs(),
+            "started": app.zygotes.started(),
+        },
+        "limits": {
+            "timeout_seconds": app.limits.timeout.as_secs_f64(),
+            "memory_mb": app.limits.memory_bytes >> 20,
+        },
+    });
+    json_response(StatusCode::OK, &told)
+}
+
+async fn run(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Result<Response, Refusal> {
+    // Browsers send this type only where they are allowed to: no web page can use a sandbox on somebody's own machine.
+    if !is_json(&headers) {
+        body::skip(body).await;
+        return Err(Refusal::MediaType);
+    }
+    let Ok(ticket) = app.gate.ticket() else {
+        body::skip(body).await;
+        return Err(Refusal::Busy);
+    };
+    let body = body::read(body).await?;
+    let request = Request::parse(&body, app.limits).map_err(Refusal::Invalid)?;
+    drop(body);
+    let slot = app.gate.slot(ticket).await?;
+    let (answer, answered) = oneshot::channel();
+    // A task of its own, for if our client goes away, we are dropped, and the child must still be killed and buried.
+    tokio::spawn(carry_out(app, slot, request, answer));
+    match answered.await {
+        Ok(Ok(answer)) => Ok(json_response(StatusCode::OK, &answer)),
+        Ok(Err(cause)) => Err(Refusal::Unavailable(cause.to_string())),
+        Err(_) => Err(Refusal::Unavailable("the call was lost".into())),
+    }
+}
+
+async fn carry_out(app: Arc<App>, slot: Slot, request: Request, mut answer: oneshot::Sender<std::io::Result<Answer>>) {
+    let ended = app.zygotes.call(&request, answer.closed()).await;
+    drop(slot);
+    app.calls.fetch_add(1, Ordering::Relaxed);
+    // Fails if nobody waits for it.
+    let _ = answer.send(ended);
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    given.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// Why nothing was run.
+enum Refusal {
+    Invalid(String),
+    TooLong,
+    MediaType,
+    Busy,
+    Unavailable(String),
+    Path,
+    Method,
+}
+
+impl From<BadBody> for Refusal {
+    fn from(bad: BadBody) -> Self {
+        match bad {
+            BadBody::TooLong => Self::TooLong,
+            BadBody::Broken => Self::Invalid("the body did not arrive whole".into()),
+        }
+    }
+}
+
+impl From<Full> for Refusal {
+    fn from(Full: Full) -> Self {
+        Self::Busy
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let (status, code, message) = match &self {
+            Self::Invalid(why) => (StatusCode::BAD_REQUEST, "VALIDATION_ERROR", why.clone()),
+            Self::TooLong => {
+                (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", format!("a request has at most {MAX_BYTES} bytes"))
+            }
+            Self::MediaType => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "UNSUPPORTED_MEDIA_TYPE",
+                "a request is application/json, and says so".into(),
+            ),
+            Self::Busy => (StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", "the sandbox is busy; try again".into()),
+            Self::Unavailable(why) => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", why.clone()),
+            Self::Path => (StatusCode::NOT_FOUND, "NOT_FOUND", "there are /run and /health".into()),
+            Self::Method => (StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", "POST /run, GET /health".into()),
+        };
+        let mut response =
+            json_response(status, &json!({"error": {"code": code, "message": message, "details": null}}));
+        if matches!(self, Self::Busy | Self::Unavailable(_)) {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
+
+fn json_response(status: StatusCode, value: &impl Serialize) -> Response {
+    match serde_json::to_vec(value) {
+        Ok(body) => (status, [(CONTENT_TYPE, "application/json")], body).into_response(),
+        Err(cause) => (StatusCode::INTERNAL_SERVER_ERROR, cause.to_string()).into_response(),
+    }
+}

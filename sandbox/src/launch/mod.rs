@@ -1,0 +1,113 @@
+//! Starts Python behind the layers that are entered once. The launcher is a process of its own, that can wall itself in
+//! with safe code, single-threaded, and ends as soon as Python runs; the supervisor, as the nearest reaper, becomes
+//! Python's parent.
+
+mod landlock;
+mod namespaces;
+mod python;
+mod root;
+
+use crate::config::Config;
+use nix::sys::prctl::set_no_new_privs;
+use nix::sys::resource::{Resource, setrlimit};
+use serde::{Deserialize, Serialize};
+use std::io::{Error, Result, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The first argument, that makes the binary a launcher.
+pub const LAUNCH: &str = "launch";
+
+/// For the zygote: two for each child, and a few.
+const MAX_DESCRIPTORS: u64 = 256;
+
+/// What a launcher is to do.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Plan {
+    pub python: PathBuf,
+    /// Whom to become, if we are root.
+    pub user: Option<u32>,
+    pub landlock: bool,
+    pub namespaces: bool,
+    /// The supervisor's process, to be seen in `ps`.
+    pub owner: u32,
+}
+
+/// What it has done.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Launched {
+    pub pid: i32,
+    pub layers: Layers,
+}
+
+/// What of the layers is there that not every kernel or container gives.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Layers {
+    /// The version of landlock.
+    pub landlock: Option<i32>,
+    pub namespaces: Vec<String>,
+    /// Whether all files but Python's are out of sight.
+    pub private_root: bool,
+}
+
+impl Plan {
+    pub fn of(config: &Config) -> Result<Self> {
+        Ok(Self {
+            python: python::find(config.python.as_deref())?,
+            user: nix::unistd::geteuid().is_root().then_some(config.user),
+            landlock: config.landlock,
+            namespaces: config.namespaces,
+            owner: std::process::id(),
+        })
+    }
+}
+
+/// Starts a launcher, for the supervisor. `control` becomes the zygote's socket.
+pub async fn start(plan: &Plan, control: OwnedFd) -> Result<Launched> {
+    let launcher = tokio::process::Command::new("/proc/self/exe")
+        .arg(LAUNCH)
+        .arg(serde_json::to_string(plan)?)
+        .env_clear()
+        .stdin(control)
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let output = launcher.wait_with_output().await?;
+    if !output.status.success() {
+        return Err(Error::other("Python could not be launched"));
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// The launcher.
+pub fn main(arguments: &[String]) -> Result<()> {
+    let plan = arguments.get(1).ok_or_else(|| Error::other("nothing to launch"))?;
+    let plan: Plan = serde_json::from_str(plan)?;
+    let needed = python::needed(&plan.python);
+    let mut layers = Layers::default();
+    if plan.namespaces {
+        layers.namespaces = namespaces::enter();
+        layers.private_root = layers.namespaces.iter().any(|name| name == "mnt") && root::enter(&needed);
+    }
+    setrlimit(Resource::RLIMIT_NOFILE, MAX_DESCRIPTORS, MAX_DESCRIPTORS)?;
+    setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
+    set_no_new_privs()?;
+    if plan.landlock {
+        layers.landlock = landlock::enter(&needed);
+    }
+    let mut command = python::command(&plan.python, plan.owner);
+    if let Some(user) = plan.user {
+        // Leaves all groups, too.
+        command.uid(user).gid(user);
+    }
+    let pid = i32::try_from(spawn(command)?).map_err(Error::other)?;
+    let launched = serde_json::to_vec(&Launched { pid, layers })?;
+    std::io::stdout().write_all(&launched)
+}
+
+fn spawn(mut command: Command) -> Result<u32> {
+    // Python's own output is the supervisor's log.
+    let child = command.env_clear().current_dir("/").stdout(std::io::stderr()).spawn()?;
+    Ok(child.id())
+}

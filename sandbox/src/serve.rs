@@ -1,0 +1,52 @@
+//! The supervisor: makes sure that there is a wall, and only then answers.
+
+use crate::config::Config;
+use crate::gate::Gate;
+use crate::http::{self, App};
+use crate::limits::Limits;
+use crate::zygote::Zygotes;
+use nix::sys::prctl::{set_child_subreaper, set_dumpable, set_pdeathsig};
+use nix::sys::signal::{SigSet, Signal};
+use std::io::Result;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+#[tokio::main(flavor = "current_thread")]
+pub async fn run(config: Config) -> Result<()> {
+    // Inherited, for the keeper waits for its signals.
+    SigSet::all().thread_unblock()?;
+    let told_to_stop = told_to_stop()?;
+    // Without the keeper nobody would stop us.
+    set_pdeathsig(Signal::SIGTERM)?;
+    // Nobody who runs as the same user may look at us.
+    set_dumpable(false)?;
+    // A launcher's child becomes ours.
+    set_child_subreaper(true)?;
+    let zygotes = Zygotes::start(&config).await?;
+    let layers = zygotes.current().map(|zygote| zygote.layers.clone());
+    let listener = listener()?;
+    eprintln!("pegboard-sandbox: listening on {} behind seccomp and {layers:?}", listener.local_addr()?);
+    let app =
+        Arc::new(App { zygotes, gate: Gate::new(config.slots), limits: Limits::of(&config), calls: AtomicU64::new(0) });
+    axum::serve(listener, http::router(app)).with_graceful_shutdown(told_to_stop).await
+}
+
+/// The keeper's, which came as our standard input.
+fn listener() -> Result<TcpListener> {
+    let listener = std::net::TcpListener::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+    listener.set_nonblocking(true)?;
+    TcpListener::from_std(listener)
+}
+
+fn told_to_stop() -> Result<impl Future<Output = ()>> {
+    let (mut terminated, mut interrupted) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = terminated.recv() => {}
+            _ = interrupted.recv() => {}
+        }
+    })
+}

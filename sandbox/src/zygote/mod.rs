@@ -1,0 +1,268 @@
+//! The warm interpreter, as the supervisor knows it.
+
+mod pool;
+mod wire;
+
+pub use pool::Zygotes;
+
+use crate::filter;
+use crate::launch::{self, Launched, Layers, Plan};
+use crate::limits::Limits;
+use rustix::net::{AddressFamily, SendFlags, Shutdown, SocketFlags, SocketType, send, shutdown, socketpair};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid};
+use std::collections::HashMap;
+use std::io::{Error, Result};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+use tokio::sync::{oneshot, watch};
+use tokio::time::timeout;
+use wire::{Said, Trouble};
+
+const READY_WITHIN: Duration = Duration::from_secs(20);
+/// A fork takes milliseconds.
+const BORN_WITHIN: Duration = Duration::from_secs(4);
+
+/// Dropped when the last of its calls is done, and then it ends.
+pub struct Zygote {
+    link: Arc<Link>,
+    pub pid: i32,
+    pub python: String,
+    pub layers: Layers,
+    pub born: Instant,
+    /// What it occupies itself, and what the memory limit of a call is added to.
+    own_bytes: u64,
+    gone: watch::Receiver<bool>,
+}
+
+/// A child that has begun. It does not outlive this.
+pub struct Born {
+    pidfd: OwnedFd,
+    exit: oneshot::Receiver<i32>,
+}
+
+/// What the zygote's task and its calls share.
+struct Link {
+    /// A socket of packets, whatever its type says: that is for waiting only.
+    control: UnixStream,
+    expected: Mutex<HashMap<u64, Expected>>,
+    calls: AtomicU64,
+}
+
+/// Who is told of a birth, until it took place, and of the death.
+struct Expected {
+    birth: Option<(oneshot::Sender<Born>, oneshot::Receiver<i32>)>,
+    death: oneshot::Sender<i32>,
+}
+
+impl Zygote {
+    pub async fn start(plan: &Plan) -> Result<Self> {
+        let flags = SocketFlags::CLOEXEC;
+        let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+        let ours = std::os::unix::net::UnixStream::from(ours);
+        ours.set_nonblocking(true)?;
+        let Launched { pid, layers } = launch::start(plan, theirs).await?;
+        let process = Process::of(pid)?;
+        let control = UnixStream::from_std(ours)?;
+        send(&control, &filter::bytes()?, SendFlags::NOSIGNAL)?;
+        let python = match timeout(READY_WITHIN, next(&control)).await {
+            Ok(Ok(Said::Ready { python })) => python,
+            other => return Err(Error::other(format!("Python did not start: {other:?}"))),
+        };
+        let own_bytes = address_space(pid)?;
+        let link = Arc::new(Link { control, expected: Mutex::default(), calls: AtomicU64::new(0) });
+        let (is_gone, gone) = watch::channel(false);
+        tokio::spawn(listen(link.clone(), process, is_gone));
+        Ok(Self { link, pid, python, layers, born: Instant::now(), own_bytes, gone })
+    }
+
+    pub async fn fork(&self, limits: Limits, descriptors: [BorrowedFd<'_>; wire::DESCRIPTORS]) -> Result<Born> {
+        let id = self.link.calls.fetch_add(1, Ordering::Relaxed);
+        let (birth, born) = oneshot::channel();
+        let (death, exit) = oneshot::channel();
+        self.link.expected().insert(id, Expected { birth: Some((birth, exit)), death });
+        let address_space = self.own_bytes.saturating_add(limits.memory_bytes);
+        let control = &self.link.control;
+        let send = || wire::send_call(control.as_fd(), id, address_space, limits.cpu_seconds(), &descriptors);
+        if let Err(cause) = control.async_io(Interest::WRITABLE, send).await {
+            self.link.expected().remove(&id);
+            return Err(cause);
+        }
+        match timeout(BORN_WITHIN, born).await {
+            Ok(born) => born.map_err(|_| Error::other("the zygote is gone")),
+            Err(_) => {
+                self.dismiss();
+                Err(Error::other("the zygote does not answer"))
+            }
+        }
+    }
+
+    pub fn calls(&self) -> u64 {
+        self.link.calls.load(Ordering::Relaxed)
+    }
+
+    pub fn is_gone(&self) -> bool {
+        *self.gone.borrow()
+    }
+
+    /// Both sides read the end of the socket: the zygote leaves, and `listen` sees to it that it does.
+    fn dismiss(&self) {
+        let _ = shutdown(&self.link.control, Shutdown::Both);
+    }
+
+    pub async fn wait_gone(&self) {
+        let _ = self.gone.clone().wait_for(|gone| *gone).await;
+    }
+}
+
+impl Drop for Zygote {
+    fn drop(&mut self) {
+        self.dismiss();
+    }
+}
+
+impl Born {
+    /// Its exit status; none if the zygote has taken it along.
+    pub async fn exit(&mut self) -> Option<i32> {
+        (&mut self.exit).await.ok()
+    }
+
+    pub fn kill(&self) {
+        // It fails only on one that is dead already.
+        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+    }
+}
+
+impl Drop for Born {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+impl Link {
+    fn expected(&self) -> MutexGuard<'_, HashMap<u64, Expected>> {
+        self.expected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it makes sense.
+    fn heed(&self, said: Said) -> bool {
+        let mut expected = self.expected();
+        match said {
+            Said::Ready { .. } => false,
+            Said::Born { id, pidfd } => match expected.get_mut(&id).and_then(|call| call.birth.take()) {
+                Some((birth, exit)) => {
+                    // If nobody waits any more, the child is dropped here, and thereby killed.
+                    let _ = birth.send(Born { pidfd, exit });
+                    true
+                }
+                None => false,
+            },
+            Said::Dead { id, status } => match expected.remove(&id) {
+                Some(call) => {
+                    let _ = call.death.send(status);
+                    call.birth.is_none()
+                }
+                None => false,
+            },
+        }
+    }
+}
+
+/// Hears the zygote until it ends, by itself or because it talks nonsense, and buries it.
+async fn listen(link: Arc<Link>, process: Process, is_gone: watch::Sender<bool>) {
+    let why = loop {
+        match next(&link.control).await {
+            Ok(said) => {
+                if !link.heed(said) {
+                    break Trouble::Nonsense;
+                }
+            }
+            Err(trouble) => break trouble,
+        }
+    };
+    if !matches!(why, Trouble::Over) {
+        eprintln!("pegboard-sandbox: the zygote is ended: {why:?}");
+    }
+    process.end().await;
+    link.expected().clear();
+    let _ = is_gone.send(true);
+}
+
+async fn next(control: &UnixStream) -> std::result::Result<Said, Trouble> {
+    control.async_io(Interest::READABLE, || wire::receive(control.as_fd())).await.map_err(Trouble::Broken)?
+}
+
+/// The zygote's process. Killed when dropped.
+struct Process {
+    pidfd: OwnedFd,
+}
+
+impl Process {
+    fn of(pid: i32) -> Result<Self> {
+        let pid = Pid::from_raw(pid).ok_or_else(|| Error::other("no process id"))?;
+        Ok(Self { pidfd: pidfd_open(pid, PidfdFlags::empty())? })
+    }
+
+    /// Kills it, and waits until it is gone.
+    async fn end(self) {
+        let waited = tokio::task::spawn_blocking(move || {
+            self.kill();
+            waitid(WaitId::PidFd(self.pidfd.as_fd()), WaitIdOptions::EXITED)
+        });
+        if !matches!(waited.await, Ok(Ok(_))) {
+            eprintln!("pegboard-sandbox: a zygote could not be waited for");
+        }
+    }
+
+    fn kill(&self) {
+        // It fails only on one that is dead already.
+        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn address_space(pid: i32) -> Result<u64> {
+    let statm = std::fs::read_to_string(format!("/proc/{pid}/statm"))?;
+    let pages: Option<u64> = statm.split(' ').next().and_then(|pages| pages.parse().ok());
+    let pages = pages.ok_or_else(|| Error::other("/proc is not as expected"))?;
+    Ok(pages * rustix::param::page_size() as u64)
+}
+
+#[cfg(test)]
+pub mod tests {
+    /// Good enough to fuzz with, and the same in every run.
+    pub struct Random(pub u64);
+
+    impl Random {
+        pub fn below(&mut self, bound: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 33) as usize % bound
+        }
+
+        /// Changes, adds, removes or repeats a few bytes.
+        pub fn mutate(&mut self, bytes: &mut Vec<u8>) {
+            let at = self.below(bytes.len() + 1);
+            match self.below(5) {
+                0 if at < bytes.len() => bytes[at] = self.below(256) as u8,
+                1 => bytes.insert(at, b"{}[]\",:\\u0-e.x\0\xff"[self.below(17)]),
+                2 => bytes.truncate(at),
+                3 => {
+                    let end = (at + self.below(8)).min(bytes.len());
+                    bytes.drain(at..end);
+                }
+                _ => {
+                    let copy = bytes[at..(at + 8).min(bytes.len())].to_vec();
+                    bytes.splice(at..at, copy);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! There is always a zygote: a new one when one dies, and now and then, since its children share its hash seed and
+//! the layout of its memory, before an attacker has learnt much of it.
+
+use super::Zygote;
+use crate::answer::Answer;
+use crate::call;
+use crate::config::Config;
+use crate::launch::Plan;
+use crate::limits::Limits;
+use crate::request::Request;
+use std::future::{Future, pending};
+use std::io::{Error, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+/// How long a call waits for a zygote that is being started.
+const AT_HAND_WITHIN: Duration = Duration::from_secs(5);
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(500);
+/// How often a zygote is looked at, whether it is due.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+pub struct Zygotes {
+    plan: Plan,
+    recycle_calls: u64,
+    recycle_after: Duration,
+    current: watch::Sender<Option<Arc<Zygote>>>,
+    started: AtomicU64,
+}
+
+impl Zygotes {
+    /// With a first one, that was found to be behind its wall.
+    pub async fn start(config: &Config) -> Result<Arc<Self>> {
+        let zygotes = Arc::new(Self {
+            plan: Plan::of(config)?,
+            recycle_calls: config.recycle_calls,
+            recycle_after: config.recycle_after,
+            current: watch::Sender::new(None),
+            started: AtomicU64::new(0),
+        });
+        let first = zygotes.checked().await?;
+        zygotes.current.send_replace(Some(Arc::new(first)));
+        tokio::spawn(zygotes.clone().keep());
+        Ok(zygotes)
+    }
+
+    pub fn current(&self) -> Option<Arc<Zygote>> {
+        self.current.borrow().clone().filter(|zygote| !zygote.is_gone())
+    }
+
+    pub fn started(&self) -> u64 {
+        self.started.load(Ordering::Relaxed)
+    }
+
+    /// Makes the call, a second time if the zygote died before it could begin.
+    pub async fn call(&self, request: &Request, abandoned: impl Future<Output = ()>) -> Result<Answer> {
+        tokio::pin!(abandoned);
+        let first = call::run(&*self.at_hand().await?, request, &mut abandoned).await;
+        match first {
+            Ok(answer) => Ok(answer),
+            Err(_) => call::run(&*self.at_hand().await?, request, &mut abandoned).await,
+        }
+    }
+
+    async fn at_hand(&self) -> Result<Arc<Zygote>> {
+        let mut current = self.current.subscribe();
+        let ready = current.wait_for(|zygote| zygote.as_ref().is_some_and(|zygote| !zygote.is_gone()));
+        match timeout(AT_HAND_WITHIN, ready).await {
+            Ok(Ok(zygote)) => zygote.clone().ok_or_else(|| Error::other("no interpreter")),
+            Ok(Err(_)) | Err(_) => Err(Error::other("no interpreter could be started")),
+        }
+    }
+
+    async fn keep(self: Arc<Self>) {
+        loop {
+            if let Some(zygote) = self.current() {
+                self.until_due(&zygote).await;
+                if zygote.is_gone() {
+                    eprintln!("pegboard-sandbox: the zygote has died; starting another");
+                }
+            }
+            // Until then the one before serves. It ends when its last call does.
+            let another = self.another().await;
+            self.current.send_replace(Some(Arc::new(another)));
+        }
+    }
+
+    async fn until_due(&self, zygote: &Zygote) {
+        loop {
+            let _ = timeout(LOOK_EVERY, zygote.wait_gone()).await;
+            if zygote.is_gone() || zygote.calls() >= self.recycle_calls || zygote.born.elapsed() >= self.recycle_after {
+                return;
+            }
+        }
+    }
+
+    async fn another(&self) -> Zygote {
+        loop {
+            match self.checked().await {
+                Ok(zygote) => return zygote,
+                Err(cause) => eprintln!("pegboard-sandbox: {cause}"),
+            }
+            sleep(BETWEEN_ATTEMPTS).await;
+        }
+    }
+
+    /// A zygote whose children were seen to be unable to do what no other layer but seccomp forbids.
+    async fn checked(&self) -> Result<Zygote> {
+        const PROBE: &str = r#"{"code":"import typing\ntry:\n    typing.sys.modules['posix'].stat('/')\nexcept PermissionError as error:\n    print(error.errno)"}"#;
+        let zygote = Zygote::start(&self.plan).await?;
+        let limits = Limits { timeout: Duration::from_secs(10), memory_bytes: 32 << 20 };
+        let answer = call::run(&zygote, &Request { task: PROBE.into(), limits }, pending()).await?;
+        if answer.stdout != "1\n" {
+            let told = answer.error.unwrap_or_default();
+            return Err(Error::other(format!("seccomp does not work here, and nothing is run without it. {told}")));
+        }
+        self.started.fetch_add(1, Ordering::Relaxed);
+        Ok(zygote)
+    }
+}

@@ -1,0 +1,66 @@
+//! A look at the machine from outside of the sandbox.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Processes whose user it is, or that have the word among their arguments.
+pub fn of(user: Option<u32>, word: &str) -> Vec<i32> {
+    let pids = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    pids.filter(|pid: &i32| {
+        let owner = fs::metadata(format!("/proc/{pid}")).map(|meta| meta.uid()).ok();
+        (user.is_some() && owner == user && !is_zombie(*pid)) || arguments(*pid).iter().any(|each| each == word)
+    })
+    .collect()
+}
+
+pub fn arguments(pid: i32) -> Vec<String> {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split(|&byte| byte == 0).map(|each| String::from_utf8_lossy(each).into_owned()).collect()
+}
+
+pub fn children(parent: u32) -> Vec<i32> {
+    let list = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+    list.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
+pub fn is_alive(pid: i32) -> bool {
+    fs::exists(format!("/proc/{pid}")).unwrap() && !is_zombie(pid)
+}
+
+fn is_zombie(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))
+}
+
+/// What is in memory of a process, in KiB.
+pub fn resident_kib(pid: i32) -> u64 {
+    let statm = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+    statm.split(' ').nth(1).map_or(0, |pages| pages.parse::<u64>().unwrap() * 4)
+}
+
+/// Files that a user has left where anybody may leave some.
+pub fn files_of(user: u32) -> Vec<PathBuf> {
+    let places = ["/tmp", "/var/tmp", "/dev/shm", "/run/lock"];
+    let entries = places.iter().filter_map(|place| fs::read_dir(place).ok()).flatten().flatten();
+    entries.filter(|entry| entry.metadata().is_ok_and(|meta| meta.uid() == user)).map(|entry| entry.path()).collect()
+}
+
+/// Waits until it is so, and fails if it never is.
+#[track_caller]
+pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "never came true: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+pub fn signal(pid: i32, signal: rustix::process::Signal) {
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), signal).unwrap();
+}
+
+pub fn are_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
