@@ -1,5 +1,6 @@
 """One call, in a process of its own: takes its place behind the wall, runs the code, reports, and is gone."""
 
+import codecs
 import io
 import json
 import os
@@ -13,17 +14,45 @@ STDOUT, STDERR, RESULT = 1, 2, 3
 NO_WALL = 70  # The exit status that says that the code was not run.
 BALLAST_BYTES = 2 << 20  # What is freed when memory ran out, so that this can be told.
 
+# Of what the allowed modules do, that which makes them import others.
+REHEARSAL = """
+import json, re, typing
+
+@typing.runtime_checkable
+class Sized(typing.Protocol):
+    def __len__(self) -> int: ...
+
+class Pair(typing.NamedTuple):
+    left: typing.Optional["int"]
+
+class Named(typing.TypedDict):
+    name: str
+
+def f(arguments: typing.Dict[str, typing.Any]) -> typing.List[int]:
+    return [len(arguments), isinstance(arguments, Sized)]
+
+typing.get_type_hints(f), typing.get_type_hints(Pair), typing.get_type_hints(Named)
+json.loads(json.dumps({"a": [1, 2.5, None]}, indent=2))
+re.sub(r"(?P<a>\\w)+", r"\\g<a>", "abc", flags=re.IGNORECASE)
+"""
+
 
 def warm_up():
-    """Does once, in the zygote, what every call would else do for itself."""
+    """Does once, in the zygote, what every call would else do for itself, or could not do behind the wall: load files."""
     sys.stdin = io.StringIO()
     sys.stdout, sys.stderr = _streams[:] = _text(STDOUT), _text(STDERR)
-    for request in ({"code": "import json, re, typing"}, {"code": "def f(a): return a", "function": "f", "arguments": {}}):
-        guest.run(json.loads(json.dumps(request)))
+    for name in ("__future__", "_pylong", "unicodedata"):
+        try:
+            __import__(name)
+        except ImportError:
+            pass  # Not in every version.
+    for name in ("ascii", "cp1252", "hex", "base64", "latin-1", "raw-unicode-escape", "utf-8-sig", "utf-16", "utf-32"):
+        codecs.lookup(name)
+    guest.run(json.loads(json.dumps({"code": REHEARSAL, "function": "f", "arguments": {}})))
     try:
-        guest.run({"code": "def f():\n    raise ValueError(1)\nf()"})
+        guest.run({"code": "def é():\n    raise ValueError('é')\né()"})
     except ValueError as error:
-        report.failed(error, "")
+        report.failed(error, "def é():\n    raise ValueError('é')\né()")
 
 
 def run(parent, limits, descriptors, filter_program):
@@ -82,7 +111,7 @@ _streams = []  # Ours. The code may have put others in their place.
 
 
 def _flush():
-    for stream in (sys.stdout, sys.stderr, *_streams):
+    for stream in (getattr(sys, "stdout", None), getattr(sys, "stderr", None), *_streams):
         try:
             stream.flush()
         except BaseException:

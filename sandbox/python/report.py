@@ -1,5 +1,6 @@
 """What the child says of its call, as one JSON text on the result pipe."""
 
+import io
 import json
 import linecache
 import traceback
@@ -64,9 +65,9 @@ def _describe(error, code):
 
 def _told(error, code):
     """The traceback as Python prints it, less all lines that are not of the code itself."""
-    lines = code.splitlines(keepends=True)
+    lines = io.StringIO(code + "\n", newline=None).readlines()
     linecache.cache[FILENAME] = (len(code), None, lines, FILENAME)
-    told = traceback.TracebackException.from_exception(error, compact=True)
+    told = traceback.TracebackException.from_exception(error, limit=_bound(error), compact=True)
     _keep_own(told)
     # Running out of memory tends to happen again while it is handled, which says nothing.
     text = "".join(told.format(chain=not isinstance(error, MemoryError))).strip("\n")
@@ -74,6 +75,14 @@ def _told(error, code):
         half = MAX_ERROR_CHARACTERS // 2
         text = f"{text[:half]}\n…\n{text[-half:]}"
     return text
+
+
+def _bound(error):
+    """None, or for a traceback that it would take too long to tell, how much of its end is told."""
+    at, depth = error.__traceback__, 0
+    while at:
+        at, depth = at.tb_next, depth + 1
+    return None if depth < 3000 else -100
 
 
 def _keep_own(told):

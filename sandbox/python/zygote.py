@@ -22,6 +22,7 @@ WORD = 4
 
 def main():
     os.closerange(3, MOST_DESCRIPTORS)  # Whoever started the server may have left some open.
+    os.environ.clear()  # Python itself adds to the empty one that it was given.
     control = _socket.socket(fileno=CONTROL)
     filter_program = lockdown.program(control.recv(1 << 16))
     lockdown.die_with_parent()

