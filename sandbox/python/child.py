@@ -63,7 +63,7 @@ def run(parent, limits, descriptors, filter_program):
             os._exit(NO_WALL)
         source = _take(descriptors)
         address_space, cpu_seconds = limits
-        ballast = [bytearray(BALLAST_BYTES)]
+        ballast = [bytes(BALLAST_BYTES)]  # Not a bytearray, which would be written to.
         lockdown.enter(filter_program, address_space + BALLAST_BYTES, cpu_seconds)
     except BaseException:
         os._exit(NO_WALL)

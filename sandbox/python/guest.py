@@ -10,7 +10,7 @@ ALLOWED = ("json", "re", "typing")
 
 def run(request):
     """Runs the code, and answers what its function returned, if one is to be called."""
-    names = {"__name__": "__main__", "__builtins__": _builtins()}
+    names = {"__name__": "__main__", "__builtins__": _builtins}
     exec(_compile(request["code"]), names)
     wanted = request.get("function")
     if wanted is None:
@@ -30,11 +30,6 @@ def _compile(code):
         raise report.BadSource from error
 
 
-def _builtins():
-    """The code's own. Modules keep the real ones, and so can go on importing what they need."""
-    return {**vars(builtins), "__import__": _import, "open": _open, "exit": sys.exit, "quit": sys.exit}
-
-
 def _import(name, globals=None, locals=None, fromlist=(), level=0):
     if level == 0 and name.partition(".")[0] in (*ALLOWED, "__future__"):
         return builtins.__import__(name, globals, locals, fromlist, level)
@@ -43,3 +38,8 @@ def _import(name, globals=None, locals=None, fromlist=(), level=0):
 
 def _open(*_arguments, **_options):
     raise PermissionError("there are no files here: open() is not available")
+
+
+# The code's own, made once: a call has a copy of all memory anyway. Modules keep the real ones, and so can go on
+# importing what they need.
+_builtins = {**vars(builtins), "__import__": _import, "open": _open, "exit": sys.exit, "quit": sys.exit}

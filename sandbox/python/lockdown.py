@@ -31,8 +31,8 @@ def die_with_parent():
 def enter(filter_program, address_space, cpu_seconds):
     """Anything that fails here is raised: no code may run outside of the wall."""
     _limit(resource.RLIMIT_AS, address_space)
-    # The supervisor holds the clock. This is for the case that it cannot.
-    _limit(resource.RLIMIT_CPU, cpu_seconds)
+    # The supervisor holds the clock. This is for the case that it cannot: a signal, then one that cannot be blocked.
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
     _limit(resource.RLIMIT_NOFILE, 8)
     for nothing in (
         resource.RLIMIT_CORE,

@@ -11,20 +11,15 @@ use std::io::{Error, Result};
 
 const ALLOWED: &[libc::c_long] = &[
     libc::SYS_brk,
-    libc::SYS_clock_getres,
-    libc::SYS_clock_gettime,
-    libc::SYS_clock_nanosleep,
     libc::SYS_close,
     libc::SYS_exit,
     libc::SYS_exit_group,
     libc::SYS_fstat,
-    libc::SYS_futex,
     libc::SYS_getpid,
     libc::SYS_getrandom,
     libc::SYS_gettid,
     libc::SYS_gettimeofday,
     libc::SYS_lseek,
-    libc::SYS_madvise,
     libc::SYS_mremap,
     libc::SYS_munmap,
     libc::SYS_nanosleep,
@@ -38,9 +33,40 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_writev,
 ];
 
-/// Memory may be had, but not made executable.
-const ALLOWED_WITHOUT_EXEC: [libc::c_long; 2] = [libc::SYS_mmap, libc::SYS_mprotect];
-const PROTECTION_ARGUMENT: u8 = 2;
+/// Allowed if one of an argument's conditions holds: the call, the argument, the conditions.
+type Conditional = (libc::c_long, u8, &'static [(SeccompCmpOp, u64)]);
+
+const ALLOWED_IF: &[Conditional] = &[
+    // Memory may be had, but not made executable.
+    (libc::SYS_mmap, 2, &[(NOT_EXECUTABLE, 0)]),
+    (libc::SYS_mprotect, 2, &[(NOT_EXECUTABLE, 0)]),
+    // And given back. The other advice is for files, or for sharing pages with others.
+    (
+        libc::SYS_madvise,
+        2,
+        &[(SeccompCmpOp::Eq, libc::MADV_DONTNEED as u64), (SeccompCmpOp::Eq, libc::MADV_FREE as u64)],
+    ),
+    // Locks: waiting and waking, without the kinds that inherit priorities, which were holes more than once.
+    (
+        libc::SYS_futex,
+        1,
+        &[
+            (FUTEX_OPERATION, libc::FUTEX_WAIT as u64),
+            (FUTEX_OPERATION, libc::FUTEX_WAKE as u64),
+            (FUTEX_OPERATION, libc::FUTEX_WAIT_BITSET as u64),
+            (FUTEX_OPERATION, libc::FUTEX_WAKE_BITSET as u64),
+        ],
+    ),
+    // Clocks of everybody's. Those of single processes, also others', have numbers that are negative, or large here.
+    (libc::SYS_clock_gettime, 0, &[(SeccompCmpOp::Le, libc::CLOCK_TAI as u64)]),
+    (libc::SYS_clock_getres, 0, &[(SeccompCmpOp::Le, libc::CLOCK_TAI as u64)]),
+    (libc::SYS_clock_nanosleep, 0, &[(SeccompCmpOp::Le, libc::CLOCK_TAI as u64)]),
+];
+
+const NOT_EXECUTABLE: SeccompCmpOp = SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64);
+/// Less the flags that say whose lock it is, and by which clock.
+const FUTEX_OPERATION: SeccompCmpOp =
+    SeccompCmpOp::MaskedEq(!((libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) as u32) as u64);
 
 /// The filter as the kernel takes it: 8 bytes for each instruction.
 pub fn bytes() -> Result<Vec<u8>> {
@@ -56,14 +82,13 @@ pub fn bytes() -> Result<Vec<u8>> {
 
 fn compile() -> std::result::Result<BpfProgram, BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED.iter().map(|&call| (call, Vec::new())).collect();
-    for call in ALLOWED_WITHOUT_EXEC {
-        let not_executable = SeccompCondition::new(
-            PROTECTION_ARGUMENT,
-            SeccompCmpArgLen::Dword,
-            SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64),
-            0,
-        )?;
-        rules.insert(call, vec![SeccompRule::new(vec![not_executable])?]);
+    for &(call, argument, conditions) in ALLOWED_IF {
+        let of_call = rules.entry(call).or_default();
+        for (comparison, value) in conditions {
+            // Arguments of all these are 32 bits wide; the kernel does not look at what is above.
+            let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, comparison.clone(), *value)?;
+            of_call.push(SeccompRule::new(vec![condition])?);
+        }
     }
     let denied = SeccompAction::Errno(libc::EPERM as u32);
     let architecture: TargetArch = std::env::consts::ARCH.try_into()?;
@@ -100,7 +125,7 @@ mod tests {
             libc::SYS_pkey_mprotect,
             libc::SYS_memfd_create,
         ] {
-            assert!(!ALLOWED.contains(&call), "{call}");
+            assert!(!ALLOWED.contains(&call) && !ALLOWED_IF.iter().any(|each| each.0 == call), "{call}");
         }
     }
 }

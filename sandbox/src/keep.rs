@@ -2,6 +2,7 @@
 //! so little that there is little in it to go wrong.
 
 use crate::config::Config;
+use crate::log::say;
 use nix::sys::prctl::set_dumpable;
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -37,7 +38,7 @@ pub fn main(config: &Config, arguments: &[String]) -> Result<()> {
                 return Err(Error::other(format!("the server ended with status {status}")));
             }
             _ if stopping => return Ok(()),
-            how => eprintln!("pegboard-sandbox: the server was killed, starting it anew: {how:?}"),
+            how => say(format!("the server was killed, starting it anew: {how:?}")),
         }
         if begun.elapsed() < SOON {
             sleep(SOON);

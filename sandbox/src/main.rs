@@ -15,11 +15,13 @@ mod json;
 mod keep;
 mod launch;
 mod limits;
+mod log;
 mod output;
 mod request;
 mod serve;
 mod zygote;
 
+use crate::log::say;
 use config::Config;
 use std::process::ExitCode;
 
@@ -37,7 +39,7 @@ fn main() -> ExitCode {
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(cause) => {
-            eprintln!("pegboard-sandbox: {cause}");
+            say(cause);
             ExitCode::FAILURE
         }
     }

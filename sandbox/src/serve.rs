@@ -4,8 +4,10 @@ use crate::config::Config;
 use crate::gate::Gate;
 use crate::http::{self, App};
 use crate::limits::Limits;
+use crate::log::say;
 use crate::zygote::Zygotes;
 use nix::sys::prctl::{set_child_subreaper, set_dumpable, set_pdeathsig};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal};
 use std::io::Result;
 use std::os::fd::AsFd;
@@ -25,10 +27,13 @@ pub async fn run(config: Config) -> Result<()> {
     set_dumpable(false)?;
     // A launcher's child becomes ours.
     set_child_subreaper(true)?;
+    // A call has some ten descriptors, and a connection one.
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, most.min(65536), most)?;
     let zygotes = Zygotes::start(&config).await?;
     let layers = zygotes.current().map(|zygote| zygote.layers.clone());
     let listener = listener()?;
-    eprintln!("pegboard-sandbox: listening on {} behind seccomp and {layers:?}", listener.local_addr()?);
+    say(format!("listening on {} behind seccomp and {layers:?}", listener.local_addr()?));
     let app =
         Arc::new(App { zygotes, gate: Gate::new(config.slots), limits: Limits::of(&config), calls: AtomicU64::new(0) });
     axum::serve(listener, http::router(app)).with_graceful_shutdown(told_to_stop).await

@@ -1,5 +1,6 @@
 //! Landlock: of all files only those that Python reads; no TCP, no abstract sockets, no signals to others.
 
+use crate::log::say;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, LandlockStatus, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr,
     RulesetError, RulesetStatus, Scope,
@@ -14,7 +15,7 @@ pub fn enter(needed: &[PathBuf]) -> Option<i32> {
     match restrict(needed) {
         Ok(version) => version,
         Err(cause) => {
-            eprintln!("pegboard-sandbox: landlock is off: {cause}");
+            say(format!("landlock is off: {cause}"));
             None
         }
     }

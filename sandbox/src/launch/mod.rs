@@ -84,6 +84,8 @@ pub async fn start(plan: &Plan, control: OwnedFd) -> Result<Launched> {
 pub fn main(arguments: &[String]) -> Result<()> {
     let plan = arguments.get(1).ok_or_else(|| Error::other("nothing to launch"))?;
     let plan: Plan = serde_json::from_str(plan)?;
+    // Should memory run out, then before the supervisor. Not everywhere to be had, and no wall.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "500");
     let needed = python::needed(&plan.python);
     let mut layers = Layers::default();
     if plan.namespaces {
@@ -101,7 +103,11 @@ pub fn main(arguments: &[String]) -> Result<()> {
         // Leaves all groups, too.
         command.uid(user).gid(user);
     }
-    let pid = i32::try_from(spawn(command)?).map_err(Error::other)?;
+    let started = spawn(command).map_err(|cause| {
+        let user = plan.user.map(|user| format!(" as user {user}")).unwrap_or_default();
+        Error::other(format!("cannot start {}{user}: {cause}", plan.python.display()))
+    })?;
+    let pid = i32::try_from(started).map_err(Error::other)?;
     let launched = serde_json::to_vec(&Launched { pid, layers })?;
     std::io::stdout().write_all(&launched)
 }

@@ -8,6 +8,7 @@ pub use pool::Zygotes;
 use crate::filter;
 use crate::launch::{self, Launched, Layers, Plan};
 use crate::limits::Limits;
+use crate::log::say;
 use rustix::net::{AddressFamily, SendFlags, Shutdown, SocketFlags, SocketType, send, shutdown, socketpair};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid};
 use std::collections::HashMap;
@@ -184,7 +185,7 @@ async fn listen(link: Arc<Link>, process: Process, is_gone: watch::Sender<bool>)
         }
     };
     if !matches!(why, Trouble::Over) {
-        eprintln!("pegboard-sandbox: the zygote is ended: {why:?}");
+        say(format!("the zygote is ended: {why:?}"));
     }
     let _ = is_gone.send(true);
     process.end().await;
@@ -214,7 +215,7 @@ impl Process {
             waitid(WaitId::PidFd(self.pidfd.as_fd()), WaitIdOptions::EXITED)
         });
         if !matches!(waited.await, Ok(Ok(_))) {
-            eprintln!("pegboard-sandbox: a zygote could not be waited for");
+            say("a zygote could not be waited for");
         }
     }
 

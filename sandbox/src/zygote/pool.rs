@@ -7,6 +7,7 @@ use crate::call::{self, NotRun};
 use crate::config::Config;
 use crate::launch::Plan;
 use crate::limits::Limits;
+use crate::log::say;
 use crate::request::Request;
 use std::future::{Future, pending};
 use std::io::{Error, Result};
@@ -82,7 +83,7 @@ impl Zygotes {
             if let Some(zygote) = self.current() {
                 self.until_due(&zygote).await;
                 if zygote.is_gone() {
-                    eprintln!("pegboard-sandbox: the zygote has died; starting another");
+                    say("the zygote has died; starting another");
                 }
             }
             // Until then the one before serves. It ends when its last call does.
@@ -104,7 +105,7 @@ impl Zygotes {
         loop {
             match self.checked().await {
                 Ok(zygote) => return zygote,
-                Err(cause) => eprintln!("pegboard-sandbox: {cause}"),
+                Err(cause) => say(cause),
             }
             sleep(BETWEEN_ATTEMPTS).await;
         }

@@ -172,6 +172,8 @@ fn numbered(code: &str) -> String {
         ("SYS_mprotect", libc::SYS_mprotect),
         ("SYS_pkey_mprotect", libc::SYS_pkey_mprotect),
         ("SYS_brk", libc::SYS_brk),
+        ("SYS_futex", libc::SYS_futex),
+        ("SYS_madvise", libc::SYS_madvise),
     ];
     numbers.iter().fold(code.to_owned(), |code, (name, number)| code.replace(name, &number.to_string()))
 }

@@ -3,7 +3,6 @@
 use crate::processes::{self, eventually, is_alive, signal};
 use crate::server::{Server, binary};
 use rustix::process::Signal;
-use serde_json::json;
 use std::io::{Read, Write};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -49,10 +48,8 @@ fn clients_that_leave_at_once_leave_nothing() {
         .unwrap();
     drop(half);
     eventually("all are gone", || {
-        server.health()["queue"] == json!({"running": 0, "slots": 2, "waiting": 0, "capacity": 16}) || {
-            let queue = &server.health()["queue"];
-            queue["running"] == 0 && queue["waiting"] == 0
-        }
+        let queue = &server.health()["queue"];
+        queue["running"] == 0 && queue["waiting"] == 0
     });
     server.assert_clean("many disconnects");
     assert_eq!(server.run_code("print(1)")["stdout"], "1\n");
@@ -86,6 +83,7 @@ fn a_killed_supervisor_comes_back() {
     let under_way = begin(&server, ENDLESS);
     eventually("it runs", || running(&server) == 1);
     signal(supervisor, Signal::KILL);
+    eventually("it is dead", || !is_alive(supervisor));
     let begun = Instant::now();
     assert_eq!(server.run_code("print(1)")["stdout"], "1\n", "the port is never closed");
     assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());

@@ -82,6 +82,8 @@ impl Server {
         });
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
+            // A kept connection would die with a supervisor that is killed.
+            .max_idle_connections(0)
             .timeout_global(Some(Duration::from_secs(30)))
             .build()
             .into();

@@ -78,3 +78,30 @@ attempt(SYS_mprotect, address, 4096, 7)
 #: run_the_stack -> killed
 code = ctypes.create_string_buffer(b"\x31\xc0\xc3")
 ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(code))()
+
+#: clock_of_another_process -> ok prints=blocked
+try:
+    print("ESCAPED", sys.modules["time"].clock_gettime((~1 << 3) | 2))
+except OSError:
+    print("blocked")
+
+#: clocks_of_everybody -> ok prints=True
+time = sys.modules["time"]
+print(time.time() > 0 and time.monotonic() > 0 and time.process_time() >= 0 and time.clock_gettime(11) > 0)
+
+#: lock_with_priority -> ok prints=blocked
+attempt(SYS_futex, bytes(8), 6, 0, 0, 0, 0)
+
+#: lock_requeued -> ok prints=blocked
+attempt(SYS_futex, bytes(8), 12, 1, 1, bytes(8), 0)
+
+#: lock_that_is_fine -> ok prints=True
+print(libc.syscall(ctypes.c_long(SYS_futex), bytes(8), 129, 1, 0, 0, 0) == 0)
+
+#: merge_pages_with_others -> ok prints=blocked
+page = ctypes.create_string_buffer(1 << 16)
+attempt(SYS_madvise, ctypes.addressof(page) & ~4095, 4096, 12)
+
+#: poison_page -> ok prints=blocked
+page = ctypes.create_string_buffer(1 << 16)
+attempt(SYS_madvise, ctypes.addressof(page) & ~4095, 4096, 100)
