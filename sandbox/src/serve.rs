@@ -21,8 +21,8 @@ pub async fn run(config: Config) -> Result<()> {
     // Inherited, for the keeper waits for its signals.
     SigSet::all().thread_unblock()?;
     let told_to_stop = told_to_stop()?;
-    // Without the keeper nobody would stop us.
-    set_pdeathsig(Signal::SIGTERM)?;
+    // Without the keeper nobody would stop us, and its successor needs the port.
+    set_pdeathsig(Signal::SIGKILL)?;
     // Nobody who runs as the same user may look at us.
     set_dumpable(false)?;
     // A launcher's child becomes ours.

@@ -68,8 +68,7 @@ impl Zygote {
         let Launched { pid, layers } = launch::start(plan, theirs).await?;
         let process = Process::of(pid)?;
         let control = UnixStream::from_std(ours)?;
-        send(&control, &filter::bytes()?, SendFlags::NOSIGNAL)?;
-        let python = match timeout(READY_WITHIN, next(&control)).await {
+        let python = match timeout(READY_WITHIN, greet(&control)).await {
             Ok(Ok(Said::Ready { python })) => python,
             other => return Err(Error::other(format!("Python did not start: {other:?}"))),
         };
@@ -191,6 +190,12 @@ async fn listen(link: Arc<Link>, process: Process, is_gone: watch::Sender<bool>)
     process.end().await;
     // Only now, for those who wait for a child's death go on here.
     link.expected().clear();
+}
+
+async fn greet(control: &UnixStream) -> std::result::Result<Said, Trouble> {
+    let filter = filter::bytes().map_err(Trouble::Broken)?;
+    send(control, &filter, SendFlags::NOSIGNAL).map_err(|cause| Trouble::Broken(cause.into()))?;
+    next(control).await
 }
 
 async fn next(control: &UnixStream) -> std::result::Result<Said, Trouble> {

@@ -4,6 +4,7 @@ use crate::processes;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::ops::Deref;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -12,10 +13,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
-pub struct Server {
-    keeper: Child,
+/// A way to speak to a server.
+pub struct Client {
     pub address: String,
     agent: ureq::Agent,
+}
+
+pub struct Server {
+    keeper: Child,
+    client: Client,
     /// Whom Python runs as, and nobody else on the machine.
     pub user: Option<u32>,
     log: Arc<Mutex<String>>,
@@ -80,14 +86,7 @@ impl Server {
                 log.push('\n');
             }
         });
-        let agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            // A kept connection would die with a supervisor that is killed.
-            .max_idle_connections(0)
-            .timeout_global(Some(Duration::from_secs(30)))
-            .build()
-            .into();
-        Self { keeper, address, agent, user, log }
+        Self { keeper, client: Client::of(address), user, log }
     }
 
     pub fn keeper(&self) -> i32 {
@@ -109,6 +108,46 @@ impl Server {
 
     pub fn log(&self) -> String {
         self.log.lock().unwrap().clone()
+    }
+
+    /// Waits for the end after a signal, and gives the exit status.
+    pub fn wait(&mut self) -> std::process::ExitStatus {
+        self.keeper.wait().unwrap()
+    }
+
+    /// Fails if anything of a call is still there.
+    #[track_caller]
+    pub fn assert_clean(&self, after: &str) {
+        let ours = [self.keeper(), self.supervisor(), self.zygote()];
+        let word = processes::arguments(self.zygote()).into_iter().find(|each| each.starts_with("pegboard-sandbox-"));
+        let word = word.unwrap();
+        processes::eventually(&format!("no process is left after {after}"), || {
+            processes::of(self.user, &word).iter().all(|pid| ours.contains(pid))
+        });
+        if let Some(user) = self.user {
+            assert_eq!(processes::files_of(user), Vec::<PathBuf>::new(), "files are left after {after}");
+        }
+    }
+}
+
+impl Deref for Server {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl Client {
+    pub fn of(address: String) -> Self {
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            // A kept connection would die with a supervisor that is killed.
+            .max_idle_connections(0)
+            .timeout_global(Some(Duration::from_secs(30)))
+            .build()
+            .into();
+        Self { address, agent }
     }
 
     pub fn health(&self) -> Value {
@@ -140,25 +179,6 @@ impl Server {
         let stream = std::net::TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         stream
-    }
-
-    /// Waits for the end after a signal, and gives the exit status.
-    pub fn wait(&mut self) -> std::process::ExitStatus {
-        self.keeper.wait().unwrap()
-    }
-
-    /// Fails if anything of a call is still there.
-    #[track_caller]
-    pub fn assert_clean(&self, after: &str) {
-        let ours = [self.keeper(), self.supervisor(), self.zygote()];
-        let word = processes::arguments(self.zygote()).into_iter().find(|each| each.starts_with("pegboard-sandbox-"));
-        let word = word.unwrap();
-        processes::eventually(&format!("no process is left after {after}"), || {
-            processes::of(self.user, &word).iter().all(|pid| ours.contains(pid))
-        });
-        if let Some(user) = self.user {
-            assert_eq!(processes::files_of(user), Vec::<PathBuf>::new(), "files are left after {after}");
-        }
     }
 }
 

@@ -1,0 +1,37 @@
+#!/bin/sh
+# collect.sh OUT PROGRAM: makes OUT a root file system of the program, Python, and the libraries that both are linked to.
+set -eu
+out=$1
+program=$2
+
+python=
+for each in /usr/local/bin/python3 /usr/bin/python3; do
+  [ -n "$python" ] || [ ! -x "$each" ] || python=$each
+done
+[ -n "$python" ] || { echo "collect.sh: there is no Python in the base image" >&2; exit 1; }
+real=$(readlink -f "$python")
+stdlib=$("$real" -I -S -c 'import sys; print([each for each in sys.path if not each.endswith((".zip", "lib-dynload"))][0])')
+
+# take PATH...: with its folders, and what links point to.
+take() {
+  cp --parents --dereference --recursive --preserve=mode,timestamps "$@" "$out"
+}
+
+mkdir -p "$out/tmp" "$out/proc" "$out$(dirname "$python")"
+take "$program" "$real" "$stdlib"
+[ "$python" = "$real" ] || ln -s "$real" "$out$python"
+
+# What no tool needs, some of it large.
+for each in test idlelib tkinter turtledemo ensurepip lib2to3 site-packages dist-packages; do
+  rm -rf "$out$stdlib/$each"
+done
+rm -rf "$out$stdlib"/config-*
+# Nobody can write there later, and compiling takes longer than all the rest of a start.
+"$real" -I -S -m compileall -q "$out$stdlib" -s "$out" || true
+
+# Their libraries, the loader among them, and where it finds them.
+find "$out$stdlib" -name '*.so' >/tmp/linked
+printf '%s\n' "$program" "$real" >>/tmp/linked
+while read -r each; do ldd "$each"; done </tmp/linked | grep -o '/[^ ]*\.so[^ ]*' | sort -u >/tmp/libraries
+while read -r each; do take "$each"; done </tmp/libraries
+[ ! -e /etc/ld.so.cache ] || take /etc/ld.so.cache
