@@ -23,7 +23,7 @@ take "$program" "$real" "$stdlib"
 
 # What no tool needs, some of it large.
 for each in test idlelib tkinter turtledemo ensurepip lib2to3 site-packages dist-packages; do
-  rm -rf "$out$stdlib/$each"
+  rm -rf "${out:?}$stdlib/$each"
 done
 rm -rf "$out$stdlib"/config-*
 # Nobody can write there later, and compiling takes longer than all the rest of a start.

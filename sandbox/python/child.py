@@ -95,7 +95,7 @@ def _take(descriptors):
     request, *pipes = descriptors
     source = os.pread(request, os.fstat(request).st_size, 0)
     for pipe, place in zip(pipes, (STDOUT, STDERR, RESULT)):
-        os.dup2(pipe, place)
+        os.dup2(pipe, place, inheritable=False)
     os.close(0)
     os.closerange(RESULT + 1, os.sysconf("SC_OPEN_MAX"))
     return source

@@ -8,5 +8,5 @@ for name, source in zip(sys.argv[2::2], sys.argv[3::2]):
     sys.modules[name] = module
     exec(compile(source, f"<{name}>", "exec"), module.__dict__)
 
-del sys.argv[1:]
+del sys.argv[1:], sys.orig_argv[:]
 sys.modules["zygote"].main()

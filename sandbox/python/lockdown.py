@@ -5,6 +5,7 @@ import os
 import resource
 
 PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
 PR_SET_SECCOMP = 22
 SECCOMP_MODE_FILTER = 2
 SIGKILL = 9
@@ -26,6 +27,11 @@ def program(instructions):
 
 def die_with_parent():
     _call(PR_SET_PDEATHSIG, SIGKILL, None)
+
+
+def hide():
+    """No core dumps, which the system may hand to a program of its own, and no look by others of the same user."""
+    _call(PR_SET_DUMPABLE, 0, None)
 
 
 def enter(filter_program, address_space, cpu_seconds):

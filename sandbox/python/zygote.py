@@ -26,6 +26,7 @@ def main():
     control = _socket.socket(fileno=CONTROL)
     filter_program = lockdown.program(control.recv(1 << 16))
     lockdown.die_with_parent()
+    lockdown.hide()
     child.warm_up()
     gc.collect()
     gc.freeze()  # So that a child's collector does not touch, and thereby copy, what it shares with us.

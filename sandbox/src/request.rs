@@ -164,7 +164,7 @@ mod tests {
         ];
         let mut random = crate::zygote::tests::Random(7);
         let mut taken = 0;
-        for round in 0..60_000 {
+        for round in 0..20_000 {
             let mut bytes = seeds[round % seeds.len()].as_bytes().to_vec();
             for _ in 0..random.below(4) {
                 random.mutate(&mut bytes);
@@ -178,6 +178,6 @@ mod tests {
                 assert!(request.limits.memory_bytes <= MOST.memory_bytes);
             }
         }
-        assert!(taken > 1000, "{taken}");
+        assert!(taken > 500, "{taken}");
     }
 }

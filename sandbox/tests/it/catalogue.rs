@@ -36,10 +36,10 @@ const FILES: [&str; 9] = [
 /// Uses what attacks like to spoil.
 const PLAIN: &str = "
 import json, re, typing
-print(json.dumps([1]), json.loads('{\"a\": 2}'), re.sub('a+', 'b', 'caat'), typing.Optional[int])
+print(json.dumps([1]), json.loads('{\"a\": 2}'), re.sub('a+', 'b', 'caat'), typing.List[int])
 print(len('abc'), sorted({3, 1}), sum([1, 2]), isinstance(1, int), typing.sys.getrecursionlimit())
 ";
-const PLAINLY: &str = "[1] {'a': 2} cbt typing.Optional[int]\n3 [1, 3] 3 True 1000\n";
+const PLAINLY: &str = "[1] {'a': 2} cbt typing.List[int]\n3 [1, 3] 3 True 1000\n";
 
 /// At the same time, for they mostly wait.
 #[test]
@@ -84,11 +84,16 @@ fn run_all(configuration: &str, server: &Server) {
     let (supervisor, zygote) = (server.supervisor(), server.zygote());
     let before = (processes::resident_kib(zygote), processes::resident_kib(supervisor));
     let mut broken = Vec::new();
-    for attack in &attacks {
+    for (done, attack) in attacks.iter().enumerate() {
         if let Err(how) = attack.run(server) {
             broken.push(format!("{}: {how}", attack.name));
         }
-        server.assert_clean(&attack.name);
+        // It would be a child of the zygote. Whether it is somewhere else takes longer to see, and will be seen later as well.
+        let children = || processes::children(u32::try_from(zygote).unwrap());
+        processes::eventually(&format!("nobody is left after {}", attack.name), || children().is_empty());
+        if done % 16 == 0 || done + 1 == attacks.len() {
+            server.assert_clean(&attack.name);
+        }
     }
     println!("{configuration}: {} attacks, layers {layers}", attacks.len());
     assert!(broken.is_empty(), "{configuration}: {} attacks:\n{}", broken.len(), broken.join("\n"));

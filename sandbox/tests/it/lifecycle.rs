@@ -77,6 +77,36 @@ fn a_killed_zygote_comes_back() {
 }
 
 #[test]
+fn a_look_from_outside() {
+    let server = Server::start(&[]);
+    let stream = begin(&server, ENDLESS);
+    eventually("it runs", || running(&server) == 1);
+    let children = processes::children(u32::try_from(server.zygote()).unwrap());
+    let [child] = children[..] else { panic!("{children:?}") };
+    let status = std::fs::read_to_string(format!("/proc/{child}/status")).unwrap();
+    let field = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}"));
+        line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
+    };
+    eventually("it is behind the wall", || {
+        std::fs::read_to_string(format!("/proc/{child}/status")).unwrap().contains("Seccomp:\t2")
+    });
+    assert_eq!(field("NoNewPrivs:"), "1");
+    assert_eq!(field("Groups:"), "");
+    for set in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {
+        assert_eq!(field(set), "0000000000000000", "{set}");
+    }
+    if let Some(user) = server.user {
+        assert_eq!(field("Uid:"), [user.to_string(), user.to_string(), user.to_string(), user.to_string()].join(" "));
+        // Only root can see these, for the child hides.
+        let open: Vec<_> = std::fs::read_dir(format!("/proc/{child}/fd")).unwrap().collect();
+        assert_eq!(open.len(), 3);
+        assert!(std::fs::read(format!("/proc/{child}/environ")).unwrap().is_empty());
+    }
+    drop(stream);
+}
+
+#[test]
 fn a_killed_supervisor_comes_back() {
     let server = Server::start(&[]);
     let (supervisor, zygote) = (server.supervisor(), server.zygote());

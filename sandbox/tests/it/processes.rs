@@ -5,14 +5,20 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Processes whose user it is, or that have the word among their arguments.
+/// Processes whose user it is; where there is no user of their own, those that have the word among their arguments.
 pub fn of(user: Option<u32>, word: &str) -> Vec<i32> {
     let pids = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
-    pids.filter(|pid: &i32| {
-        let owner = fs::metadata(format!("/proc/{pid}")).map(|meta| meta.uid()).ok();
-        (user.is_some() && owner == user && !is_zombie(*pid)) || arguments(*pid).iter().any(|each| each == word)
+    pids.filter(|pid: &i32| match user {
+        Some(_) => user_of(*pid) == user && !is_zombie(*pid),
+        None => arguments(*pid).iter().any(|each| each == word),
     })
     .collect()
+}
+
+/// Not the owner of its directory: that is root, if the process hides.
+fn user_of(pid: i32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Uid:\t"))?.split('\t').next()?.parse().ok()
 }
 
 pub fn arguments(pid: i32) -> Vec<String> {

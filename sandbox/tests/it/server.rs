@@ -118,9 +118,9 @@ impl Server {
     /// Fails if anything of a call is still there.
     #[track_caller]
     pub fn assert_clean(&self, after: &str) {
-        let ours = [self.keeper(), self.supervisor(), self.zygote()];
-        let word = processes::arguments(self.zygote()).into_iter().find(|each| each.starts_with("pegboard-sandbox-"));
-        let word = word.unwrap();
+        let zygote = self.zygote();
+        let ours = [self.keeper(), self.supervisor(), zygote];
+        let word = processes::arguments(zygote).into_iter().find(|each| each.starts_with("pegboard-sandbox-")).unwrap();
         processes::eventually(&format!("no process is left after {after}"), || {
             processes::of(self.user, &word).iter().all(|pid| ours.contains(pid))
         });

@@ -27,7 +27,7 @@ while True: x.append(bytearray(1 << 16))
 x = []
 while True: x.append([])
 
-#: linked -> memory memory=8
+#: linked -> memory|killed memory=8
 x = None
 while True: x = (x, 1)
 

@@ -91,7 +91,7 @@ attempt(sys.modules["_signal"].signal, 15, lambda *a: None)
 #: ignore_signals -> ok prints=blocked
 attempt(sys.modules["_signal"].signal, 24, 1)
 
-#: block_signals -> timeout time=0.2
+#: block_signals -> timeout time=0.1
 signal = sys.modules["_signal"]
 signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
 while True: pass

@@ -207,7 +207,7 @@ space["bit_length"] = lambda self: "poisoned"
 #: poison_recursion_limit -> ok
 sys.setrecursionlimit(50)
 
-#: poison_recursion_limit_up -> killed|exception|memory|timeout time=0.5
+#: poison_recursion_limit_up -> killed|exception|memory|timeout time=0.5 memory=8
 sys.setrecursionlimit(10**9)
 def f(): return f()
 f()
@@ -286,7 +286,7 @@ class Mine(Exception):
     __repr__ = __str__
 raise Mine
 
-#: exception_whose_text_is_endless -> timeout time=0.2
+#: exception_whose_text_is_endless -> timeout time=0.1
 class Mine(Exception):
     def __str__(self):
         while True: pass
