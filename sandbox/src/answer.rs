@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn any_frame_gives_an_answer() {
         let seeds = [r#"{"result":{"a":[1,2.5,"\u00e9"]}}"#, r#"{"kind":"exception","error":"Value\nError"}"#];
-        let mut random = crate::zygote::tests::Random(11);
+        let mut random = crate::fuzz::Random(11);
         for round in 0..15_000 {
             let mut bytes = seeds[round % seeds.len()].as_bytes().to_vec();
             for _ in 0..random.below(4) {

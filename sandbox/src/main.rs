@@ -9,6 +9,8 @@ mod body;
 mod call;
 mod config;
 mod filter;
+#[cfg(test)]
+mod fuzz;
 mod gate;
 mod http;
 mod json;

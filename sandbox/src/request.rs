@@ -162,7 +162,7 @@ mod tests {
             r#"{"code":"def f(a): return a","function":"f","arguments":{"a":[1,2.5,"\u00e9",null,{"b":true}]}}"#,
             r#"{"code":"","limits":{"timeout_seconds":0.5,"memory_mb":10}}"#,
         ];
-        let mut random = crate::zygote::tests::Random(7);
+        let mut random = crate::fuzz::Random(7);
         let mut taken = 0;
         for round in 0..20_000 {
             let mut bytes = seeds[round % seeds.len()].as_bytes().to_vec();

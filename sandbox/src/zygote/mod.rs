@@ -1,6 +1,7 @@
 //! The warm interpreter, as the supervisor knows it.
 
 mod pool;
+mod process;
 mod wire;
 
 pub use pool::Zygotes;
@@ -9,8 +10,9 @@ use crate::filter;
 use crate::launch::{self, Launched, Layers, Plan};
 use crate::limits::Limits;
 use crate::log::say;
+use process::{Process, address_space};
 use rustix::net::{AddressFamily, SendFlags, Shutdown, SocketFlags, SocketType, send, shutdown, socketpair};
-use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid};
+use rustix::process::{Signal, pidfd_send_signal};
 use std::collections::HashMap;
 use std::io::{Error, Result};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -200,79 +202,4 @@ async fn greet(control: &UnixStream) -> std::result::Result<Said, Trouble> {
 
 async fn next(control: &UnixStream) -> std::result::Result<Said, Trouble> {
     control.async_io(Interest::READABLE, || wire::receive(control.as_fd())).await.map_err(Trouble::Broken)?
-}
-
-/// The zygote's process. Killed when dropped.
-struct Process {
-    pidfd: OwnedFd,
-}
-
-impl Process {
-    fn of(pid: i32) -> Result<Self> {
-        let pid = Pid::from_raw(pid).ok_or_else(|| Error::other("no process id"))?;
-        Ok(Self { pidfd: pidfd_open(pid, PidfdFlags::empty())? })
-    }
-
-    /// Kills it, and waits until it is gone.
-    async fn end(self) {
-        let waited = tokio::task::spawn_blocking(move || {
-            self.kill();
-            waitid(WaitId::PidFd(self.pidfd.as_fd()), WaitIdOptions::EXITED)
-        });
-        if !matches!(waited.await, Ok(Ok(_))) {
-            say("a zygote could not be waited for");
-        }
-    }
-
-    fn kill(&self) {
-        // It fails only on one that is dead already.
-        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-fn address_space(pid: i32) -> Result<u64> {
-    let statm = std::fs::read_to_string(format!("/proc/{pid}/statm"))?;
-    let pages: Option<u64> = statm.split(' ').next().and_then(|pages| pages.parse().ok());
-    let pages = pages.ok_or_else(|| Error::other("/proc is not as expected"))?;
-    Ok(pages * rustix::param::page_size() as u64)
-}
-
-#[cfg(test)]
-pub mod tests {
-    /// What parsers stumble over.
-    const TELLING: &[u8] = b"{}[]\",:\\u0-e.x\0\xff";
-
-    /// Good enough to fuzz with, and the same in every run.
-    pub struct Random(pub u64);
-
-    impl Random {
-        pub fn below(&mut self, bound: usize) -> usize {
-            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (self.0 >> 33) as usize % bound
-        }
-
-        /// Changes, adds, removes or repeats a few bytes.
-        pub fn mutate(&mut self, bytes: &mut Vec<u8>) {
-            let at = self.below(bytes.len() + 1);
-            match self.below(5) {
-                0 if at < bytes.len() => bytes[at] = self.below(256) as u8,
-                1 => bytes.insert(at, TELLING[self.below(TELLING.len())]),
-                2 => bytes.truncate(at),
-                3 => {
-                    let end = (at + self.below(8)).min(bytes.len());
-                    bytes.drain(at..end);
-                }
-                _ => {
-                    let copy = bytes[at..(at + 8).min(bytes.len())].to_vec();
-                    bytes.splice(at..at, copy);
-                }
-            }
-        }
-    }
 }

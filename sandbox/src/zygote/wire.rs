@@ -99,8 +99,8 @@ fn parse(bytes: &[u8], mut descriptors: Vec<OwnedFd>) -> Option<Said> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::Random;
     use super::*;
+    use crate::fuzz::Random;
     use rustix::net::{AddressFamily, SocketFlags, SocketType, send, socketpair};
     use std::os::fd::AsFd;
 

@@ -200,9 +200,9 @@ fn limits_can_be_lowered_and_not_raised() {
         (answer["error"].as_str().unwrap().to_owned(), begun.elapsed())
     };
     let (told, took) = timed(json!({"timeout_seconds": 0.2}));
-    assert!(told == "Timed out after 0.2 s" && took < Duration::from_millis(900), "{told} {took:?}");
+    assert!(told == "Timed out after 0.2 s" && took < Duration::from_secs(3), "{told} {took:?}");
     let (told, took) = timed(json!({"timeout_seconds": 60}));
-    assert!(told == "Timed out after 1 s" && took < Duration::from_millis(2500), "{told} {took:?}");
+    assert!(told == "Timed out after 1 s" && took < Duration::from_secs(4), "{told} {took:?}");
     let block = |limits: Value| {
         server.post(&json!({"code": "x = bytearray(15 << 20)", "limits": limits}))["error_kind"].clone()
     };
@@ -228,7 +228,7 @@ fn the_limits_of_the_document_hold_by_default() {
 fn a_full_house_says_so() {
     let server = Server::start(&["--slots", "1"]);
     let sleeping =
-        json!({"code": "import typing\ntyping.sys.modules['time'].sleep(9)", "limits": {"timeout_seconds": 2.8}});
+        json!({"code": "import typing\ntyping.sys.modules['time'].sleep(9)", "limits": {"timeout_seconds": 4}});
     std::thread::scope(|scope| {
         let calls: Vec<_> = (0..12).map(|_| scope.spawn(|| server.send(&sleeping))).collect();
         eventually("one runs, eight wait", || {

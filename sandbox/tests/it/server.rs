@@ -37,6 +37,12 @@ static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
     binary
 });
 
+/// The one that a server finds.
+pub fn python() -> &'static str {
+    let usual = ["/usr/local/bin/python3", "/usr/bin/python3"];
+    usual.into_iter().find(|path| fs::exists(path).unwrap()).expect("there is Python")
+}
+
 pub fn binary() -> Command {
     let mut command = Command::new(&*BINARY);
     command.env_clear().env("PEGBOARD_SECRET", "a secret of the supervisor");

@@ -1,5 +1,6 @@
 //! The zygote's side of the wire, without a supervisor: whatever it is sent, it does as it is told exactly, or ends.
 
+use crate::server::python;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, SocketFlags, SocketType, recvmsg, send, sendmsg, socketpair,
@@ -19,7 +20,7 @@ impl Zygote {
     fn start(filter: &[u8]) -> Self {
         let (ours, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
-        let mut command = Command::new("/usr/bin/python3");
+        let mut command = Command::new(python());
         command.args(["-I", "-S", "-B", "-c", include_str!("../../python/load.py"), "a-test"]);
         for (name, source) in [
             ("lockdown", include_str!("../../python/lockdown.py")),
