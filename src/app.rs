@@ -73,4 +73,9 @@ impl App {
             .durable_object("LIMITER")
             .map_err(|_| Error::Unavailable("LIMITER binding not configured: see wrangler.toml"))
     }
+
+    /// The Durable Objects that own the sandbox's containers, if the deployment has any.
+    pub fn sandboxes(&self) -> Option<ObjectNamespace> {
+        self.env.durable_object("SANDBOX").ok()
+    }
 }

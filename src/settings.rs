@@ -28,12 +28,18 @@ pub struct Settings {
     pub manifest_retention_days: Option<u32>,
     /// Of how many bytes on the database counts as bloated.
     pub database_alert_bytes: u64,
+    /// Where a sandbox listens that is not a container of ours.
+    pub sandbox_url: Option<String>,
+    /// Over how many containers Python is spread.
+    pub sandbox_instances: u32,
+    /// How long a container stays that nobody asks anything.
+    pub sandbox_idle_seconds: u32,
     /// Secrets that only some workspaces may use as credentials.
     credential_workspaces: BTreeMap<String, Vec<String>>,
 }
 
 /// What the Worker itself is configured by. Tools can ask for none of it as a credential.
-const OURS: [&str; 12] = [
+const OURS: [&str; 14] = [
     "APPROVAL_SECONDS",
     "AUTH",
     "CORS_ORIGINS",
@@ -43,6 +49,8 @@ const OURS: [&str; 12] = [
     "MANIFEST_RETENTION_DAYS",
     "PRIVATE_URLS",
     "ROOT_TOKEN",
+    "SANDBOX_IDLE_SECONDS",
+    "SANDBOX_INSTANCES",
     "SANDBOX_URL",
     "SECRET_KEY",
     "WORKSPACE_MAX_BYTES",
@@ -52,6 +60,8 @@ const DAY_SECONDS: u32 = 24 * 60 * 60;
 const DEFAULT_WORKSPACE_MAX_BYTES: u64 = 1024 * 1024 * 1024;
 /// Four fifths of the most that a D1 database can hold.
 const DEFAULT_DATABASE_ALERT_BYTES: u64 = 8_000_000_000;
+const DEFAULT_SANDBOX_INSTANCES: u32 = 5;
+const DEFAULT_SANDBOX_IDLE_SECONDS: u32 = 300;
 
 impl Settings {
     pub fn of(env: &Env) -> &'static Self {
@@ -64,6 +74,7 @@ impl Settings {
         let is = |name: &str, word: &str| var(name).is_some_and(|it| it.trim() == word);
         let secret = |name: &str| var(name).filter(|it| !it.is_empty());
         let number = |name: &str| var(name).and_then(|it| it.trim().parse::<u64>().ok());
+        let count = |name: &str| number(name).and_then(|it| u32::try_from(it).ok()).filter(|it| *it > 0);
         Self {
             open: is("AUTH", "open"),
             root_token: secret("ROOT_TOKEN").map(|token| Sha256::digest(token).into()),
@@ -79,10 +90,11 @@ impl Settings {
             approval_seconds: number("APPROVAL_SECONDS").and_then(|it| u32::try_from(it).ok()).unwrap_or(DAY_SECONDS),
             private_urls: is("PRIVATE_URLS", "allow"),
             workspace_max_bytes: number("WORKSPACE_MAX_BYTES").unwrap_or(DEFAULT_WORKSPACE_MAX_BYTES),
-            manifest_retention_days: number("MANIFEST_RETENTION_DAYS")
-                .and_then(|days| u32::try_from(days).ok())
-                .filter(|days| *days > 0),
+            manifest_retention_days: count("MANIFEST_RETENTION_DAYS"),
             database_alert_bytes: number("DATABASE_ALERT_BYTES").unwrap_or(DEFAULT_DATABASE_ALERT_BYTES),
+            sandbox_url: secret("SANDBOX_URL").map(|it| it.trim().trim_end_matches('/').to_owned()),
+            sandbox_instances: count("SANDBOX_INSTANCES").unwrap_or(DEFAULT_SANDBOX_INSTANCES),
+            sandbox_idle_seconds: count("SANDBOX_IDLE_SECONDS").unwrap_or(DEFAULT_SANDBOX_IDLE_SECONDS),
             credential_workspaces: credential_workspaces(&var("CREDENTIAL_WORKSPACES").unwrap_or_default()),
         }
     }
@@ -142,6 +154,14 @@ mod tests {
         let settings = read(&[("WORKSPACE_MAX_BYTES", "5000"), ("MANIFEST_RETENTION_DAYS", "30")]);
         assert_eq!((settings.workspace_max_bytes, settings.manifest_retention_days), (5_000, Some(30)));
         assert_eq!(read(&[("MANIFEST_RETENTION_DAYS", "0")]).manifest_retention_days, None);
+    }
+
+    #[test]
+    fn the_sandbox_is_where_it_is_said_to_be() {
+        let settings = read(&[("SANDBOX_INSTANCES", "0")]);
+        assert_eq!((settings.sandbox_url, settings.sandbox_instances, settings.sandbox_idle_seconds), (None, 5, 300));
+        let settings = read(&[("SANDBOX_URL", "http://10.0.0.7:8080/"), ("SANDBOX_INSTANCES", "2")]);
+        assert_eq!((settings.sandbox_url.as_deref(), settings.sandbox_instances), (Some("http://10.0.0.7:8080"), 2));
     }
 
     #[test]

@@ -6,8 +6,9 @@ use serde_json::value::RawValue;
 use std::fmt;
 
 /// Whether it is good. A `RawValue` alone may still hold half a surrogate pair, a number beyond all floats, or be nested without end.
+/// It will be read as a part of something: of our answer, and of what others make of that.
 pub fn check(value: &RawValue) -> serde_json::Result<()> {
-    serde_json::from_str::<Checked>(value.get()).map(|_| ())
+    serde_json::from_str::<Checked>(&format!("[[[[{}]]]]", value.get())).map(|_| ())
 }
 
 struct Checked;

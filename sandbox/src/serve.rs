@@ -31,9 +31,9 @@ pub async fn run(config: Config) -> Result<()> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most.min(65536), most)?;
     let zygotes = Zygotes::start(&config).await?;
-    let layers = zygotes.current().map(|zygote| zygote.layers.clone());
+    let layers = zygotes.current().map(|zygote| zygote.layers.clone()).unwrap_or_default();
     let listener = listener()?;
-    say(format!("listening on {} behind seccomp and {layers:?}", listener.local_addr()?));
+    say(format!("listening on {} behind {layers}", listener.local_addr()?));
     let app =
         Arc::new(App { zygotes, gate: Gate::new(config.slots), limits: Limits::of(&config), calls: AtomicU64::new(0) });
     axum::serve(listener, http::router(app)).with_graceful_shutdown(told_to_stop).await

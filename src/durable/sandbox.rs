@@ -1,63 +1,209 @@
-//! The way into the sandbox container. Each object owns one container: it starts it at the first
-//! request, without internet, waits until it listens, and passes requests on as they are.
+//! The sandbox's containers. Each object owns one: it starts it at the first call, without internet, waits until it
+//! listens, passes calls on, and stops it when nobody has asked for a while.
+//!
+//! What is run in a sandbox leaves no trace anywhere, so that a call whose container died under it is simply made again.
 
+use crate::app::App;
+use crate::ids::WorkspaceId;
+use crate::settings::Settings;
 use futures_util::future::{Either, select};
+use sha2::{Digest, Sha256};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use worker::js_sys::{Function, Object, Reflect};
+use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::{
-    Container, ContainerStartupOptions, Delay, DurableObject, Env, Fetcher, Request, Response, State, durable_object,
-    wasm_bindgen,
+    Container, Date, Delay, DurableObject, Env, Fetcher, Headers, Method, Request, RequestInit, Response, State,
+    console_error, durable_object, wasm_bindgen,
 };
 
 /// Where the sandbox's server listens inside the container.
 const PORT: u16 = 8080;
-const START_ATTEMPTS: u32 = 50;
+const RUN: &str = "http://sandbox/run";
+const HEALTH: &str = "http://sandbox/health";
+
+/// What an object answers that has no container.
+const NO_CONTAINER: u16 = 501;
+const NOT_STARTED: u16 = 503;
+const BUSY: u16 = 429;
+
+/// The longest that a container is waited for, and that it may take over a call: one that takes longer is wedged.
+const START: Duration = Duration::from_secs(20);
+const ANSWER: Duration = Duration::from_secs(30);
 const ATTEMPT: Duration = Duration::from_secs(1);
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
+
+/// Until when it is worth while to ask another container for room.
+const ROUND_MILLIS: u32 = 5_000;
+
+/// Has the container of a workspace run what is asked for, or the next one if it is busy. None where this deployment
+/// has no containers.
+pub async fn run(app: &App, workspace: &WorkspaceId, asked: &str) -> worker::Result<Option<Response>> {
+    // Known after the first look, and the same for all that an isolate lives.
+    static NONE: AtomicBool = AtomicBool::new(false);
+    let Some(sandboxes) = app.sandboxes().filter(|_| !NONE.load(Ordering::Relaxed)) else { return Ok(None) };
+    let instances = app.settings().sandbox_instances;
+    let home = home(workspace, instances);
+    let mut instance = home;
+    loop {
+        let sandbox = sandboxes.get_by_name(&format!("sandbox-{instance}"))?;
+        let answer = sandbox.fetch_with_request(request(RUN, asked)?).await?;
+        instance = (instance + 1) % instances;
+        match answer.status_code() {
+            NO_CONTAINER => {
+                NONE.store(true, Ordering::Relaxed);
+                return Ok(None);
+            }
+            BUSY if instance != home && app.elapsed_millis() < ROUND_MILLIS => {}
+            _ => return Ok(Some(answer)),
+        }
+    }
+}
+
+/// The request that a sandbox's server takes.
+pub fn request(url: &str, asked: &str) -> worker::Result<Request> {
+    let headers = Headers::new();
+    headers.set("Content-Type", "application/json")?;
+    let mut init = RequestInit::new();
+    init.with_method(Method::Post).with_headers(headers).with_body(Some(asked.into()));
+    Request::new_with_init(url, &init)
+}
+
+/// A workspace's calls go to one container, which they keep warm; workspaces are spread over all.
+fn home(workspace: &WorkspaceId, instances: u32) -> u32 {
+    let digest = Sha256::digest(workspace.as_str());
+    let number = digest.iter().take(4).fold(0, |number, byte| number << 8 | u32::from(*byte));
+    number % instances
+}
 
 #[durable_object]
 pub struct Sandbox {
     state: State,
+    idle: Duration,
+    /// Whether the server has answered since the container was started.
+    ready: Cell<bool>,
+    /// When the container is to be stopped; 0 where that is not known.
+    stops_at: Cell<u64>,
 }
 
 impl DurableObject for Sandbox {
-    fn new(state: State, _env: Env) -> Self {
-        Self { state }
+    fn new(state: State, env: Env) -> Self {
+        let idle = Duration::from_secs(Settings::of(&env).sandbox_idle_seconds.into());
+        Self { state, idle, ready: Cell::new(false), stops_at: Cell::new(0) }
     }
 
-    async fn fetch(&self, request: Request) -> worker::Result<Response> {
+    async fn fetch(&self, mut request: Request) -> worker::Result<Response> {
         let Some(container) = self.state.container() else {
-            return Response::error("This deployment has no sandbox container", 503);
+            return Response::error("This deployment has no sandbox container", NO_CONTAINER);
         };
-        match ready(&container).await? {
-            Some(server) => server.fetch_request(request).await?.try_into(),
-            None => Response::error("The sandbox container did not start in time", 503),
+        let asked = request.text().await?;
+        self.put_off_the_stop().await?;
+        self.pass_on(&container, &asked).await
+    }
+
+    /// Nobody has asked for a while.
+    async fn alarm(&self) -> worker::Result<Response> {
+        self.stops_at.set(0);
+        if let Some(container) = self.state.container().filter(Container::running) {
+            self.stop(&container).await?;
         }
+        Response::empty()
     }
 }
 
-/// The server in the container, once it listens.
-async fn ready(container: &Container) -> worker::Result<Option<Fetcher>> {
-    if !container.running() {
-        let mut options = ContainerStartupOptions::new();
-        options.enable_internet(false);
-        container.start(Some(options))?;
-    }
-    for _ in 0..START_ATTEMPTS {
-        let server = container.get_tcp_port(PORT)?;
-        if is_well(&server).await {
-            return Ok(Some(server));
+impl Sandbox {
+    /// The alarm outlives this object's eviction, which a note of the last call would not. It is moved a few times in an
+    /// idle span, not at each call: each move is a write to pay for.
+    async fn put_off_the_stop(&self) -> worker::Result<()> {
+        let millis = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+        let now = Date::now().as_millis();
+        if self.stops_at.get() < now + millis(self.idle - self.idle / 8) {
+            self.state.storage().set_alarm(self.idle).await?;
+            self.stops_at.set(now + millis(self.idle));
         }
-        Delay::from(BETWEEN_ATTEMPTS).await;
+        Ok(())
     }
-    Ok(None)
+
+    async fn pass_on(&self, container: &Container, asked: &str) -> worker::Result<Response> {
+        let begun = Date::now().as_millis();
+        while let Some(server) = self.server(container, begun).await? {
+            let answer = Box::pin(server.fetch_request(request(RUN, asked)?));
+            match select(answer, Delay::from(ANSWER)).await {
+                Either::Left((Ok(answer), _)) => return answer.try_into(),
+                // It has died, and is started again.
+                Either::Left((Err(cause), _)) => console_error!("a sandbox container broke off: {cause}"),
+                Either::Right(_) => break,
+            }
+            self.ready.set(false);
+        }
+        // It may be wedged for good: the next call gets another.
+        console_error!("a sandbox container does not answer, and is stopped");
+        self.stop(container).await?;
+        Response::error("The sandbox container did not answer in time", NOT_STARTED)
+    }
+
+    /// The server in the container, once it listens. A container that has died is seen to have only after a while.
+    async fn server(&self, container: &Container, begun: u64) -> worker::Result<Option<Fetcher>> {
+        loop {
+            if !container.running() {
+                self.ready.set(false);
+                start(container)?;
+            }
+            let server = container.get_tcp_port(PORT)?;
+            if self.ready.get() || is_well(&server).await {
+                self.ready.set(true);
+                return Ok(Some(server));
+            }
+            if Duration::from_millis(Date::now().as_millis().saturating_sub(begun)) > START {
+                return Ok(None);
+            }
+            Delay::from(BETWEEN_ATTEMPTS).await;
+        }
+    }
+
+    async fn stop(&self, container: &Container) -> worker::Result<()> {
+        self.ready.set(false);
+        container.destroy(None).await
+    }
+}
+
+/// With a plain object of options: `worker`'s own is a class of its own, whose empty entry point replaces the image's.
+fn start(container: &Container) -> worker::Result<()> {
+    let options = Object::new();
+    Reflect::set(&options, &"enableInternet".into(), &JsValue::FALSE)?;
+    let container: &JsValue = container.as_ref();
+    let start = Reflect::get(container, &"start".into())?.dyn_into::<Function>()?;
+    start.call1(container, &options)?;
+    Ok(())
 }
 
 /// Whether the server answers that it is well; an attempt can hang while the container starts.
 async fn is_well(server: &Fetcher) -> bool {
-    let answer = Box::pin(server.fetch("http://sandbox/health", None));
+    let answer = Box::pin(server.fetch(HEALTH, None));
     let deadline = Box::pin(Delay::from(ATTEMPT));
     match select(answer, deadline).await {
         Either::Left((Ok(response), _)) => response.status().is_success(),
         Either::Left((Err(_), _)) | Either::Right(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workspaces_are_spread_over_all_containers_and_stay() {
+        let homes = |instances| {
+            let mut calls = vec![0; 5];
+            for number in 0..1_000 {
+                let workspace = WorkspaceId::parse(&format!("ws_{number}")).unwrap();
+                assert_eq!(home(&workspace, instances), home(&workspace, instances));
+                calls[home(&workspace, instances) as usize] += 1;
+            }
+            calls
+        };
+        assert!(homes(5).iter().all(|calls| (150..250).contains(calls)), "{:?}", homes(5));
+        assert_eq!(homes(1), [1_000, 0, 0, 0, 0]);
     }
 }

@@ -1,6 +1,6 @@
 //! The tools that are code of the Worker itself.
 
-use super::{Failed, Manifests, Output, Task};
+use super::{Failed, Manifests, Output, Task, python};
 use crate::callers::Scope;
 use crate::files::{self, Content, File, FilePath, Origin, Source};
 use crate::ids::ManifestId;
@@ -10,12 +10,18 @@ use serde_json::{Value, json};
 
 /// Whether the arguments make sense to the handler.
 pub fn check(key: &str, arguments: &Value) -> Vec<Violation> {
-    if !matches!(key, "read_file" | "write_file" | "list_files") {
-        return Vec::new();
+    match Builtin::parse(key) {
+        Some(Builtin::ExecutePython) => python::check_code(arguments),
+        Some(Builtin::ReadFile | Builtin::WriteFile) => check_path(arguments, false),
+        Some(Builtin::ListFiles) => check_path(arguments, true),
+        Some(Builtin::EmailSearch | Builtin::EmailGet) | None => Vec::new(),
     }
+}
+
+fn check_path(arguments: &Value, may_be_root: bool) -> Vec<Violation> {
     let path = arguments.get("path").and_then(Value::as_str).unwrap_or("/");
     let fault = match FilePath::parse(path) {
-        Ok(path) if path.is_root() && key != "list_files" => Some("must name a file, not the root".to_owned()),
+        Ok(path) if path.is_root() && !may_be_root => Some("must name a file, not the root".to_owned()),
         Ok(_) => None,
         Err(reason) => Some(reason.to_string()),
     };
@@ -24,10 +30,11 @@ pub fn check(key: &str, arguments: &Value) -> Vec<Violation> {
 
 pub async fn run(scope: &Scope, task: &Task<'_>, key: &str) -> Result<Output, Failed> {
     match Builtin::parse(key) {
+        Some(Builtin::ExecutePython) => python::execute(scope, task).await,
         Some(Builtin::ReadFile) => read_file(scope, task).await,
         Some(Builtin::WriteFile) => write_file(scope, task).await,
         Some(Builtin::ListFiles) => list_files(scope, task).await,
-        Some(Builtin::ExecutePython | Builtin::EmailSearch | Builtin::EmailGet) | None => {
+        Some(Builtin::EmailSearch | Builtin::EmailGet) | None => {
             Err(Failed::Unreachable(format!("The handler {key} is not part of this deployment")))
         }
     }
@@ -36,7 +43,7 @@ pub async fn run(scope: &Scope, task: &Task<'_>, key: &str) -> Result<Output, Fa
 async fn read_file(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
     let path = path(task)?;
     let seen = files::read_file(scope, task.session, None, &path).await?;
-    let file = seen.found.ok_or_else(|| Failed::Tool(format!("File not found: {path}")))?;
+    let file = seen.found.ok_or_else(|| Failed::tool(format!("File not found: {path}")))?;
     Ok(Output {
         result: contents(file),
         session_seen: seen.manifest_id.is_some(),
@@ -58,7 +65,7 @@ async fn write_file(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
     let bytes = content.len();
     let origin = Origin { source: Source::ToolRun, source_ref: Some(task.call_id.to_string()) };
     let written = files::write_file(scope, task.session, &path, content, origin).await?;
-    let written = written.map_err(|cause| Failed::Tool(cause.to_string()))?;
+    let written = written.map_err(|cause| Failed::tool(cause.to_string()))?;
     Ok(Output {
         result: format!("Wrote {bytes} bytes to {path}").into(),
         manifests: Manifests { pre: written.pre, post: Some(written.post) },
@@ -69,7 +76,7 @@ async fn write_file(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
 async fn list_files(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
     let dir = path(task)?;
     let seen = files::list_dir(scope, task.session, None, &dir).await?;
-    let entries = seen.found.ok_or_else(|| Failed::Tool(format!("Directory not found: {dir}")))?;
+    let entries = seen.found.ok_or_else(|| Failed::tool(format!("Directory not found: {dir}")))?;
     Ok(Output {
         result: files::listing_text(&dir, &entries).into(),
         session_seen: seen.manifest_id.is_some(),
@@ -79,7 +86,7 @@ async fn list_files(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
 
 fn path(task: &Task<'_>) -> Result<FilePath, Failed> {
     let given = text(task, "path").unwrap_or("/");
-    FilePath::parse(given).map_err(|reason| Failed::Tool(format!("The path cannot be used: {reason}")))
+    FilePath::parse(given).map_err(|reason| Failed::tool(format!("The path cannot be used: {reason}")))
 }
 
 fn text<'a>(task: &Task<'a>, parameter: &str) -> Option<&'a str> {

@@ -1,21 +1,14 @@
 //! Tools that are servers: a call is posted to them as JSON, and what they answer is its result. No header of the caller's
 //! goes with it, no redirect is followed.
 
-use super::{Failed, Output, Task};
+use super::{Failed, Output, Task, answer};
 use crate::callers::Scope;
 use crate::error::Error;
 use crate::json_size::{MAX_VALUES, values};
 use crate::registry;
-use futures_util::StreamExt;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use worker::{Fetch, Headers, Method, Request, RequestInit, RequestRedirect, Response, ResponseBody};
-
-/// The longest answer that is read.
-const MAX_ANSWER_BYTES: usize = 10 * 1024 * 1024;
-
-/// How much of an error's text is told.
-const TOLD_BYTES: usize = 500;
+use worker::{Fetch, Headers, Method, Request, RequestInit, RequestRedirect};
 
 pub async fn run(
     scope: &Scope,
@@ -44,19 +37,16 @@ pub async fn run(
         .send()
         .await
         .map_err(|_| Failed::Unreachable(format!("{} could not be reached", task.tool.id)))?;
-    let text = match response.body() {
-        ResponseBody::Empty => String::new(),
-        ResponseBody::Body(_) | ResponseBody::Stream(_) => read(&mut response, task).await?,
-    };
+    let text = answer::text(&mut response, task.tool.id.as_str()).await?;
     // A server that repeats what it was sent must not show the caller what was lent to the tool alone.
     let text = registry::scrub(&lent, text);
     let status = response.status_code();
     if !(200..300).contains(&status) {
-        let told = &text[..text.floor_char_boundary(TOLD_BYTES)];
-        return Err(Failed::Tool(format!("{} answered with the status {status}: {told}", task.tool.id)));
+        let told = answer::told(&text);
+        return Err(Failed::tool(format!("{} answered with the status {status}: {told}", task.tool.id)));
     }
     if values(text.as_bytes()) > MAX_VALUES {
-        return Err(Failed::Tool(format!("{} answered more than {MAX_VALUES} values", task.tool.id)));
+        return Err(Failed::tool(format!("{} answered more than {MAX_VALUES} values", task.tool.id)));
     }
     Ok(Output::plain(serde_json::from_str(&text).unwrap_or(Value::String(text))))
 }
@@ -98,20 +88,6 @@ fn post(url: &str, headers: &BTreeMap<String, String>, body: &Value) -> worker::
         .with_redirect(RequestRedirect::Manual)
         .with_body(Some(body.to_string().into()));
     Request::new_with_init(url, &init)
-}
-
-/// The answer's text, if it is one and not too long.
-async fn read(response: &mut Response, task: &Task<'_>) -> Result<String, Failed> {
-    let broken = |cause| Failed::Unreachable(format!("{} broke off its answer: {cause}", task.tool.id));
-    let mut stream = response.stream().map_err(ours)?;
-    let mut bytes = Vec::new();
-    while let Some(chunk) = stream.next().await {
-        bytes.extend_from_slice(&chunk.map_err(broken)?);
-        if bytes.len() > MAX_ANSWER_BYTES {
-            return Err(Failed::Tool(format!("{} answered more than {MAX_ANSWER_BYTES} bytes", task.tool.id)));
-        }
-    }
-    String::from_utf8(bytes).map_err(|_| Failed::Tool(format!("{} answered something that is not text", task.tool.id)))
 }
 
 fn ours(cause: worker::Error) -> Failed {

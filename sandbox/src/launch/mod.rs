@@ -11,6 +11,7 @@ use crate::config::Config;
 use nix::sys::prctl::set_no_new_privs;
 use nix::sys::resource::{Resource, setrlimit};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::io::{Error, Result, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
@@ -50,6 +51,19 @@ pub struct Layers {
     pub namespaces: Vec<String>,
     /// Whether all files but Python's are out of sight.
     pub private_root: bool,
+}
+
+impl fmt::Display for Layers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("seccomp")?;
+        if let Some(version) = self.landlock {
+            write!(f, ", landlock {version}")?;
+        }
+        if !self.namespaces.is_empty() {
+            write!(f, ", namespaces ({})", self.namespaces.join(" "))?;
+        }
+        Ok(())
+    }
 }
 
 impl Plan {

@@ -1,0 +1,91 @@
+//! Where Python runs: in the sandbox's container where the deployment has one, else in the server at SANDBOX_URL. The
+//! contract is docs/sandbox.md's.
+
+use super::{Failed, answer};
+use crate::callers::Scope;
+use crate::durable::sandbox;
+use crate::error::Error;
+use crate::json_size::{MAX_VALUES, values};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use worker::{Fetch, Response, console_error};
+
+/// What a call may need beyond its own time: a place in the queue, and a container that starts.
+pub const WAIT_SECONDS: u32 = 25;
+
+/// The longest request that the sandbox takes, less what surrounds code and arguments.
+pub const MAX_ASKED_BYTES: usize = 4 * 1024 * 1024 - 1024;
+
+const NOT_CONFIGURED: &str = "Python runs in a sandbox, and this deployment has none: deploy it with the container of \
+    wrangler.toml, or set SANDBOX_URL to where a sandbox server listens (docs/sandbox.md)";
+
+/// What is to be run.
+#[derive(Serialize)]
+pub struct Job<'a> {
+    pub code: &'a str,
+    /// Of the code, the function that is called with the arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<&'a Value>,
+    pub limits: Limits,
+}
+
+#[derive(Serialize)]
+pub struct Limits {
+    pub timeout_seconds: u32,
+}
+
+/// What came of it.
+#[derive(Deserialize)]
+pub struct Ran {
+    /// None, if it went well.
+    pub error_kind: Option<String>,
+    #[serde(default)]
+    pub error: Option<String>,
+    pub stdout: String,
+    pub stderr: String,
+    pub result: Value,
+    /// None, if the sandbox did not live to see it.
+    pub exit: Option<i32>,
+    pub truncated: Truncated,
+}
+
+#[derive(Deserialize)]
+pub struct Truncated {
+    pub stdout: bool,
+    pub stderr: bool,
+}
+
+pub async fn run(scope: &Scope, job: &Job<'_>) -> Result<Ran, Failed> {
+    let asked = serde_json::to_string(job).map_err(|cause| Error::Internal(format!("a job is not JSON: {cause}")))?;
+    let mut response = ask(scope, &asked).await?;
+    let text = answer::text(&mut response, "The sandbox").await?;
+    match response.status_code() {
+        200 if values(text.as_bytes()) > MAX_VALUES => {
+            Err(Failed::tool(format!("The code returned more than {MAX_VALUES} values")))
+        }
+        200 => serde_json::from_str(&text).map_err(|cause| unusable("what answers is no sandbox", &cause.to_string())),
+        429 => Err(Failed::Unreachable("The sandbox is busy: call again in a second".into())),
+        status => Err(unusable(&format!("it answered with the status {status}"), answer::told(&text))),
+    }
+}
+
+async fn ask(scope: &Scope, asked: &str) -> Result<Response, Failed> {
+    let app = scope.app();
+    let contained = sandbox::run(app, scope.workspace(), asked).await;
+    if let Some(response) = contained.map_err(|it| unusable("its container did not answer", &it.to_string()))? {
+        return Ok(response);
+    }
+    let url = app.settings().sandbox_url.as_ref().ok_or_else(|| Failed::Unreachable(NOT_CONFIGURED.into()))?;
+    let request = sandbox::request(&format!("{url}/run"), asked)
+        .map_err(|cause| unusable("SANDBOX_URL is no URL", &cause.to_string()))?;
+    let sent = Fetch::Request(request).send().await;
+    sent.map_err(|cause| unusable("nothing answers at SANDBOX_URL", &cause.to_string()))
+}
+
+/// The cause is for the operator.
+fn unusable(why: &str, cause: &str) -> Failed {
+    console_error!("the sandbox cannot be used: {why}: {cause}");
+    Failed::Unreachable(format!("The sandbox cannot be used: {why}"))
+}
