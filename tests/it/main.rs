@@ -15,6 +15,7 @@
 //! | `files` | the files of sessions: contents, paths, directories, pages, racing writers, cost |
 //! | `sessions` | sessions and their past: manifests, differences, going back, branching, retention, the sweep |
 //! | `execute` | every stage of a call, what stops it there, and that the record says so |
+//! | `python` | `execute_python` and tools that are Python, in the real sandbox |
 //! | `approvals` | calls that wait: decided once, run as they were asked, sealed, expired |
 //! | `idempotency` | the same call sent twice |
 //! | `calls` | the record of calls: filters, pages, figures, the sweep |
@@ -49,6 +50,7 @@ mod history;
 mod idempotency;
 mod limiter;
 mod oversight;
+mod python;
 mod sessions;
 mod tokens;
 mod tools;

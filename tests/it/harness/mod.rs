@@ -2,12 +2,14 @@
 
 mod client;
 mod definition;
+mod sandbox;
 mod seed;
 mod server;
 mod upstream;
 
 pub use client::{Answer, Client};
 pub use definition::definition;
+pub use sandbox::Sandbox;
 pub use seed::Tool;
 pub use server::{ROOT_TOKEN, Server};
 pub use upstream::Upstream;
@@ -31,12 +33,15 @@ pub fn closed() -> &'static Server {
     })
 }
 
-/// The Worker as `scripts/dev` runs it: without a token, the caller owns the workspace.
+/// The Worker as `scripts/dev` runs it: without a token, the caller owns the workspace, and Python runs in a process of
+/// this machine.
 pub fn open() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
     SERVER.get_or_init(|| {
+        let sandbox = server::variable("PEGBOARD_SANDBOX_URL");
         let vars = [
             ("AUTH", "open"),
+            ("SANDBOX_URL", sandbox.as_str()),
             ("COST_HEADER", "on"),
             ("CORS_ORIGINS", "https://console.example"),
             ("SECRET_KEY", "a secret of the tests"),

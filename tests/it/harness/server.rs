@@ -114,7 +114,7 @@ impl Control {
     }
 }
 
-fn variable(name: &str) -> String {
+pub fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run these tests with scripts/test it"))
 }
 

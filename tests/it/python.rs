@@ -1,0 +1,219 @@
+//! `execute_python` and tools with a `python` handler, in the real sandbox.
+
+use crate::harness::{Client, Sandbox, Server, race, unique, workspace};
+use serde_json::{Value, json};
+
+fn execute(client: &Client, code: &str) -> Value {
+    client.execute("execute_python", json!({"code": code})).success()
+}
+
+/// The error of code that fails.
+#[track_caller]
+fn fails(client: &Client, code: &str, expected: &str) -> Value {
+    client.execute("execute_python", json!({"code": code})).failed(200, expected)["error"].clone()
+}
+
+/// A Worker whose sandbox is at that URL.
+fn server_with(url: &str) -> Server {
+    let vars = [("AUTH", "open"), ("SECRET_KEY", "a secret"), ("SANDBOX_URL", url)];
+    Server::start(&unique("python"), &vars[..if url.is_empty() { 2 } else { 3 }])
+}
+
+/// Registers a tool that is a function `run` of that code, with whatever else a test wants of it.
+fn register(client: &Client, id: &str, code: &str, fields: Value) {
+    let mut all = json!({
+        "parameters_schema": {"type": "object"},
+        "handler": {"type": "python", "code": code, "function": "run"},
+    });
+    all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    client.register(id, "1.0.0", all);
+}
+
+#[test]
+fn what_code_prints_is_its_result() {
+    let client = workspace();
+    let example = "import json\ndata = {'result': 42}\nprint(json.dumps(data))";
+    assert_eq!(execute(&client, example), "{\"result\": 42}\n");
+    assert_eq!(execute(&client, ""), "");
+    assert_eq!(execute(&client, "x = 1"), "");
+    assert_eq!(execute(&client, "print('ä\u{1F600}', end='')"), "ä\u{1F600}");
+    let warned = "import re\nprint('out', end='')\nexec('1 is 1')";
+    let said = execute(&client, warned);
+    let said = said.as_str().unwrap();
+    assert!(said.starts_with("out\n") && said.contains("SyntaxWarning"), "{said}");
+}
+
+#[test]
+fn a_call_of_it_is_recorded_like_any_other() {
+    let client = workspace();
+    let answer = client.execute("execute_python", json!({"code": "print(6 * 7)"})).result(200);
+    let record = client.record(&answer);
+    assert_eq!((&record["result"], &record["status"]), (&json!("42\n"), &json!("success")));
+    assert_eq!(record["arguments"], json!({"code": "print(6 * 7)"}));
+    assert!(record["pre_manifest_id"].is_null() && record["post_manifest_id"].is_null());
+}
+
+#[test]
+fn errors_help_to_mend_the_code() {
+    let client = workspace();
+    let code = "def f(x):\n    return 1 / x\nprint('so far')\nf(0)";
+    let error = fails(&client, code, "TOOL_ERROR");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.starts_with("Traceback (most recent call last):\n  File \"main.py\", line 4, in <module>"));
+    assert!(message.ends_with("ZeroDivisionError: division by zero"), "{message}");
+    assert_eq!(message.matches("File ").count(), message.matches("File \"main.py\"").count(), "{message}");
+    assert_eq!(error["details"], json!({"kind": "exception", "output": "so far\n"}));
+
+    let kinds = [
+        ("print(", "syntax", "was never closed"),
+        ("import os", "import", "only json, re, typing can be imported"),
+        ("x = bytearray(10 ** 9)", "memory", "50 MB"),
+        ("exit(3)", "exception", "SystemExit: 3"),
+        ("open('/etc/passwd')", "exception", "open"),
+        ("x = [0]\nwhile True: x = [x, x]", "memory", "MB"),
+    ];
+    for (code, kind, told) in kinds {
+        let error = fails(&client, code, "TOOL_ERROR");
+        assert_eq!(error["details"]["kind"], kind, "{code}: {error}");
+        assert!(error["message"].as_str().unwrap().contains(told), "{code}: {error}");
+    }
+}
+
+#[test]
+fn time_is_up_after_the_tools_own_seconds() {
+    let client = workspace();
+    let forever = "def run(arguments):\n    print('begun')\n    while True: pass";
+    register(&client, "slow", forever, json!({"timeout_seconds": 1}));
+    let failed = client.execute("slow", json!({})).failed(200, "TIMEOUT");
+    assert_eq!(failed["error"]["message"], "Timed out after 1 s");
+    assert_eq!(failed["error"]["details"], json!({"kind": "timeout", "output": "begun\n"}));
+    assert!(failed["duration_ms"].as_u64().unwrap() < 5_000, "{failed}");
+}
+
+#[test]
+fn the_sandbox_has_a_maximum_of_its_own() {
+    let client = workspace();
+    let error = fails(&client, "while True: pass", "TIMEOUT");
+    assert_eq!(error["message"], "Timed out after 5 s");
+}
+
+#[test]
+fn floods_are_cut_and_say_so() {
+    let client = workspace();
+    let said = execute(&client, "for line in range(20_000): print(line)\nprint('last')");
+    let said = said.as_str().unwrap();
+    assert!(said.starts_with("0\n1\n2\n") && said.len() < 70_000);
+    assert!(said.ends_with("[stdout was longer: the rest is cut off]\n"), "{}", &said[said.len() - 100..]);
+    // Of what was printed before a failure, the end is told.
+    let error = fails(&client, "for line in range(2_000): print(line)\n1 / 0", "TOOL_ERROR");
+    let output = error["details"]["output"].as_str().unwrap();
+    assert!(output.len() <= 4096 && output.ends_with("\n1998\n1999\n"), "{output}");
+}
+
+#[test]
+fn what_the_sandbox_would_not_take_is_refused_before() {
+    let client = workspace();
+    let long = client.execute("execute_python", json!({"code": "#".repeat(1024 * 1024 + 1)}));
+    assert_eq!(long.failed(400, "INVALID_ARGUMENTS")["error"]["details"]["violations"][0]["path"], "/code");
+    assert_eq!(execute(&client, &format!("print(1)\n{}", "#".repeat(1024 * 1024 - 9))), "1\n");
+    let escaped = client.execute("execute_python", json!({"code": "\u{1}".repeat(1024 * 1024)}));
+    escaped.failed(400, "INVALID_ARGUMENTS");
+}
+
+#[test]
+fn one_call_leaves_nothing_for_the_next() {
+    let client = workspace();
+    let poison = "import json\njson.dumps = lambda it: 'poisoned'\n__builtins__['len'] = None\nx = 1";
+    execute(&client, poison);
+    assert_eq!(execute(&client, "import json\nprint(json.dumps([1]), len('abc'), 'x' in globals())"), "[1] 3 False\n");
+    let other = workspace();
+    assert_eq!(execute(&other, "import json\nprint(json.dumps([1]))"), "[1]\n");
+}
+
+#[test]
+fn a_python_tool_gets_checked_arguments_and_answers_json() {
+    let client = workspace();
+    let code = "import re\n\ndef run(arguments):\n    words = re.findall(r'\\w+', arguments['text'])\n    \
+        return {'words': len(words), 'longest': max(words, key=len), 'top': arguments['top']}";
+    let schema = json!({
+        "type": "object",
+        "properties": {"text": {"type": "string", "minLength": 1}, "top": {"type": "integer", "default": 3}},
+        "required": ["text"],
+        "additionalProperties": false,
+    });
+    let returns = json!({"type": "object", "properties": {"words": {"type": "integer"}}, "required": ["words"]});
+    register(&client, "count_words", code, json!({"parameters_schema": schema, "returns_schema": returns}));
+    let result = client.execute("count_words", json!({"text": "to be or notwithstanding"})).success();
+    assert_eq!(result, json!({"words": 4, "longest": "notwithstanding", "top": 3}));
+    client.execute("count_words", json!({"text": ""})).failed(400, "INVALID_ARGUMENTS");
+    let failed = client.execute("count_words", json!({"text": "!"})).failed(200, "TOOL_ERROR");
+    let message = failed["error"]["message"].as_str().unwrap();
+    assert!(message.contains("main.py\", line 5, in run") && message.contains("ValueError"), "{message}");
+}
+
+#[test]
+fn a_python_tool_is_held_to_its_result() {
+    let client = workspace();
+    let returns = json!({"type": "object", "required": ["words"]});
+    register(&client, "wrong", "def run(arguments):\n    return [1]", json!({"returns_schema": returns}));
+    client.execute("wrong", json!({})).failed(200, "INVALID_RESULT");
+    register(&client, "odd", "def run(arguments):\n    return {1, 2}", json!({}));
+    let failed = client.execute("odd", json!({})).failed(200, "TOOL_ERROR");
+    assert!(failed["error"]["message"].as_str().unwrap().contains("is not JSON"), "{failed}");
+    register(&client, "many", "def run(arguments):\n    return [0] * 300_000", json!({}));
+    let failed = client.execute("many", json!({})).failed(200, "TOOL_ERROR");
+    assert!(failed["error"]["message"].as_str().unwrap().contains("250000 values"), "{failed}");
+    register(&client, "nothing", "def run(arguments):\n    print('to nobody')", json!({}));
+    assert_eq!(client.execute("nothing", json!({})).success(), Value::Null);
+}
+
+#[test]
+fn many_calls_at_once_each_get_their_own_answer() {
+    let client = workspace();
+    let answers = race(8, |caller| {
+        (0..5).map(|turn| execute(&client, &format!("print({caller} * 100 + {turn})"))).collect::<Vec<_>>()
+    });
+    for (caller, answers) in answers.iter().enumerate() {
+        for (turn, answer) in answers.iter().enumerate() {
+            assert_eq!(*answer, format!("{}\n", caller * 100 + turn));
+        }
+    }
+}
+
+#[test]
+fn without_a_sandbox_it_is_said_what_to_configure() {
+    let server = server_with("");
+    let client = server.client("ws");
+    let error = fails(&client, "print(1)", "UNREACHABLE");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("SANDBOX_URL") && message.contains("wrangler.toml"), "{message}");
+    register(&client, "count", "def run(arguments):\n    return 1", json!({}));
+    client.execute("count", json!({})).failed(200, "UNREACHABLE");
+}
+
+#[test]
+fn a_sandbox_that_is_not_there_or_no_sandbox_is_told() {
+    let nobody = server_with("http://127.0.0.1:9");
+    let error = fails(&nobody.client("ws"), "print(1)", "UNREACHABLE");
+    assert_eq!(error["message"], "The sandbox cannot be used: nothing answers at SANDBOX_URL");
+    let no_url = server_with("sandbox");
+    assert!(fails(&no_url.client("ws"), "print(1)", "UNREACHABLE")["message"].as_str().unwrap().contains("no URL"));
+    let other = server_with(nobody.url());
+    let error = fails(&other.client("ws"), "print(1)", "UNREACHABLE");
+    assert!(error["message"].as_str().unwrap().contains("status 404"), "{error}");
+}
+
+#[test]
+fn a_full_sandbox_says_to_come_back() {
+    let sandbox = Sandbox::start(&["--slots", "1", "--timeout-seconds", "60"]);
+    let server = server_with(sandbox.url());
+    let client = server.client("ws");
+    register(&client, "forever", "def run(arguments):\n    while True: pass", json!({"timeout_seconds": 6}));
+    std::thread::scope(|threads| {
+        threads.spawn(|| client.execute("forever", json!({})).failed(200, "TIMEOUT"));
+        sandbox.settle(1);
+        let error = fails(&client, "print(1)", "UNREACHABLE");
+        assert_eq!(error["message"], "The sandbox is busy: call again in a second");
+    });
+    assert_eq!(execute(&client, "print(1)"), "1\n");
+}
