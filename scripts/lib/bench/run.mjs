@@ -8,12 +8,13 @@ import { parseArgs } from "node:util";
 import * as calls from "./calls.mjs";
 import { sideBySide } from "./load.mjs";
 import * as registry from "./registry.mjs";
+import * as sandbox from "./sandbox.mjs";
 import * as seed from "./seed.mjs";
 import { start } from "./server.mjs";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const { values: options } = parseArgs({
-  options: { state: { type: "string" }, seconds: { type: "string" }, out: { type: "string" } },
+  options: { state: { type: "string" }, seconds: { type: "string" }, sandbox: { type: "string" }, out: { type: "string" } },
 });
 const seconds = Number(options.seconds);
 const SMALL = "bench_10";
@@ -38,7 +39,13 @@ try {
   report.cost = await cost();
   const [full, empty] = [await begin("full", ["--var", "AUTH=open"]), await begin("empty", ["--var", "AUTH=open"])];
   report.calls = await calls.growth(full, empty, seconds);
+  await full.stop();
+  await empty.stop();
+  const withSandbox = (url) => begin("empty", ["--var", "AUTH=open", "--var", `SANDBOX_URL=${url}`]);
+  report.sandbox = await sandbox.measure(options.sandbox, seconds, withSandbox);
   print(report);
+  sandbox.print(report.sandbox);
+  if (report.sandbox.ratio > report.sandbox.limit) process.exitCode = 1;
   writeFileSync(options.out, `${JSON.stringify(report, null, 2)}\n`);
 } finally {
   await Promise.all(servers.map((server) => server.stop()));

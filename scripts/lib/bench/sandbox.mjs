@@ -1,7 +1,8 @@
-// The sandbox alone: a warm call over HTTP against starting Python for the same code, in turns; calls a second; a cold
-// start; memory. `scripts/bench` takes `measure` and `print`; by itself:
+// The sandbox: a warm call over HTTP against starting Python for the same code, in turns; calls a second; a cold
+// start; memory; a call through the Worker's whole pipeline against one of the sandbox alone. `scripts/bench` takes
+// `measure` and `print`; by itself, without the Worker:
 //
-//   node scripts/lib/bench/sandbox.mjs --binary target/release/pegboard-sandbox [--seconds 3] [--out FILE]
+//   node scripts/lib/bench/sandbox.mjs --binary target/native/pegboard-sandbox [--seconds 3] [--out FILE]
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,13 +17,14 @@ const CODE = `import json, re
 rows = json.dumps([{"id": each, "name": "row %d" % each} for each in range(50)])
 print(len(re.sub(r"row (\\d+)", r"\\1", rows)))`;
 const PRINTED = "1280\n";
-const PYTHON = ["/usr/local/bin/python3", "/usr/bin/python3"].find(existsSync);
+const PYTHON = process.env.SANDBOX_PYTHON ?? ["/usr/local/bin/python3", "/usr/bin/python3"].find(existsSync);
 const ROUNDS = 100;
 const COLD_STARTS = 7;
 const CONNECTIONS = [1, 2, 8];
 
-/** All figures, of a binary. The first is what the others stand on: it must be at most `limit`. */
-export async function measure(binary, seconds) {
+/** All figures, of a binary. The first is what the others stand on: it must be at most `limit`. `serve` starts a Worker
+ * whose sandbox is at a URL. */
+export async function measure(binary, seconds, serve) {
   const server = await start(binary);
   try {
     const agent = new Agent({ keepAlive: true });
@@ -32,6 +34,7 @@ export async function measure(binary, seconds) {
       warm.push(await timed(() => run(server.url, agent)));
       started.push(await timed(python));
     }
+    const throughWorker = serve && (await endToEnd(await serve(server.url), server.url, agent));
     agent.destroy();
     const rates = {};
     for (const connections of CONNECTIONS) rates[connections] = await rate(server.url, connections, seconds);
@@ -43,6 +46,7 @@ export async function measure(binary, seconds) {
       warm_ms: { p50: quantile(warm, 0.5), p95: quantile(warm, 0.95) },
       python_ms: { p50: quantile(started, 0.5), p95: quantile(started, 0.95) },
       calls_per_second: rates,
+      end_to_end: throughWorker,
       cold_start_ms: await coldStart(binary),
       memory_kib: memory,
       layers: health.layers,
@@ -60,6 +64,10 @@ export function print(report) {
     "warm call over HTTP": ms(report.warm_ms),
     [`python3 -I -c, ${report.python}`]: ms(report.python_ms),
     "the first ÷ the second": `${report.ratio.toFixed(3)} (at most ${report.limit})`,
+    ...(report.end_to_end && {
+      "POST /api/execute execute_python": ms(report.end_to_end.execute_ms),
+      "that ÷ the sandbox call alone": `${report.end_to_end.ratio.toFixed(2)} (the latter ${ms(report.end_to_end.run_ms)})`,
+    }),
     "calls/s at 1, 2, 8 connections": CONNECTIONS.map((each) => report.calls_per_second[each].toFixed(0)).join(", "),
     "cold start to first result": `${report.cold_start_ms.toFixed(0)} ms`,
     "memory, own (PSS) of resident": memory.join(", "),
@@ -70,6 +78,19 @@ export function print(report) {
 }
 
 const mib = (kib) => (kib === null ? "?" : `${(kib / 1024).toFixed(1)} MiB`);
+
+/** A call through the whole pipeline and one of the sandbox alone, in turns. */
+async function endToEnd(worker, url, agent) {
+  const [execute, alone] = [[], []];
+  for (let round = 0; round < 20; round++) await throughPipeline(worker.url, agent);
+  for (let round = 0; round < ROUNDS; round++) {
+    execute.push(await timed(() => throughPipeline(worker.url, agent)));
+    alone.push(await timed(() => run(url, agent)));
+  }
+  await worker.stop();
+  const both = (times) => ({ p50: quantile(times, 0.5), p95: quantile(times, 0.95) });
+  return { ratio: quantile(execute, 0.5) / quantile(alone, 0.5), execute_ms: both(execute), run_ms: both(alone) };
+}
 
 async function timed(action) {
   const begun = performance.now();
@@ -98,17 +119,22 @@ async function stop(child) {
 }
 
 /** The code's result, checked. */
-function run(url, agent) {
+const run = (url, agent) => post(`${url}/run`, { code: CODE }, agent, (answer) => answer.stdout);
+
+const throughPipeline = (url, agent) =>
+  post(`${url}/api/execute`, { tool_name: "execute_python", arguments: { code: CODE } }, agent, (answer) => answer.result);
+
+function post(url, body, agent, printed) {
   return new Promise((resolve, reject) => {
-    const headers = { "content-type": "application/json" };
-    const sent = request(`${url}/run`, { method: "POST", headers, agent }, async (response) => {
+    const headers = { "content-type": "application/json", "x-workspace-id": "bench_python" };
+    const sent = request(url, { method: "POST", headers, agent }, async (response) => {
       let text = "";
       for await (const chunk of response) text += chunk;
-      if (response.statusCode === 200 && JSON.parse(text).stdout === PRINTED) resolve();
+      if (response.statusCode === 200 && printed(JSON.parse(text)) === PRINTED) resolve();
       else reject(new Error(`${response.statusCode} ${text}`));
     });
     sent.on("error", reject);
-    sent.end(JSON.stringify({ code: CODE }));
+    sent.end(JSON.stringify(body));
   });
 }
 

@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""Runs Python through the container, end to end: container_test.py TEMPLATE_STATE
+
+`wrangler dev` builds the image of sandbox/Dockerfile and serves the Worker of build/ on a copy of TEMPLATE_STATE; the
+Durable Object starts containers on the Docker engine that answers here. Where there is no registry to pull from, which
+SANDBOX_BASE_IMAGE tells, the image is made from that one, and the server is not compiled in Docker: it is put into it as
+sandbox/build-image compiles it here.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "target/container"
+DOCKER = os.environ.get("WRANGLER_DOCKER_BIN", "docker")
+BUILD_IMAGE = "pegboard-sandbox-build:local"
+# Of its own, so that no other Worker on this engine is taken for it.
+NAME = f"pegboard-test-{os.getpid()}"
+INSTANCES = 2
+IDLE_SECONDS = 10
+
+
+def say(text):
+    print(f"  {text}", flush=True)
+
+
+def docker(*arguments):
+    return subprocess.run([DOCKER, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def names(*options):
+    return docker("ps", *options, "--filter", f"name=workerd-{NAME}", "--format", "{{.Names}}").split()
+
+
+def containers():
+    """Those of ours that run, less the network helpers that workerd puts beside them."""
+    return sorted(name for name in names() if not name.endswith("-proxy"))
+
+
+def eventually(what, seconds, holds):
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"{what}: not within {seconds} s"
+        time.sleep(0.2)
+
+
+def write_config():
+    """wrangler.toml with another folder's paths, the Worker as it is built already, and the settings of this test."""
+    config = tomllib.loads((ROOT / "wrangler.toml").read_text())
+    del config["build"]
+    config["name"] = NAME
+    config["main"] = str(ROOT / config["main"])
+    config["vars"] |= {
+        "AUTH": "open",
+        "SECRET_KEY": "container-test",
+        "SANDBOX_INSTANCES": str(INSTANCES),
+        "SANDBOX_IDLE_SECONDS": str(IDLE_SECONDS),
+    }
+    for container in config["containers"]:
+        container["image"] = str(ROOT / container["image"])
+        container["image_build_context"] = str(ROOT)
+    if base := os.environ.get("SANDBOX_BASE_IMAGE"):
+        subprocess.run([ROOT / "sandbox/build-image", BUILD_IMAGE], check=True, stdout=subprocess.DEVNULL)
+        for container in config["containers"]:
+            container["image_vars"] = {"BASE_IMAGE": base, "BUILD_IMAGE": BUILD_IMAGE}
+    path = FOLDER / "wrangler.json"
+    path.write_text(json.dumps(config))
+    return path
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@contextlib.contextmanager
+def worker(template):
+    """The Worker's URL, and nothing left of it afterwards."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    shutil.copytree(template, FOLDER / "state")
+    config = write_config()
+    url = f"http://127.0.0.1:{(port := free_port())}"
+    command = [ROOT / "node_modules/.bin/wrangler", "dev", "--config", config, "--persist-to", FOLDER / "state"]
+    options = ["--ip", "127.0.0.1", "--port", str(port), "--show-interactive-dev-session=false"]
+    log = FOLDER / "wrangler.log"
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [*command, *options],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        say("building the image and starting wrangler dev")
+        eventually("wrangler dev serves", 900, lambda: process.poll() is not None or answers(url))
+        assert process.poll() is None, "wrangler dev has ended"
+        yield url
+    except BaseException:
+        print(log.read_text(), file=sys.stderr)
+        raise
+    finally:
+        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(20)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        # wrangler leaves the network helpers behind.
+        if left := names("--all"):
+            docker("rm", "--force", *left)
+
+
+def answers(url):
+    with contextlib.suppress(OSError):
+        return urllib.request.urlopen(f"{url}/healthz", timeout=2).status == 200
+    return False
+
+
+class Client:
+    def __init__(self, url, workspace):
+        self.url, self.workspace = url, workspace
+
+    def post(self, path, body):
+        headers = {"Content-Type": "application/json", "X-Workspace-Id": self.workspace}
+        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers)
+        try:
+            with urllib.request.urlopen(request, timeout=90) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{path}: {error.status} {error.read()}") from None
+
+    def execute(self, tool, arguments):
+        return self.post("/api/execute", {"tool_name": tool, "arguments": arguments})
+
+    def python(self, code):
+        return self.execute("execute_python", {"code": code})
+
+
+def prints(answer, expected):
+    assert answer["success"] and answer["result"] == expected, answer
+
+
+def fails(answer, code, told):
+    assert answer["error"] and answer["error"]["code"] == code and told in answer["error"]["message"], answer
+
+
+def tests(url):
+    """Answers the image that was tested."""
+    first = Client(url, "ws_0")
+    assert containers() == [], "nothing is started before it is wanted"
+    begun = time.monotonic()
+    prints(first.python("print(6 * 7)"), "42\n")
+    say(f"a call that starts the container: {time.monotonic() - begun:.1f} s")
+    begun = time.monotonic()
+    for number in range(10):
+        prints(first.python(f"print({number})"), f"{number}\n")
+    say(f"a call of a warm one: {(time.monotonic() - begun) * 100:.0f} ms")
+    (container,) = containers()
+    inspected = json.loads(docker("inspect", container))[0]
+    assert inspected["Config"]["User"] == "65534:65534", inspected["Config"]
+    say("it is not root")
+    routes = Path(f"/proc/{inspected['State']['Pid']}/net/route")
+    # How the kit's network helper cuts the internet off; Cloudflare's own has another way.
+    if "MINIFLARE_CONTAINER_EGRESS_IMAGE" in os.environ and routes.exists():
+        assert not any(line.split()[1] == "00000000" for line in routes.read_text().splitlines()[1:]), routes.read_text()
+        say("it has no route to the internet")
+
+    fails(first.python("print(1 / 0)"), "TOOL_ERROR", "ZeroDivisionError: division by zero")
+    fails(first.python("import socket"), "TOOL_ERROR", "only json, re, typing can be imported")
+    fails(first.python("while True: pass"), "TIMEOUT", "Timed out after 5 s")
+    fails(first.python("x = bytearray(10 ** 9)"), "TOOL_ERROR", "MemoryError")
+    say("errors, time-outs and memory are told as such")
+
+    tool = {
+        "id": "count_words",
+        "version": "1.0.0",
+        "name": "Count words",
+        "description": "Counts the words of a text",
+        "parameters_schema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+        "handler": {"type": "python", "code": "def run(arguments):\n    return len(arguments['text'].split())", "function": "run"},
+    }
+    first.post("/api/tools", tool)
+    prints(first.execute("count_words", {"text": "to be or not"}), 4)
+    say("a registered tool runs in it")
+
+    docker("kill", container)
+    prints(first.python("print('again')"), "again\n")
+    say("a container that was killed is started again")
+    with ThreadPoolExecutor(1) as pool:
+        cut_short = pool.submit(first.python, "while True: pass")
+        time.sleep(1.5)
+        (container,) = containers()
+        docker("kill", container)
+        fails(cut_short.result(), "TIMEOUT", "Timed out after 5 s")
+    say("a call whose container is killed under it is run again")
+
+    for number in range(1, 20):
+        prints(Client(url, f"ws_{number}").python("print(1)"), "1\n")
+    assert len(containers()) == INSTANCES, containers()
+    say(f"workspaces are spread over {INSTANCES} containers")
+
+    # Calls that take all places of one container, and of its queue.
+    slots = max(2, os.cpu_count() or 1)
+    with ThreadPoolExecutor(30 * slots) as pool:
+        busy = [pool.submit(first.python, "while True: pass") for _ in range(30 * slots)]
+        codes = [each.result()["error"]["code"] for each in busy]
+    ran, refused = codes.count("TIMEOUT"), codes.count("UNREACHABLE")
+    assert ran + refused == len(codes) and refused > 0, codes
+    assert ran > slots, f"{ran} calls ran: none in the neighbour"
+    say(f"of {len(codes)} endless calls at once, {ran} ran in two containers, {refused} were told to come back")
+    prints(first.python("print(1)"), "1\n")
+
+    eventually("idle containers are stopped", IDLE_SECONDS * 3, lambda: containers() == [])
+    prints(first.python("print('woken')"), "woken\n")
+    say(f"after {IDLE_SECONDS} s of nothing they are stopped, and started when wanted")
+    return inspected["Image"]
+
+
+@contextlib.contextmanager
+def published(image):
+    """Where a container of the image listens, that nothing is in front of."""
+    name = docker("run", "--detach", "--rm", "--publish", "127.0.0.1::8080", image).strip()
+    try:
+        yield docker("port", name, "8080").split()[0]
+    finally:
+        docker("rm", "--force", name)
+
+
+def attacks(image):
+    say("attacking it (cargo test -p pegboard-sandbox --test there)")
+    with published(image) as address:
+        command = ["cargo", "test", "--quiet", "--locked", "--package", "pegboard-sandbox", "--test", "there"]
+        subprocess.run(command, check=True, env=os.environ | {"SANDBOX_ADDRESS": address}, cwd=ROOT)
+
+
+def main(template):
+    with worker(template) as url:
+        attacks(tests(url))
+    assert containers() == [], "a container was left behind"
+
+
+if __name__ == "__main__":
+    # So that what was started is stopped then too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    main(*sys.argv[1:])

@@ -1,0 +1,35 @@
+# shellcheck shell=bash
+# Sourced after env.sh and processes.sh: the Python sandbox as a plain process of this machine.
+
+# build_sandbox dev|native: sets SANDBOX_BINARY.
+build_sandbox() {
+  say "compiling the Python sandbox"
+  cargo build --quiet --locked --package pegboard-sandbox --profile "$1"
+  SANDBOX_BINARY="${CARGO_TARGET_DIR:-$ROOT/target}/${1/#dev/debug}/pegboard-sandbox"
+}
+
+# start_sandbox LOG [FLAG...]: the server on a free port of this machine alone. Sets SANDBOX_URL; fails where it cannot
+# run. SANDBOX_PYTHON=... for a Python that is not where the server looks.
+start_sandbox() {
+  local log=$1 tries address
+  shift
+  mkdir -p "$(dirname "$log")"
+  # An earlier run's address must not be found in it.
+  : >"$log"
+  # It inherits nothing that code which broke out could use.
+  # shellcheck disable=SC2016 # for the inner shell
+  start bash -c 'log=$1; shift; exec env -i "$@" 2>"$log"' sandbox "$log" \
+    "$SANDBOX_BINARY" --listen 127.0.0.1:0 ${SANDBOX_PYTHON:+--python "$SANDBOX_PYTHON"} "$@"
+  for ((tries = 0; tries < 100; tries++)); do
+    address=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$log" 2>/dev/null) || true
+    [[ -z $address ]] || break
+    kill -0 "$STARTED" 2>/dev/null || break
+    sleep 0.1
+  done
+  if [[ -z ${address:-} ]]; then
+    cat "$log" >&2
+    return 1
+  fi
+  # shellcheck disable=SC2034 # read by whoever sources this
+  SANDBOX_URL="http://$address"
+}
