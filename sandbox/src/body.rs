@@ -23,25 +23,32 @@ pub async fn read(body: Body) -> Result<Vec<u8>, BadBody> {
 
 /// Of a request that is refused anyway.
 pub async fn skip(body: Body) {
-    let _ = timeout(WITHIN, collect(body)).await;
+    let _ = timeout(WITHIN, drain(body, 0)).await;
 }
 
 async fn collect(mut body: Body) -> Result<Vec<u8>, BadBody> {
     let mut bytes = Vec::new();
-    let mut seen = 0;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| BadBody::Broken)?.into_data() else { continue };
-        seen += data.len();
-        if seen <= MAX_BYTES {
-            bytes.extend_from_slice(&data);
-        } else {
-            bytes = Vec::new();
+        let seen = bytes.len() + data.len();
+        if seen > MAX_BYTES {
+            drop((bytes, data));
+            drain(body, seen).await;
+            return Err(BadBody::TooLong);
         }
-        if seen > DRAINED_BYTES {
-            break;
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes)
+}
+
+/// Counts what comes, and keeps nothing of it.
+async fn drain(mut body: Body, mut seen: usize) {
+    while seen <= DRAINED_BYTES {
+        match body.frame().await {
+            Some(Ok(frame)) => seen += frame.data_ref().map_or(0, |data| data.len()),
+            Some(Err(_)) | None => break,
         }
     }
-    if seen > MAX_BYTES { Err(BadBody::TooLong) } else { Ok(bytes) }
 }
 
 #[cfg(test)]
