@@ -26,6 +26,8 @@ pub struct Config {
     pub namespaces: bool,
 }
 
+const MOST_SLOTS: usize = 64;
+
 const NAMES: [&str; 10] = [
     "listen",
     "python",
@@ -56,11 +58,11 @@ impl Config {
             let flagged = arguments.chunks(2).rev().find(|pair| pair[0] == flag).map(|pair| pair[1].clone());
             flagged.or_else(|| environment(&format!("SANDBOX_{}", name.to_uppercase().replace('-', "_"))))
         };
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let config = Self {
             listen: typed(&given, "listen", SocketAddr::from(([127, 0, 0, 1], 8080)))?,
             python: given("python").map(PathBuf::from),
-            slots: typed(&given, "slots", cores)?,
+            slots: typed(&given, "slots", usual_slots(processors))?,
             timeout: Duration::from_secs(typed(&given, "timeout-seconds", 5)?),
             memory_mb: typed(&given, "memory-mb", 50)?,
             user: typed(&given, "user", 65534)?,
@@ -70,7 +72,7 @@ impl Config {
             namespaces: switch(&given, "namespaces")?,
         };
         let sound = [
-            ("slots", (1..=64).contains(&config.slots)),
+            ("slots", (1..=MOST_SLOTS).contains(&config.slots)),
             ("timeout-seconds", (1..=3600).contains(&config.timeout.as_secs())),
             ("memory-mb", (1..=65536).contains(&config.memory_mb)),
             ("user", config.user != 0),
@@ -82,6 +84,11 @@ impl Config {
             None => Ok(config),
         }
     }
+}
+
+/// Two at least: one endless call must not keep everybody waiting.
+fn usual_slots(processors: usize) -> usize {
+    processors.clamp(2, MOST_SLOTS)
 }
 
 fn typed<T: FromStr>(given: &impl Fn(&str) -> Option<String>, name: &str, default: T) -> Result<T> {
@@ -119,6 +126,13 @@ mod tests {
         .unwrap();
         assert_eq!((config.slots, config.memory_mb, config.timeout.as_secs()), (3, 9, 5));
         assert_eq!((config.landlock, config.namespaces), (false, true));
+    }
+
+    #[test]
+    fn slots_follow_the_processors_within_bounds() {
+        assert_eq!([1, 2, 8, 64, 192].map(usual_slots), [2, 2, 8, 64, 64]);
+        let ours = std::thread::available_parallelism().unwrap().get();
+        assert_eq!(parse(&[], &[]).unwrap().slots, usual_slots(ours));
     }
 
     #[test]
