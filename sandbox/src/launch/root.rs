@@ -7,8 +7,8 @@ use std::io::{Error, Result};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// A directory that is everywhere; only in our mount namespace is it hidden.
-const PLACE: &str = "/tmp";
+/// A directory that is everywhere, and has nothing in it that is needed; only in our mount namespace is it hidden.
+const PLACE: &str = "/proc";
 const NOTHING: Option<&str> = None;
 
 /// Whether it was entered. Where not, all is as before, but for what lies hidden under `PLACE`.
