@@ -4,6 +4,7 @@ It never sees what a call is about: it takes descriptors, forks, says who was bo
 is told is described in src/zygote/wire.rs; anything else that it is told ends it, and all its children with it.
 """
 
+import _signal
 import _socket
 import gc
 import os
@@ -21,6 +22,7 @@ WORD = 4
 
 
 def main():
+    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # For us and our children: it is the supervisor's to heed.
     os.closerange(3, MOST_DESCRIPTORS)  # Whoever started the server may have left some open.
     os.environ.clear()  # Python itself adds to the empty one that it was given.
     control = _socket.socket(fileno=CONTROL)
@@ -45,10 +47,12 @@ def serve(control, filter_program):
                 bury(control, descriptor, *running.pop(descriptor))
                 continue
             call, limits, descriptors = receive(control)
-            pid = fork(limits, descriptors, filter_program)
+            pid, pidfd = born(limits, descriptors, filter_program)
             for each in descriptors:
                 os.close(each)
-            pidfd = os.pidfd_open(pid)
+            if pid is None:
+                control.send(b"N" + call)
+                continue
             rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, pidfd.to_bytes(WORD, sys.byteorder))
             control.sendmsg([b"S" + call], [rights])
             running[pidfd] = call, pid
@@ -66,6 +70,20 @@ def receive(control):
     if not known or flags & (_socket.MSG_CTRUNC | _socket.MSG_TRUNC):
         os._exit(65)
     return message[1:9], (int.from_bytes(message[9:17], "little"), int.from_bytes(message[17:21], "little")), descriptors
+
+
+def born(limits, descriptors, filter_program):
+    """A child's process id and pidfd, or none if the system gives none: that is no reason for the others to go."""
+    try:
+        pid = fork(limits, descriptors, filter_program)
+    except OSError:
+        return None, None
+    try:
+        return pid, os.pidfd_open(pid)
+    except OSError:
+        os.kill(pid, _signal.SIGKILL)
+        os.waitpid(pid, 0)
+        return None, None
 
 
 def fork(limits, descriptors, filter_program):

@@ -3,7 +3,7 @@
 use crate::answer::{Answer, Ended, MAX_FRAME_BYTES, Stopped};
 use crate::output::{Captured, KEPT_BYTES, capture};
 use crate::request::Request;
-use crate::zygote::{Born, Zygote};
+use crate::zygote::{Born, Unborn, Zygote};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::fs::File;
@@ -20,7 +20,7 @@ const AFTERWARDS: Duration = Duration::from_secs(2);
 
 /// Why no code was run.
 pub enum NotRun {
-    /// The zygote is of no use any more. With another one it may work.
+    /// The zygote is of no use any more. Once it is gone, it may work with another one.
     Zygote(Error),
     Here(Error),
 }
@@ -28,6 +28,15 @@ pub enum NotRun {
 impl From<Error> for NotRun {
     fn from(cause: Error) -> Self {
         Self::Here(cause)
+    }
+}
+
+impl From<Unborn> for NotRun {
+    fn from(unborn: Unborn) -> Self {
+        match unborn {
+            Unborn::Refused => Self::Here(Error::other("the system gives no process just now")),
+            Unborn::Lost(cause) => Self::Zygote(cause),
+        }
     }
 }
 
@@ -48,7 +57,7 @@ pub async fn run(
     let [stdout, stderr, frame] = [pipe()?, pipe()?, pipe()?];
     let sent = [sealed(&request.task)?, stdout.1, stderr.1, frame.1];
     let descriptors = sent.each_ref().map(AsFd::as_fd);
-    let mut child = zygote.fork(request.limits, descriptors).await.map_err(NotRun::Zygote)?;
+    let mut child = zygote.fork(request.limits, descriptors).await?;
     // With our copies gone, the pipes end when the child does.
     drop(sent);
     let begun = Instant::now();
@@ -79,10 +88,8 @@ pub async fn run(
             ended = &mut ending => (timeout(AFTERWARDS, reading).await.ok(), ended),
         }
     };
-    let (stdout, stderr, frame) = match read {
-        Some((stdout, stderr, frame)) => (stdout?, stderr?, frame?),
-        None => (Captured::default(), Captured::default(), Captured::default()),
-    };
+    // The code was run, whatever could be read of it.
+    let (stdout, stderr, frame) = read.unwrap_or_else(|| (Captured::lost(), Captured::lost(), Captured::lost()));
     Ok(Answer::of(Ended { stopped, exit, stdout, stderr, frame, duration }, request.limits))
 }
 

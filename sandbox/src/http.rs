@@ -4,8 +4,8 @@ use crate::answer::Answer;
 use crate::body::{self, BadBody, MAX_BYTES};
 use crate::gate::{Full, Gate, Slot};
 use crate::limits::Limits;
+use crate::pool::Zygotes;
 use crate::request::Request;
-use crate::zygote::Zygotes;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
@@ -102,7 +102,9 @@ async fn run(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Res
 async fn carry_out(app: Arc<App>, slot: Slot, request: Request, mut answer: oneshot::Sender<std::io::Result<Answer>>) {
     let ended = app.zygotes.call(&request, answer.closed()).await;
     drop(slot);
-    app.calls.fetch_add(1, Ordering::Relaxed);
+    if ended.is_ok() {
+        app.calls.fetch_add(1, Ordering::Relaxed);
+    }
     // Fails if nobody waits for it.
     let _ = answer.send(ended);
 }

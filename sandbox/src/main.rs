@@ -19,6 +19,7 @@ mod launch;
 mod limits;
 mod log;
 mod output;
+mod pool;
 mod request;
 mod serve;
 mod zygote;

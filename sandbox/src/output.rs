@@ -1,6 +1,5 @@
 //! What a call writes: all of it is read, so that it does not block, and the beginning is kept.
 
-use std::io::Result;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::Notify;
 
@@ -16,23 +15,34 @@ pub struct Captured {
     pub cut: bool,
 }
 
-/// Reads to the end, or to a flood, of which `flooded` is told.
-pub async fn capture(mut pipe: impl AsyncRead + Unpin, kept: usize, flooded: &Notify) -> Result<Captured> {
+impl Captured {
+    /// All of it.
+    pub fn lost() -> Self {
+        Self { bytes: Vec::new(), cut: true }
+    }
+}
+
+/// Reads to the end, or to a flood, of which `flooded` is told. What cannot be read is missing, as what is too much.
+pub async fn capture(mut pipe: impl AsyncRead + Unpin, kept: usize, flooded: &Notify) -> Captured {
     let mut captured = Captured::default();
     let mut buffer = vec![0; 16 << 10];
     let mut seen = 0;
     loop {
-        let read = pipe.read(&mut buffer).await?;
-        if read == 0 {
-            return Ok(captured);
-        }
+        let read = match pipe.read(&mut buffer).await {
+            Ok(0) => return captured,
+            Ok(read) => read,
+            Err(_) => {
+                captured.cut = true;
+                return captured;
+            }
+        };
         let room = kept - captured.bytes.len();
         captured.bytes.extend_from_slice(&buffer[..read.min(room)]);
         captured.cut |= read > room;
         seen += read;
         if seen > FLOOD_BYTES {
             flooded.notify_one();
-            return Ok(captured);
+            return captured;
         }
     }
 }
@@ -62,9 +72,26 @@ fn is_begun(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+    use tokio::io::ReadBuf;
 
     async fn captured(bytes: &[u8], kept: usize) -> Captured {
-        capture(bytes, kept, &Notify::new()).await.unwrap()
+        capture(bytes, kept, &Notify::new()).await
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_is_missing() {
+        struct Broken;
+
+        impl AsyncRead for Broken {
+            fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
+                Poll::Ready(Err(std::io::ErrorKind::Other.into()))
+            }
+        }
+
+        let captured = capture((&b"abc"[..]).chain(Broken), KEPT_BYTES, &Notify::new()).await;
+        assert_eq!(captured, Captured { bytes: b"abc".into(), cut: true });
     }
 
     #[tokio::test]
@@ -77,7 +104,7 @@ mod tests {
     #[tokio::test]
     async fn a_flood_is_told() {
         let flooded = Notify::new();
-        let captured = capture(tokio::io::repeat(b'x'), KEPT_BYTES, &flooded).await.unwrap();
+        let captured = capture(tokio::io::repeat(b'x'), KEPT_BYTES, &flooded).await;
         assert!(captured.cut);
         assert_eq!(captured.bytes.len(), KEPT_BYTES);
         flooded.notified().await;

@@ -5,7 +5,7 @@ use crate::gate::Gate;
 use crate::http::{self, App};
 use crate::limits::Limits;
 use crate::log::say;
-use crate::zygote::Zygotes;
+use crate::pool::Zygotes;
 use nix::sys::prctl::{set_child_subreaper, set_dumpable, set_pdeathsig};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal};

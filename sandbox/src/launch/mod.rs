@@ -10,6 +10,9 @@ mod root;
 use crate::config::Config;
 use nix::sys::prctl::set_no_new_privs;
 use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::{Error, Result, Write};
@@ -17,12 +20,20 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
 
 /// The first argument, that makes the binary a launcher.
 pub const LAUNCH: &str = "launch";
 
 /// For the zygote: two for each child, and a few.
 const MAX_DESCRIPTORS: u64 = 256;
+
+/// What takes milliseconds, if the system works.
+const LAUNCHED_WITHIN: Duration = Duration::from_secs(10);
+/// For what is killed to be gone.
+const GONE_WITHIN: Duration = Duration::from_secs(2);
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// What a launcher is to do.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -80,18 +91,38 @@ impl Plan {
 
 /// Starts a launcher, for the supervisor. `control` becomes the zygote's socket.
 pub async fn start(plan: &Plan, control: OwnedFd) -> Result<Launched> {
-    let launcher = tokio::process::Command::new("/proc/self/exe")
-        .arg(LAUNCH)
-        .arg(serde_json::to_string(plan)?)
-        .env_clear()
-        .stdin(control)
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let output = launcher.wait_with_output().await?;
-    if !output.status.success() {
-        return Err(Error::other("Python could not be launched"));
+    let mut launcher = tokio::process::Command::new("/proc/self/exe");
+    launcher.arg(LAUNCH).arg(serde_json::to_string(plan)?).env_clear().stdin(control);
+    let told = gather(launcher, LAUNCHED_WITHIN).await?;
+    Ok(serde_json::from_slice(&told)?)
+}
+
+/// What a program writes until it ends. It gets a process group of its own, of which nobody is left if it fails.
+async fn gather(mut program: tokio::process::Command, within: Duration) -> Result<Vec<u8>> {
+    let program = program.stdout(Stdio::piped()).process_group(0).spawn()?;
+    let group = program.id().and_then(|pid| i32::try_from(pid).ok()).map(Pid::from_raw);
+    match timeout(within, program.wait_with_output()).await {
+        Ok(Ok(output)) if output.status.success() => return Ok(output.stdout),
+        _ => {}
     }
-    Ok(serde_json::from_slice(&output.stdout)?)
+    if let Some(group) = group {
+        let _ = timeout(GONE_WITHIN, end(group)).await;
+    }
+    Err(Error::other("Python could not be launched"))
+}
+
+/// Kills and buries all of a group. What its leader leaves behind is given to us, as the nearest reaper.
+async fn end(group: Pid) {
+    loop {
+        match waitpid(Pid::from_raw(-group.as_raw()), Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) => {
+                let _ = killpg(group, Signal::SIGKILL);
+                sleep(LOOK_EVERY).await;
+            }
+            Ok(_) => {}
+            Err(_) => return,
+        }
+    }
 }
 
 /// The launcher.
@@ -130,4 +161,32 @@ fn spawn(mut command: Command) -> Result<u32> {
     // Python's own output is the supervisor's log.
     let child = command.env_clear().current_dir("/").stdout(std::io::stderr()).spawn()?;
     Ok(child.id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::prctl::set_child_subreaper;
+    use std::time::Instant;
+
+    fn shell(script: &str) -> tokio::process::Command {
+        let mut command = tokio::process::Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[tokio::test]
+    async fn a_launch_ends_in_time_and_leaves_nobody_if_it_fails() {
+        set_child_subreaper(true).unwrap();
+        assert_eq!(gather(shell("echo told"), LAUNCHED_WITHIN).await.unwrap(), b"told\n");
+        let begun = Instant::now();
+        let soon = Duration::from_millis(200);
+        for (script, within) in [("sleep 60 & sleep 60", soon), ("sleep 60 >&2 & exit 3", LAUNCHED_WITHIN)] {
+            assert!(gather(shell(script), within).await.is_err(), "{script}");
+        }
+        assert!(begun.elapsed() < LAUNCHED_WITHIN);
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path().join("children"));
+        let children: String = tasks.map(|list| std::fs::read_to_string(list).unwrap_or_default()).collect();
+        assert_eq!(children, "");
+    }
 }

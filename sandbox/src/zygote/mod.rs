@@ -1,10 +1,7 @@
 //! The warm interpreter, as the supervisor knows it.
 
-mod pool;
 mod process;
 mod wire;
-
-pub use pool::Zygotes;
 
 use crate::filter;
 use crate::launch::{self, Launched, Layers, Plan};
@@ -38,7 +35,25 @@ pub struct Zygote {
     pub born: Instant,
     /// What it occupies itself, and what the memory limit of a call is added to.
     own_bytes: u64,
-    gone: watch::Receiver<bool>,
+    state: watch::Receiver<State>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+enum State {
+    Serving,
+    /// Of no use any more.
+    Leaving,
+    /// Dead, and its children with it.
+    Gone,
+}
+
+/// Why there is no child.
+#[derive(Debug)]
+pub enum Unborn {
+    /// The system gives none just now; the zygote is well.
+    Refused,
+    /// The zygote is of no use any more. Before it is gone there may still be one.
+    Lost(Error),
 }
 
 /// A child that has begun. It does not outlive this.
@@ -57,7 +72,7 @@ struct Link {
 
 /// Who is told of a birth, until it took place, and of the death.
 struct Expected {
-    birth: Option<(oneshot::Sender<Born>, oneshot::Receiver<i32>)>,
+    birth: Option<(oneshot::Sender<Option<Born>>, oneshot::Receiver<i32>)>,
     death: oneshot::Sender<i32>,
 }
 
@@ -69,19 +84,24 @@ impl Zygote {
         ours.set_nonblocking(true)?;
         let Launched { pid, layers } = launch::start(plan, theirs).await?;
         let process = Process::of(pid)?;
-        let control = UnixStream::from_std(ours)?;
-        let python = match timeout(READY_WITHIN, greet(&control)).await {
-            Ok(Ok(Said::Ready { python })) => python,
-            other => return Err(Error::other(format!("Python did not start: {other:?}"))),
+        let (control, python, own_bytes) = match meet(ours, pid).await {
+            Ok(met) => met,
+            Err(cause) => {
+                process.end().await;
+                return Err(cause);
+            }
         };
-        let own_bytes = address_space(pid)?;
         let link = Arc::new(Link { control, expected: Mutex::default(), calls: AtomicU64::new(0) });
-        let (is_gone, gone) = watch::channel(false);
-        tokio::spawn(listen(link.clone(), process, is_gone));
-        Ok(Self { link, pid, python, layers, born: Instant::now(), own_bytes, gone })
+        let (is_in, state) = watch::channel(State::Serving);
+        tokio::spawn(listen(link.clone(), process, is_in));
+        Ok(Self { link, pid, python, layers, born: Instant::now(), own_bytes, state })
     }
 
-    pub async fn fork(&self, limits: Limits, descriptors: [BorrowedFd<'_>; wire::DESCRIPTORS]) -> Result<Born> {
+    pub async fn fork(
+        &self,
+        limits: Limits,
+        descriptors: [BorrowedFd<'_>; wire::DESCRIPTORS],
+    ) -> std::result::Result<Born, Unborn> {
         let id = self.link.calls.fetch_add(1, Ordering::Relaxed);
         let (birth, born) = oneshot::channel();
         let (death, exit) = oneshot::channel();
@@ -91,14 +111,12 @@ impl Zygote {
         let send = || wire::send_call(control.as_fd(), id, address_space, limits.cpu_seconds(), &descriptors);
         if let Err(cause) = control.async_io(Interest::WRITABLE, send).await {
             self.link.expected().remove(&id);
-            return Err(cause);
+            return Err(Unborn::Lost(cause));
         }
         match timeout(BORN_WITHIN, born).await {
-            Ok(born) => born.map_err(|_| Error::other("the zygote is gone")),
-            Err(_) => {
-                self.dismiss();
-                Err(Error::other("the zygote does not answer"))
-            }
+            Ok(Ok(born)) => born.ok_or(Unborn::Refused),
+            Ok(Err(_)) => Err(Unborn::Lost(Error::other("the zygote is gone"))),
+            Err(_) => Err(Unborn::Lost(Error::other("the zygote does not answer"))),
         }
     }
 
@@ -106,8 +124,8 @@ impl Zygote {
         self.link.calls.load(Ordering::Relaxed)
     }
 
-    pub fn is_gone(&self) -> bool {
-        *self.gone.borrow()
+    pub fn is_leaving(&self) -> bool {
+        *self.state.borrow() >= State::Leaving
     }
 
     /// Both sides read the end of the socket: the zygote leaves, and `listen` sees to it that it does.
@@ -115,8 +133,14 @@ impl Zygote {
         let _ = shutdown(&self.link.control, Shutdown::Both);
     }
 
-    pub async fn wait_gone(&self) {
-        let _ = self.gone.clone().wait_for(|gone| *gone).await;
+    pub async fn wait_leaving(&self) {
+        let _ = self.state.clone().wait_for(|state| *state >= State::Leaving).await;
+    }
+
+    /// After this, whoever was born of it runs no more.
+    pub async fn end(&self) {
+        self.dismiss();
+        let _ = self.state.clone().wait_for(|state| *state == State::Gone).await;
     }
 }
 
@@ -157,7 +181,14 @@ impl Link {
             Said::Born { id, pidfd } => match expected.get_mut(&id).and_then(|call| call.birth.take()) {
                 Some((birth, exit)) => {
                     // If nobody waits any more, the child is dropped here, and thereby killed.
-                    let _ = birth.send(Born { pidfd, exit });
+                    let _ = birth.send(Some(Born { pidfd, exit }));
+                    true
+                }
+                None => false,
+            },
+            Said::Unborn { id } => match expected.remove(&id).and_then(|call| call.birth) {
+                Some((birth, _)) => {
+                    let _ = birth.send(None);
                     true
                 }
                 None => false,
@@ -174,7 +205,7 @@ impl Link {
 }
 
 /// Hears the zygote until it ends, by itself or because it talks nonsense, and buries it.
-async fn listen(link: Arc<Link>, process: Process, is_gone: watch::Sender<bool>) {
+async fn listen(link: Arc<Link>, process: Process, is_in: watch::Sender<State>) {
     let why = loop {
         match next(&link.control).await {
             Ok(said) => {
@@ -188,10 +219,21 @@ async fn listen(link: Arc<Link>, process: Process, is_gone: watch::Sender<bool>)
     if !matches!(why, Trouble::Over) {
         say(format!("the zygote is ended: {why:?}"));
     }
-    let _ = is_gone.send(true);
+    let _ = is_in.send(State::Leaving);
+    // Its children have been killed when it is waited for: they die with it.
     process.end().await;
+    let _ = is_in.send(State::Gone);
     // Only now, for those who wait for a child's death go on here.
     link.expected().clear();
+}
+
+/// Its socket, its Python's version, and how much it occupies.
+async fn meet(ours: std::os::unix::net::UnixStream, pid: i32) -> Result<(UnixStream, String, u64)> {
+    let control = UnixStream::from_std(ours)?;
+    match timeout(READY_WITHIN, greet(&control)).await {
+        Ok(Ok(Said::Ready { python })) => Ok((control, python, address_space(pid)?)),
+        other => Err(Error::other(format!("Python did not start: {other:?}"))),
+    }
 }
 
 async fn greet(control: &UnixStream) -> std::result::Result<Said, Trouble> {

@@ -1,26 +1,27 @@
 //! The zygote's process.
 
 use crate::log::say;
-use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use std::io::{Error, Result};
-use std::os::fd::{AsFd, OwnedFd};
 
-/// Killed when dropped.
+/// A child of ours, so that its number is its own until we have waited for it. Killed when dropped.
 pub struct Process {
-    pidfd: OwnedFd,
+    pid: Pid,
+    is_over: bool,
 }
 
 impl Process {
     pub fn of(pid: i32) -> Result<Self> {
         let pid = Pid::from_raw(pid).ok_or_else(|| Error::other("no process id"))?;
-        Ok(Self { pidfd: pidfd_open(pid, PidfdFlags::empty())? })
+        Ok(Self { pid, is_over: false })
     }
 
     /// Kills it, and waits until it is gone.
-    pub async fn end(self) {
+    pub async fn end(mut self) {
         let waited = tokio::task::spawn_blocking(move || {
             self.kill();
-            waitid(WaitId::PidFd(self.pidfd.as_fd()), WaitIdOptions::EXITED)
+            self.is_over = true;
+            waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED)
         });
         if !matches!(waited.await, Ok(Ok(_))) {
             say("a zygote could not be waited for");
@@ -29,13 +30,15 @@ impl Process {
 
     fn kill(&self) {
         // It fails only on one that is dead already.
-        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+        let _ = kill_process(self.pid, Signal::KILL);
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.kill();
+        if !self.is_over {
+            self.kill();
+        }
     }
 }
 

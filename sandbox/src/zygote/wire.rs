@@ -10,6 +10,7 @@
 //! |---|---|---|
 //! | ready | `H`, Python's version | |
 //! | born | `S`, id | the child's pidfd |
+//! | unborn | `N`, id: the system gives no process just now | |
 //! | dead | `X`, id, status (4) | |
 
 use rustix::io::Errno;
@@ -29,6 +30,7 @@ const LONGEST: usize = 64;
 pub enum Said {
     Ready { python: String },
     Born { id: u64, pidfd: OwnedFd },
+    Unborn { id: u64 },
     Dead { id: u64, status: i32 },
 }
 
@@ -89,6 +91,7 @@ fn parse(bytes: &[u8], mut descriptors: Vec<OwnedFd>) -> Option<Said> {
         (b'S', Some(pidfd)) if descriptors.is_empty() => {
             Some(Said::Born { id: u64::from_le_bytes(rest.try_into().ok()?), pidfd })
         }
+        (b'N', None) => Some(Said::Unborn { id: u64::from_le_bytes(rest.try_into().ok()?) }),
         (b'X', None) => {
             let (id, status) = rest.split_first_chunk()?;
             Some(Said::Dead { id: u64::from_le_bytes(*id), status: i32::from_le_bytes(status.try_into().ok()?) })
@@ -116,6 +119,7 @@ mod tests {
     fn words_are_understood() {
         assert!(matches!(parse(b"H3.12.1", vec![]), Some(Said::Ready { python }) if python == "3.12.1"));
         assert!(matches!(parse(b"S\x01\0\0\0\0\0\0\0", vec![null()]), Some(Said::Born { id: 1, .. })));
+        assert!(matches!(parse(b"N\x03\0\0\0\0\0\0\0", vec![]), Some(Said::Unborn { id: 3 })));
         assert!(matches!(
             parse(b"X\x02\0\0\0\0\0\0\0\xf7\xff\xff\xff", vec![]),
             Some(Said::Dead { id: 2, status: -9 })
@@ -124,11 +128,12 @@ mod tests {
 
     #[test]
     fn nothing_else_is() {
-        for bytes in [&b""[..], b"?", b"S", b"S\x01\0\0\0\0\0\0", b"X\x01\0\0\0\0\0\0\0", b"H\xff"] {
+        for bytes in [&b""[..], b"?", b"S", b"S\x01\0\0\0\0\0\0", b"N\x01", b"X\x01\0\0\0\0\0\0\0", b"H\xff"] {
             assert!(parse(bytes, vec![]).is_none(), "{bytes:?}");
         }
         assert!(parse(b"S\x01\0\0\0\0\0\0\0", vec![]).is_none(), "no pidfd");
         assert!(parse(b"S\x01\0\0\0\0\0\0\0", vec![null(), null()]).is_none(), "two");
+        assert!(parse(b"N\x01\0\0\0\0\0\0\0", vec![null()]).is_none(), "one that there is not");
         assert!(parse(b"H3", vec![null()]).is_none(), "one too many");
     }
 

@@ -1,7 +1,6 @@
 //! There is always a zygote: a new one when one dies, and now and then, since its children share its hash seed and
 //! the layout of its memory, before an attacker has learnt much of it.
 
-use super::Zygote;
 use crate::answer::Answer;
 use crate::call::{self, NotRun};
 use crate::config::Config;
@@ -9,6 +8,7 @@ use crate::launch::Plan;
 use crate::limits::Limits;
 use crate::log::say;
 use crate::request::Request;
+use crate::zygote::Zygote;
 use std::future::{Future, pending};
 use std::io::{Error, Result};
 use std::sync::Arc;
@@ -48,21 +48,21 @@ impl Zygotes {
     }
 
     pub fn current(&self) -> Option<Arc<Zygote>> {
-        self.current.borrow().clone().filter(|zygote| !zygote.is_gone())
+        self.current.borrow().clone().filter(|zygote| !zygote.is_leaving())
     }
 
     pub fn started(&self) -> u64 {
         self.started.load(Ordering::Relaxed)
     }
 
-    /// Makes the call, a second time if the zygote died before it could begin.
+    /// Makes the call, a second time if the zygote died before we heard that it had begun.
     pub async fn call(&self, request: &Request, abandoned: impl Future<Output = ()>) -> Result<Answer> {
         tokio::pin!(abandoned);
         let zygote = self.at_hand().await?;
         match call::run(&zygote, request, &mut abandoned).await {
             Err(NotRun::Zygote(_)) => {
-                zygote.dismiss();
-                zygote.wait_gone().await;
+                // A child that we did not hear of may have begun, and must not run beside another one.
+                zygote.end().await;
                 Ok(call::run(&*self.at_hand().await?, request, abandoned).await?)
             }
             ended => Ok(ended?),
@@ -71,7 +71,7 @@ impl Zygotes {
 
     async fn at_hand(&self) -> Result<Arc<Zygote>> {
         let mut current = self.current.subscribe();
-        let ready = current.wait_for(|zygote| zygote.as_ref().is_some_and(|zygote| !zygote.is_gone()));
+        let ready = current.wait_for(|zygote| zygote.as_ref().is_some_and(|zygote| !zygote.is_leaving()));
         match timeout(AT_HAND_WITHIN, ready).await {
             Ok(Ok(zygote)) => zygote.clone().ok_or_else(|| Error::other("no interpreter")),
             Ok(Err(_)) | Err(_) => Err(Error::other("no interpreter could be started")),
@@ -82,7 +82,7 @@ impl Zygotes {
         loop {
             if let Some(zygote) = self.current() {
                 self.until_due(&zygote).await;
-                if zygote.is_gone() {
+                if zygote.is_leaving() {
                     say("the zygote has died; starting another");
                 }
             }
@@ -94,8 +94,11 @@ impl Zygotes {
 
     async fn until_due(&self, zygote: &Zygote) {
         loop {
-            let _ = timeout(LOOK_EVERY, zygote.wait_gone()).await;
-            if zygote.is_gone() || zygote.calls() >= self.recycle_calls || zygote.born.elapsed() >= self.recycle_after {
+            let _ = timeout(LOOK_EVERY, zygote.wait_leaving()).await;
+            if zygote.is_leaving()
+                || zygote.calls() >= self.recycle_calls
+                || zygote.born.elapsed() >= self.recycle_after
+            {
                 return;
             }
         }
