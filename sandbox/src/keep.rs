@@ -1,5 +1,5 @@
-//! The keeper: holds the port, so that nobody is turned away, and starts the supervisor anew if it is killed. It does
-//! so little that there is little in it to go wrong.
+//! The keeper: holds the port, so that nobody is turned away, and starts the supervisor anew if it ends. It does so
+//! little that there is little in it to go wrong.
 
 use crate::config::Config;
 use crate::log::say;
@@ -7,10 +7,10 @@ use nix::sys::prctl::set_dumpable;
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
-use std::io::{Error, Result};
+use std::io::{Error, Read, Result};
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -26,19 +26,21 @@ pub fn main(config: &Config, arguments: &[String]) -> Result<()> {
     set_dumpable(false)?;
     let signals = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGCHLD].into_iter().collect::<SigSet>();
     signals.thread_block()?;
-    let mut stopping = false;
+    let (mut stopping, mut has_served) = (false, false);
     loop {
         let begun = Instant::now();
-        let supervisor = serve(&listener, arguments)?;
+        let mut supervisor = serve(&listener, arguments)?;
         let ended = attend(&supervisor, &signals, &mut stopping)?;
+        has_served |= said_that_it_serves(&mut supervisor);
         match ended {
-            // It has left by itself: because it was told to, or because it found that it cannot work here.
+            // It was told to.
             WaitStatus::Exited(_, 0) => return Ok(()),
-            WaitStatus::Exited(_, status) => {
+            // It cannot work here. Where one could, this will pass.
+            WaitStatus::Exited(_, status) if stopping || !has_served => {
                 return Err(Error::other(format!("the server ended with status {status}")));
             }
             _ if stopping => return Ok(()),
-            how => say(format!("the server was killed, starting it anew: {how:?}")),
+            how => say(format!("the server has ended, starting it anew: {how:?}")),
         }
         if begun.elapsed() < SOON {
             sleep(SOON);
@@ -48,7 +50,12 @@ pub fn main(config: &Config, arguments: &[String]) -> Result<()> {
 
 fn serve(listener: &TcpListener, arguments: &[String]) -> Result<Child> {
     let listener = OwnedFd::from(listener.try_clone()?);
-    Command::new("/proc/self/exe").arg(SERVE).args(arguments).stdin(listener).spawn()
+    Command::new("/proc/self/exe").arg(SERVE).args(arguments).stdin(listener).stdout(Stdio::piped()).spawn()
+}
+
+/// Of one that is dead, which alone had the other end of the pipe: see `serve::tell_keeper`.
+fn said_that_it_serves(supervisor: &mut Child) -> bool {
+    supervisor.stdout.take().is_some_and(|mut said| said.read(&mut [0]).is_ok_and(|read| read > 0))
 }
 
 /// Passes signals on, and buries, until the supervisor is dead.

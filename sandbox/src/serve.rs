@@ -9,12 +9,19 @@ use crate::pool::Zygotes;
 use nix::sys::prctl::{set_child_subreaper, set_dumpable, set_pdeathsig};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal};
-use std::io::Result;
+use std::future::Future;
+use std::io::{Error, Result, Write};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
+use tokio::time::sleep;
+
+/// What a call may take besides its own time, when we are told to stop: waiting for a slot, being killed, being answered.
+const BESIDES: Duration = Duration::from_secs(5);
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn run(config: Config) -> Result<()> {
@@ -33,10 +40,31 @@ pub async fn run(config: Config) -> Result<()> {
     let zygotes = Zygotes::start(&config).await?;
     let layers = zygotes.current().map(|zygote| zygote.layers.clone()).unwrap_or_default();
     let listener = listener()?;
+    tell_keeper()?;
     say(format!("listening on {} behind {layers}", listener.local_addr()?));
     let app =
         Arc::new(App { zygotes, gate: Gate::new(config.slots), limits: Limits::of(&config), calls: AtomicU64::new(0) });
-    axum::serve(listener, http::router(app)).with_graceful_shutdown(told_to_stop).await
+    let (stop, stopping) = oneshot::channel();
+    let told = async {
+        told_to_stop.await;
+        let _ = stop.send(());
+    };
+    let overdue = async {
+        let _ = stopping.await;
+        sleep(config.timeout + BESIDES).await;
+    };
+    tokio::select! {
+        ended = axum::serve(listener, http::router(app)).with_graceful_shutdown(told).into_future() => ended,
+        // All calls are over. Somebody keeps a connection open without a whole request.
+        () = overdue => Ok(()),
+    }
+}
+
+/// That we could begin. Our standard output is a pipe to the keeper and to nobody else, so this fails if the keeper died
+/// before its death was made ours.
+fn tell_keeper() -> Result<()> {
+    let told = std::io::stdout().write_all(b"serving\n").and_then(|()| std::io::stdout().flush());
+    told.map_err(|cause| Error::other(format!("the keeper is gone: {cause}")))
 }
 
 /// The keeper's, which came as our standard input.
