@@ -1,6 +1,7 @@
 """What the code sees. All of it is for friendliness: nothing here keeps anybody in."""
 
 import builtins
+import io
 import sys
 
 import report
@@ -22,6 +23,7 @@ def run(request):
 
 
 def _compile(code):
+    report.remember(code)
     try:
         return compile(code, report.FILENAME, "exec", dont_inherit=True)
     except MemoryError:
@@ -40,6 +42,21 @@ def _open(*_arguments, **_options):
     raise PermissionError("there are no files here: open() is not available")
 
 
+def _print(*values, file=None, flush=False, **options):
+    """Says it at once, half a line too: the code may be stopped before the other half."""
+    flush = flush or isinstance(sys.stdout if file is None else file, io.TextIOWrapper)
+    builtins.print(*values, file=file, flush=flush, **options)
+
+
+_print.__name__ = _print.__qualname__ = "print"
+
 # The code's own, made once: a call has a copy of all memory anyway. Modules keep the real ones, and so can go on
 # importing what they need.
-_builtins = {**vars(builtins), "__import__": _import, "open": _open, "exit": sys.exit, "quit": sys.exit}
+_builtins = {
+    **vars(builtins),
+    "__import__": _import,
+    "exit": sys.exit,
+    "open": _open,
+    "print": _print,
+    "quit": sys.exit,
+}

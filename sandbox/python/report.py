@@ -10,6 +10,7 @@ MAX_RESULT_BYTES = 1 << 20
 MAX_ERROR_CHARACTERS = 16_000
 NO_MEMORY = b'{"kind":"memory","error":"MemoryError: the code needs more memory than it may have"}'
 
+_name_of = vars(type)["__name__"].__get__  # Not what a class may say of itself.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
@@ -19,6 +20,18 @@ class BadSource(Exception):
 
 class BadResult(Exception):
     """What a function returned cannot be passed on, for a reason that is its text."""
+
+
+class _Source(str):
+    """The code, with the lines that Python counts: there are other characters that end one for `str`."""
+
+    def splitlines(self):
+        return [line.rstrip("\n") for line in io.StringIO(self, newline=None)]
+
+
+def remember(code):
+    """Lets warnings and tracebacks show the code's lines. They are made when somebody asks for them."""
+    linecache.cache[FILENAME] = (lambda: _Source(code),)
 
 
 def as_json(function, result):
@@ -39,11 +52,14 @@ def succeeded(result):
 
 
 def left(error, in_function):
-    """The code wanted to stop."""
-    status = error.code if isinstance(error.code, int) else int(error.code is not None)
-    if status == 0 and not in_function:
-        return succeeded(None), 0
-    return _frame("exception", f"SystemExit: {error.code}"), status & 0xFF or 1
+    """The code wanted to stop. What it says may be an object of its own, that fails when it is looked at."""
+    try:
+        status = int(error.code) if isinstance(error.code, int) else int(error.code is not None)
+        if status == 0 and not in_function:
+            return succeeded(None), 0
+        return _frame("exception", f"SystemExit: {error.code}"), status & 0xFF or 1
+    except BaseException:
+        return _frame("exception", "SystemExit"), 1
 
 
 def failed(error, code):
@@ -51,7 +67,7 @@ def failed(error, code):
     try:
         return _describe(error, code), 1
     except BaseException:
-        return NO_MEMORY if isinstance(error, MemoryError) else _frame("exception", type(error).__name__), 1
+        return NO_MEMORY if isinstance(error, MemoryError) else _frame("exception", _name_of(type(error))), 1
 
 
 def _describe(error, code):
@@ -65,16 +81,11 @@ def _describe(error, code):
 
 def _told(error, code):
     """The traceback as Python prints it, less all lines that are not of the code itself."""
-    lines = io.StringIO(code + "\n", newline=None).readlines()
-    linecache.cache[FILENAME] = (len(code), None, lines, FILENAME)
+    remember(code)
     told = traceback.TracebackException.from_exception(error, limit=_bound(error), compact=True)
     _keep_own(told)
     # Running out of memory tends to happen again while it is handled, which says nothing.
-    text = "".join(told.format(chain=not isinstance(error, MemoryError))).strip("\n")
-    if len(text) > MAX_ERROR_CHARACTERS:
-        half = MAX_ERROR_CHARACTERS // 2
-        text = f"{text[:half]}\n…\n{text[-half:]}"
-    return text
+    return "".join(told.format(chain=not isinstance(error, MemoryError))).strip("\n")
 
 
 def _bound(error):
@@ -93,4 +104,7 @@ def _keep_own(told):
 
 
 def _frame(kind, error):
+    if len(error) > MAX_ERROR_CHARACTERS:
+        half = MAX_ERROR_CHARACTERS // 2
+        error = f"{error[:half]}\n…\n{error[-half:]}"
     return _encode({"kind": kind, "error": error}).encode(errors="replace")
