@@ -1,87 +1,21 @@
-//! Runs every attack in every configuration. After each one a plain call must find all as it was, and nothing may be
-//! left of it.
-//!
-//! A file of attacks is Python. What stands before the first attack is put before each of them. An attack begins with
-//! `#: name -> outcome`, where the outcome is `ok` or kinds of error, separated by `|`, followed by any of `prints=TEXT`,
-//! `time=SECONDS` and `memory=MB`. Whatever an attack prints, if it prints ESCAPED it has succeeded. `SYS_name` is the
-//! number of a system call.
+//! Runs every attack in every configuration. Nothing may be left of it.
 
-use crate::generated;
+use crate::attacks::{PLAIN, Targets, attacks};
 use crate::processes;
-use crate::server::{Client, Server};
-use nix::libc;
-use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use crate::server::{Server, in_every_configuration};
+use serde_json::json;
 
-pub struct Attack {
-    pub name: String,
-    pub code: String,
-    pub outcomes: Vec<String>,
-    pub prints: Option<String>,
-    pub limits: Value,
-}
-
-const FILES: [&str; 9] = [
-    include_str!("attacks/imports.py"),
-    include_str!("attacks/python.py"),
-    include_str!("attacks/files.py"),
-    include_str!("attacks/processes.py"),
-    include_str!("attacks/network.py"),
-    include_str!("attacks/kernel.py"),
-    include_str!("attacks/memory.py"),
-    include_str!("attacks/time.py"),
-    include_str!("attacks/output.py"),
-];
-
-/// Uses what attacks like to spoil.
-const PLAIN: &str = "
-import json, re, typing
-print(json.dumps([1]), json.loads('{\"a\": 2}'), re.sub('a+', 'b', 'caat'), typing.List[int])
-print(len('abc'), sorted({3, 1}), sum([1, 2]), isinstance(1, int), typing.sys.getrecursionlimit())
-";
-const PLAINLY: &str = "[1] {'a': 2} cbt typing.List[int]\n3 [1, 3] 3 True 1000\n";
-
-/// At the same time, for they mostly wait.
 #[test]
 fn every_attack_is_stopped_in_every_configuration() {
-    const BARE: &[&str] = &["--landlock", "off", "--namespaces", "off"];
-    std::thread::scope(|scope| {
-        scope.spawn(|| run_all("unprivileged, all layers", &Server::start_unprivileged(&[])));
-        scope.spawn(|| run_all("unprivileged, seccomp and rlimits alone", &Server::start_unprivileged(BARE)));
-        if processes::are_root() {
-            scope.spawn(|| run_all("root, all layers", &Server::start(&[])));
-            scope.spawn(|| run_all("root, seccomp and rlimits alone", &Server::start(BARE)));
-        } else {
-            eprintln!("SKIPPED: what a server that is started as root does, for these tests are not");
-        }
-    });
-}
-
-/// In a container, for one: SANDBOX_ADDRESS=127.0.0.1:8080. What is left of an attack cannot be seen from here, but
-/// by the calls that follow.
-#[test]
-fn every_attack_is_stopped_by_a_server_that_is_there() {
-    let Ok(address) = std::env::var("SANDBOX_ADDRESS") else { return };
-    let server = Client::of(address);
-    let broken: Vec<String> = attacks()
-        .iter()
-        .filter_map(|attack| attack.run(&server).err().map(|how| format!("{}: {how}", attack.name)))
-        .collect();
-    assert!(broken.is_empty(), "{} attacks:\n{}", broken.len(), broken.join("\n"));
-    assert_eq!(server.health()["queue"]["running"], 0);
-}
-
-fn attacks() -> Vec<Attack> {
-    FILES.iter().flat_map(|file| parse(file)).chain(generated::attacks()).collect()
+    in_every_configuration(&[], run_all);
 }
 
 fn run_all(configuration: &str, server: &Server) {
     let layers = server.health()["layers"].clone();
-    let bare = configuration.ends_with("alone");
-    assert!(!bare || (layers["landlock"].is_null() && layers["namespaces"] == json!([])), "{layers}");
-    let attacks = attacks();
     server.run_code(PLAIN);
     let (supervisor, zygote) = (server.supervisor(), server.zygote());
+    // In a namespace of its own the zygote is the first, and the supervisor has no number.
+    let attacks = attacks(Targets { zygote: if layers["namespaces"] == json!([]) { zygote } else { 1 }, supervisor });
     let before = (processes::resident_kib(zygote), processes::resident_kib(supervisor));
     let mut broken = Vec::new();
     for (done, attack) in attacks.iter().enumerate() {
@@ -100,103 +34,4 @@ fn run_all(configuration: &str, server: &Server) {
     assert_eq!((server.supervisor(), server.zygote()), (supervisor, zygote), "one was lost: {}", server.log());
     let after = (processes::resident_kib(zygote), processes::resident_kib(supervisor));
     assert!(after.0 < before.0 + 4096 && after.1 < before.1 + 32_768, "memory is left: {before:?} {after:?}");
-}
-
-impl Attack {
-    fn run(&self, server: &Client) -> Result<(), String> {
-        let begun = Instant::now();
-        let answer = server.post(&json!({"code": self.code, "limits": self.limits}));
-        let took = begun.elapsed();
-        let told = answer.to_string();
-        let outcome = answer["error_kind"].as_str().unwrap_or("ok");
-        // Not in the error: there, a traceback may show the line that would have printed it.
-        if ["stdout", "stderr", "result"].iter().any(|part| answer[part].to_string().contains("ESCAPED")) {
-            return Err(format!("it got out: {told:.600}"));
-        }
-        if !self.outcomes.iter().any(|each| each == outcome) {
-            return Err(format!("{outcome} instead of {:?}: {told:.600}", self.outcomes));
-        }
-        if self.prints.as_ref().is_some_and(|prints| answer["stdout"].as_str().unwrap().trim_end() != prints) {
-            return Err(format!("it printed something else: {told:.600}"));
-        }
-        let limit = Duration::from_secs_f64(self.limits["timeout_seconds"].as_f64().unwrap_or(5.0));
-        if took > limit + Duration::from_secs(2) {
-            return Err(format!("it took {took:?}"));
-        }
-        let begun = Instant::now();
-        let plain = server.run_code(PLAIN);
-        if plain["stdout"] != PLAINLY || begun.elapsed() > Duration::from_secs(2) {
-            return Err(format!("the next call, after {:?}: {plain}", begun.elapsed()));
-        }
-        Ok(())
-    }
-}
-
-fn parse(file: &str) -> Vec<Attack> {
-    let mut parts = file.split("\n#: ");
-    let before = parts.next().unwrap();
-    parts
-        .map(|part| {
-            let (head, code) = part.split_once('\n').unwrap();
-            let (name, rest) = head.split_once(" -> ").unwrap_or_else(|| panic!("{head}"));
-            let mut words = rest.split(' ');
-            let outcomes = words.next().unwrap().split('|').map(str::to_owned).collect();
-            let mut attack = Attack {
-                name: name.into(),
-                code: numbered(&format!("{before}\n{code}")),
-                outcomes,
-                prints: None,
-                limits: json!({}),
-            };
-            for word in words {
-                match word.split_once('=').unwrap_or_else(|| panic!("{head}")) {
-                    ("prints", text) => attack.prints = Some(text.into()),
-                    ("time", seconds) => attack.limits["timeout_seconds"] = json!(seconds.parse::<f64>().unwrap()),
-                    ("memory", mb) => attack.limits["memory_mb"] = json!(mb.parse::<u64>().unwrap()),
-                    _ => panic!("{head}"),
-                }
-            }
-            attack
-        })
-        .collect()
-}
-
-fn numbered(code: &str) -> String {
-    let numbers = [
-        ("SYS_socketpair", libc::SYS_socketpair),
-        ("SYS_socket", libc::SYS_socket),
-        ("SYS_connect", libc::SYS_connect),
-        ("SYS_openat", libc::SYS_openat),
-        ("SYS_memfd_create", libc::SYS_memfd_create),
-        ("SYS_clone3", libc::SYS_clone3),
-        ("SYS_clone", libc::SYS_clone),
-        ("SYS_execveat", libc::SYS_execveat),
-        ("SYS_execve", libc::SYS_execve),
-        ("SYS_ptrace", libc::SYS_ptrace),
-        ("SYS_process_vm_readv", libc::SYS_process_vm_readv),
-        ("SYS_process_vm_writev", libc::SYS_process_vm_writev),
-        ("SYS_pidfd_open", libc::SYS_pidfd_open),
-        ("SYS_pidfd_getfd", libc::SYS_pidfd_getfd),
-        ("SYS_pidfd_send_signal", libc::SYS_pidfd_send_signal),
-        ("SYS_io_uring_setup", libc::SYS_io_uring_setup),
-        ("SYS_userfaultfd", libc::SYS_userfaultfd),
-        ("SYS_bpf", libc::SYS_bpf),
-        ("SYS_perf_event_open", libc::SYS_perf_event_open),
-        ("SYS_keyctl", libc::SYS_keyctl),
-        ("SYS_add_key", libc::SYS_add_key),
-        ("SYS_prctl", libc::SYS_prctl),
-        ("SYS_seccomp", libc::SYS_seccomp),
-        ("SYS_unshare", libc::SYS_unshare),
-        ("SYS_setns", libc::SYS_setns),
-        ("SYS_prlimit64", libc::SYS_prlimit64),
-        ("SYS_personality", libc::SYS_personality),
-        ("SYS_shmget", libc::SYS_shmget),
-        ("SYS_mmap", libc::SYS_mmap),
-        ("SYS_mprotect", libc::SYS_mprotect),
-        ("SYS_pkey_mprotect", libc::SYS_pkey_mprotect),
-        ("SYS_brk", libc::SYS_brk),
-        ("SYS_futex", libc::SYS_futex),
-        ("SYS_madvise", libc::SYS_madvise),
-    ];
-    numbers.iter().fold(code.to_owned(), |code, (name, number)| code.replace(name, &number.to_string()))
 }

@@ -1,7 +1,7 @@
 //! What the server promises those who call it.
 
-use crate::processes::eventually;
-use crate::server::Server;
+use crate::processes::{self, eventually};
+use crate::server::{Server, in_every_configuration};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
@@ -70,6 +70,54 @@ fn tracebacks_have_the_lines_of_the_code_alone() {
 }
 
 #[test]
+fn warnings_show_the_line_they_are_about() {
+    let server = Server::start(&[]);
+    // Python counts no line where the form feed is.
+    let answer = server.run_code("x = 1\n'\u{c}'\nprint(1 is 1)");
+    assert_eq!(answer["stdout"], "True\n");
+    let told = answer["stderr"].as_str().unwrap();
+    assert!(told.starts_with("main.py:3: SyntaxWarning: ") && told.ends_with("\n  print(1 is 1)\n"), "{told}");
+}
+
+#[test]
+fn however_code_stops_it_is_told() {
+    let server = Server::start(&[]);
+    let told = |code: &str| {
+        let answer = server.run_code(code);
+        assert_eq!((&answer["error_kind"], &answer["stderr"]), (&json!("exception"), &json!("")), "{code}: {answer}");
+        (answer["error"].as_str().unwrap().to_owned(), answer["exit"].as_i64().unwrap())
+    };
+    let is = |error: &str, exit: i64| (error.to_owned(), exit);
+    assert_eq!(told("exit(3)"), is("SystemExit: 3", 3));
+    assert_eq!(told("exit(256)"), is("SystemExit: 256", 1));
+    assert_eq!(told("exit('why')"), is("SystemExit: why", 1));
+    let odd = "class Odd(int):\n    def __and__(self, other): return 'x'\n    __eq__ = None\n";
+    assert_eq!(told(&format!("{odd}exit(Odd(3))")), is("SystemExit: 3", 3));
+    let silent = "class Silent:\n    def __str__(self): 1 / 0\n";
+    assert_eq!(told(&format!("{silent}exit(Silent())")), is("SystemExit", 1));
+    let mute = "class Mute(SystemExit):\n    code = property(lambda self: 1 / 0)\n";
+    assert_eq!(told(&format!("{mute}raise Mute")), is("SystemExit", 1));
+    let nameless = "class Meta(type):\n    __name__ = __module__ = property(lambda self: 1 / 0)\nclass Named(Exception, metaclass=Meta): pass\n";
+    assert_eq!(told(&format!("{nameless}raise Named")), is("Named", 1));
+    let (error, exit) = told("exit('x' * 2_000_000)");
+    assert!(exit == 1 && error.starts_with("SystemExit: xxx") && error.len() < 17_000, "{}", error.len());
+    // Whatever gets past all that ends it, and shows nothing of the server's own.
+    let answer = server.run_code("import typing\ndel typing.sys.modules['report']._frame\n1 / 0");
+    assert_eq!((&answer["error_kind"], &answer["exit"], &answer["stderr"]), (&json!("killed"), &json!(1), &json!("")));
+}
+
+#[test]
+fn half_a_line_is_not_lost() {
+    let server = Server::start(&[]);
+    let code = "import typing\nprint('whole')\nprint('half', end='')\nprint('e', end='', file=typing.sys.stderr)\nwhile True: pass";
+    let answer = server.post(&json!({"code": code, "limits": {"timeout_seconds": 0.5}}));
+    assert_eq!((&answer["stdout"], &answer["stderr"]), (&json!("whole\nhalf"), &json!("e")));
+    // What is written to may be anything that can be written to.
+    let code = "class Own:\n    def write(self, text): said.append(text)\nsaid = []\nprint('a', 1, sep='-', file=Own())\nprint(said)";
+    assert_eq!(server.run_code(code)["stdout"], "['a', '-', '1', '\\n']\n");
+}
+
+#[test]
 fn functions_are_called_with_their_arguments() {
     let server = Server::start(&[]);
     let call =
@@ -116,6 +164,7 @@ fn what_code_may_use_works() {
         "import typing\n@typing.runtime_checkable\nclass P(typing.Protocol):\n    def x(self): ...\nprint(isinstance(1, P))",
         "from typing import NamedTuple, TypedDict, get_type_hints\nclass A(NamedTuple):\n    a: int\nprint(A(1), get_type_hints(A))",
         "print('é'.encode('latin-1'), 'x'.encode('utf-16'), b'\\x80'.decode('cp1252'), 'é'.encode('ascii', 'replace'))",
+        "print('ł'.encode('iso8859-2'), 'ж'.encode('koi8-r'), 'bücher.example'.encode('idna'), 'é'.encode('utf-7'))",
         "import re\nprint(re.findall(r'(?i)\\bÉ\\w+', 'élan Été'), re.compile('x', re.VERBOSE | re.DOTALL))",
         "import json\nprint(json.dumps({'é': [1]}, indent=2, sort_keys=True, ensure_ascii=False), json.JSONDecoder().raw_decode('1 x'))",
         "x = 10 ** 4000 // 3 ** 2000\nprint(len(str(x)))",
@@ -173,6 +222,31 @@ fn bad_requests_are_refused() {
     }
     let chunked = b"POST /run HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n13\r\n{\"code\":\"print(1)\"}\r\n0\r\n\r\n";
     assert_eq!(exchange(&server, chunked).0, 200);
+}
+
+#[test]
+fn what_is_refused_is_not_kept() {
+    let server = Server::start(&[]);
+    let supervisor = server.supervisor();
+    server.run_code("");
+    let before = processes::peak_kib(supervisor);
+    let length = 4 << 20;
+    let head = format!("POST /run HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n");
+    std::thread::scope(|scope| {
+        for _ in 0..48 {
+            scope.spawn(|| {
+                let mut stream = server.raw();
+                stream.write_all(head.as_bytes()).unwrap();
+                // All but the end, which is waited for, until it was too long.
+                let _ = stream.write_all(&vec![b' '; length - 1]);
+                let mut answer = String::new();
+                let _ = stream.take(12).read_to_string(&mut answer);
+                assert_eq!(answer, "HTTP/1.1 415");
+            });
+        }
+    });
+    let grown = processes::peak_kib(supervisor) - before;
+    assert!(grown < 48 << 10, "{grown} KiB");
 }
 
 #[test]
@@ -249,21 +323,21 @@ fn a_full_house_says_so() {
 
 #[test]
 fn racing_calls_do_not_meet() {
-    let server = Server::start(&["--slots", "4"]);
-    std::thread::scope(|scope| {
-        for caller in 0..12 {
-            let server = &server;
-            scope.spawn(move || {
-                for round in 0..10 {
-                    let mine = format!("{caller}-{round}");
-                    let code = "def f(a):\n    print(a['mine'])\n    return [a['mine']] * 3";
-                    let answer = server.post(&json!({"code": code, "function": "f", "arguments": {"mine": mine}}));
-                    assert_eq!(answer["stdout"], format!("{mine}\n"));
-                    assert_eq!(answer["result"], json!([mine, mine, mine]));
-                }
-            });
-        }
+    in_every_configuration(&["--slots", "4"], |configuration, server| {
+        std::thread::scope(|scope| {
+            for caller in 0..12 {
+                scope.spawn(move || {
+                    for round in 0..10 {
+                        let mine = format!("{caller}-{round}");
+                        let code = "def f(a):\n    print(a['mine'])\n    return [a['mine']] * 3";
+                        let answer = server.post(&json!({"code": code, "function": "f", "arguments": {"mine": mine}}));
+                        assert_eq!(answer["stdout"], format!("{mine}\n"), "{configuration}");
+                        assert_eq!(answer["result"], json!([mine, mine, mine]), "{configuration}");
+                    }
+                });
+            }
+        });
+        server.assert_clean("the race");
+        assert_eq!(server.health()["calls"], 120, "{configuration}");
     });
-    server.assert_clean("the race");
-    assert_eq!(server.health()["calls"], 120);
 }

@@ -1,6 +1,6 @@
 //! Attacks that would be unreadable as files.
 
-use crate::catalogue::Attack;
+use crate::attacks::Attack;
 use nix::libc;
 use serde_json::json;
 

@@ -1,10 +1,14 @@
 //! Who dies, who comes back, and what is left behind.
 
 use crate::processes::{self, eventually, is_alive, signal};
-use crate::server::{Server, binary, python};
-use rustix::process::Signal;
+use crate::server::{OwnPython, Server, binary, in_every_configuration, python};
+use rustix::process::{Pid, Signal};
+use serde_json::json;
+use std::fs;
 use std::io::{Read, Write};
-use std::process::Stdio;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const ENDLESS: &str = r#"{"code":"while True: pass"}"#;
@@ -22,37 +26,149 @@ fn running(server: &Server) -> u64 {
 
 #[test]
 fn a_client_that_leaves_takes_its_call_along() {
-    let server = Server::start(&[]);
-    for _ in 0..3 {
-        let stream = begin(&server, ENDLESS);
-        eventually("it runs", || running(&server) == 1);
-        let begun = Instant::now();
-        drop(stream);
-        eventually("it is gone", || running(&server) == 0);
-        assert!(begun.elapsed() < Duration::from_secs(2));
-        server.assert_clean("a disconnect");
-    }
+    in_every_configuration(&[], |configuration, server| {
+        for _ in 0..3 {
+            let stream = begin(server, ENDLESS);
+            eventually("it runs", || running(server) == 1);
+            let begun = Instant::now();
+            drop(stream);
+            eventually("it is gone", || running(server) == 0);
+            assert!(begun.elapsed() < Duration::from_secs(2), "{configuration}");
+            server.assert_clean("a disconnect");
+        }
+    });
 }
 
 #[test]
 fn clients_that_leave_at_once_leave_nothing() {
-    let server = Server::start(&[]);
-    for round in 0..60 {
-        let stream = begin(&server, ENDLESS);
-        // Some before the body is read, some before the fork, some after.
-        std::thread::sleep(Duration::from_micros(100 * round));
-        drop(stream);
-    }
-    let mut half = server.raw();
-    half.write_all(b"POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{")
-        .unwrap();
-    drop(half);
-    eventually("all are gone", || {
-        let queue = &server.health()["queue"];
-        queue["running"] == 0 && queue["waiting"] == 0
+    const HALF: &[u8] =
+        b"POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{";
+    in_every_configuration(&[], |configuration, server| {
+        for round in 0..60 {
+            let stream = begin(server, ENDLESS);
+            // Some before the body is read, some before the fork, some after.
+            std::thread::sleep(Duration::from_micros(100 * round));
+            drop(stream);
+        }
+        let mut half = server.raw();
+        half.write_all(HALF).unwrap();
+        drop(half);
+        eventually("all are gone", || {
+            let queue = &server.health()["queue"];
+            queue["running"] == 0 && queue["waiting"] == 0
+        });
+        server.assert_clean("many disconnects");
+        assert_eq!(server.run_code("print(1)")["stdout"], "1\n", "{configuration}");
     });
-    server.assert_clean("many disconnects");
+}
+
+#[test]
+fn an_interrupt_is_not_for_python() {
+    let server = Server::start(&[]);
+    let zygote = server.zygote();
+    let code = r#"{"code":"import typing\nprint(1)\ntyping.sys.modules['time'].sleep(1)\nprint(2)"}"#;
+    let mut under_way = begin(&server, code);
+    eventually("it runs", || !processes::children(u32::try_from(zygote).unwrap()).is_empty());
+    let [child] = processes::children(u32::try_from(zygote).unwrap())[..] else { panic!("one runs") };
+    signal(zygote, Signal::INT);
+    signal(child, Signal::INT);
+    let mut buffer = [0; 2048];
+    let read = under_way.read(&mut buffer).unwrap();
+    let answer = String::from_utf8_lossy(&buffer[..read]);
+    assert!(answer.contains(r#""stdout":"1\n2\n""#), "{answer}");
+    assert_eq!(server.zygote(), zygote);
+    assert!(!server.log().contains("Traceback"), "{}", server.log());
+    // Who interrupts the server at a terminal does not even reach it.
+    let group = |pid: i32| rustix::process::getpgid(Pid::from_raw(pid)).unwrap();
+    assert_ne!(group(zygote), group(server.supervisor()));
+}
+
+#[test]
+fn a_call_that_gets_no_process_is_refused_alone() {
+    let server = Server::start(&[]);
+    let (zygote, calls) = (server.zygote(), server.health()["calls"].clone());
+    // By its own user, for root need not be one that may.
+    const LIMIT: &str = "
+import resource, sys
+process, most = map(int, sys.argv[1:])
+_, hard = resource.prlimit(process, resource.RLIMIT_NPROC)
+resource.prlimit(process, resource.RLIMIT_NPROC, (most or hard, hard))
+";
+    let limit = |most: &str| {
+        let mut command = Command::new(python());
+        command.args(["-I", "-c", LIMIT, &zygote.to_string(), most]);
+        if let Some(user) = server.user {
+            command.uid(user).gid(user);
+        }
+        assert!(command.status().unwrap().success());
+    };
+    limit("1");
+    let mut refused = server.send(&json!({"code": "print(1)"}));
+    assert_eq!(refused.status(), 503);
+    let told = refused.body_mut().read_to_string().unwrap();
+    assert!(told.contains("the system gives no process just now"), "{told}");
+    assert_eq!(server.health()["calls"], calls, "it was not run");
+    limit("0");
     assert_eq!(server.run_code("print(1)")["stdout"], "1\n");
+    assert_eq!(server.zygote(), zygote);
+    server.assert_clean("a refused call");
+}
+
+#[test]
+fn a_server_that_has_served_waits_for_better_times() {
+    let python = OwnPython::new("served");
+    let server = Server::start(&python.flag());
+    let served = server.supervisor();
+    fs::remove_file(&python.path).unwrap();
+    signal(served, Signal::KILL);
+    eventually("others have tried", || server.log().matches("starting it anew: Exited").count() >= 2);
+    python.give_back();
+    assert_eq!(server.run_code("print(1)")["stdout"], "1\n", "the port is never closed");
+    assert_ne!(server.supervisor(), served);
+}
+
+#[test]
+fn a_zygote_that_cannot_be_started_leaves_nobody() {
+    let python = OwnPython::new("zygote");
+    let server = Server::start(&python.flag());
+    let (supervisor, zygote) = (server.supervisor(), server.zygote());
+    python.put(Path::new("/bin/true"));
+    signal(zygote, Signal::KILL);
+    eventually("others were tried", || server.log().matches("Python did not start").count() >= 3);
+    // The next attempt may be under way.
+    let children = processes::children(u32::try_from(supervisor).unwrap());
+    assert!(children.len() <= 1, "{children:?}");
+    python.give_back();
+    eventually("one is there", || server.send(&json!({"code": "print(1)"})).status() == 200);
+    assert_eq!(server.supervisor(), supervisor);
+}
+
+#[test]
+fn python_may_be_anywhere() {
+    // The usual one, but under /tmp, as far as the tests' own folder is there.
+    let python = OwnPython::new("anywhere");
+    in_every_configuration(&python.flag(), |configuration, server| {
+        assert_eq!(server.run_code("print(1)")["stdout"], "1\n", "{configuration}");
+        let layers = &server.health()["layers"];
+        assert_eq!(layers["private_root"], json!(layers["namespaces"] != json!([])), "{configuration}");
+    });
+}
+
+#[test]
+fn told_to_stop_it_waits_for_calls_and_not_for_anybody_else() {
+    let mut server = Server::start(&["--timeout-seconds", "1"]);
+    let mut half = server.raw();
+    half.write_all(b"POST /run HTTP/1.1\r\nHo").unwrap();
+    let mut under_way = begin(&server, r#"{"code":"import typing\ntyping.sys.modules['time'].sleep(0.5)\nprint(1)"}"#);
+    eventually("it runs", || running(&server) == 1);
+    let begun = Instant::now();
+    signal(server.keeper(), Signal::TERM);
+    let mut answer = String::new();
+    under_way.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains(r#""stdout":"1\n""#), "{answer}");
+    assert!(server.wait().success());
+    assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
+    drop(half);
 }
 
 #[test]
@@ -70,7 +186,7 @@ fn a_killed_zygote_comes_back() {
         let read = under_way.read(&mut buffer).unwrap();
         let answer = String::from_utf8_lossy(&buffer[..read]);
         assert!(answer.contains("200 OK") && answer.contains(r#""ok":false"#), "{answer}");
-        eventually("the old one is gone", || !is_alive(before));
+        assert!(!is_alive(before), "before the call is made again, the old one is gone, and its children with it");
         assert_ne!(server.zygote(), before);
         server.assert_clean("the zygote's death");
     }
@@ -95,6 +211,9 @@ fn a_look_from_outside() {
     assert_eq!(field("Groups:"), "");
     for set in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {
         assert_eq!(field(set), "0000000000000000", "{set}");
+    }
+    if server.user.is_none() {
+        processes::skipped("which descriptors and environment a child has");
     }
     if let Some(user) = server.user {
         assert_eq!(field("Uid:"), [user.to_string(), user.to_string(), user.to_string(), user.to_string()].join(" "));

@@ -1,8 +1,11 @@
 //! A look at the machine from outside of the sandbox.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Processes whose user it is; where there is no user of their own, those that have the word among their arguments.
@@ -46,6 +49,13 @@ pub fn resident_kib(pid: i32) -> u64 {
     statm.split(' ').nth(1).map_or(0, |pages| pages.parse::<u64>().unwrap() * 4)
 }
 
+/// The most that ever was in memory of a process, in KiB.
+pub fn peak_kib(pid: i32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    peak.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
 /// Files that a user has left where anybody may leave some.
 pub fn files_of(user: u32) -> Vec<PathBuf> {
     let places = ["/tmp", "/var/tmp", "/dev/shm", "/run/lock"];
@@ -65,6 +75,14 @@ pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
 
 pub fn signal(pid: i32, signal: rustix::process::Signal) {
     rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), signal).unwrap();
+}
+
+/// Says so, once, past the test harness, which hides what a test prints that does not fail.
+pub fn skipped(what: &'static str) {
+    static SAID: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+    if SAID.lock().unwrap().insert(what) {
+        let _ = writeln!(std::io::stderr(), "SKIPPED, for these tests do not run as root: {what}");
+    }
 }
 
 pub fn are_root() -> bool {

@@ -1,23 +1,17 @@
-//! A server of a test's own, and the ways to speak to it.
+//! A server of a test's own.
 
+use crate::client::Client;
 use crate::processes;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::ops::Deref;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
-use std::time::Duration;
-
-/// A way to speak to a server.
-pub struct Client {
-    pub address: String,
-    agent: ureq::Agent,
-}
 
 pub struct Server {
     keeper: Child,
@@ -33,13 +27,76 @@ static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
     if built.ancestors().all(|part| fs::metadata(part).unwrap().mode() & 1 == 1) {
         return built.to_owned();
     }
-    let folder = std::env::temp_dir().join(format!("pegboard-sandbox-it-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
-    let binary = folder.join("pegboard-sandbox");
+    let binary = FOLDER.0.join("pegboard-sandbox");
     fs::copy(built, &binary).unwrap();
     binary
 });
+
+/// A folder that everybody can look into, and the input of the process that removes it when we end, however we do.
+static FOLDER: LazyLock<(PathBuf, ChildStdin)> = LazyLock::new(|| {
+    let folder = std::env::temp_dir().join(format!("pegboard-sandbox-it-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut remover = Command::new("/bin/sh");
+    // In a group of its own, for who interrupts us means us alone.
+    remover.args(["-c", "cat; rm -r -- \"$0\""]).arg(&folder).process_group(0).stdin(Stdio::piped());
+    let input = remover.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap().stdin.unwrap();
+    (folder, input)
+});
+
+/// A Python of a test's own, that it can take away and give back.
+pub struct OwnPython {
+    pub path: PathBuf,
+}
+
+impl OwnPython {
+    pub fn new(name: &str) -> Self {
+        let prefix = FOLDER.0.join(name);
+        let real = fs::canonicalize(python()).unwrap();
+        let version = real.file_name().unwrap();
+        fs::create_dir_all(prefix.join("bin")).unwrap();
+        fs::create_dir_all(prefix.join("lib")).unwrap();
+        let library = real.parent().unwrap().parent().unwrap().join("lib").join(version);
+        std::os::unix::fs::symlink(library, prefix.join("lib").join(version)).unwrap();
+        let own = Self { path: prefix.join("bin").join(version) };
+        own.put(&real);
+        own
+    }
+
+    pub fn flag(&self) -> [&str; 2] {
+        ["--python", self.path.to_str().unwrap()]
+    }
+
+    pub fn put(&self, program: &Path) {
+        let beside = self.path.with_extension("new");
+        fs::copy(program, &beside).unwrap();
+        fs::rename(beside, &self.path).unwrap();
+    }
+
+    pub fn give_back(&self) {
+        self.put(&fs::canonicalize(python()).unwrap());
+    }
+}
+
+/// At the same time, for they mostly wait: as root and not, with all layers and with seccomp and rlimits alone.
+pub fn in_every_configuration(flags: &[&str], check: impl Fn(&str, &Server) + Sync) {
+    let bare = [flags, &["--landlock", "off", "--namespaces", "off"]].concat();
+    let check_bare = |configuration: &str, server: &Server| {
+        let layers = &server.health()["layers"];
+        assert!(layers["landlock"].is_null() && layers["namespaces"] == json!([]), "{layers}");
+        check(configuration, server);
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| check("unprivileged, all layers", &Server::start_unprivileged(flags)));
+        scope.spawn(|| check_bare("unprivileged, seccomp and rlimits alone", &Server::start_unprivileged(&bare)));
+        if processes::are_root() {
+            scope.spawn(|| check("root, all layers", &Server::start(flags)));
+            scope.spawn(|| check_bare("root, seccomp and rlimits alone", &Server::start(&bare)));
+        } else {
+            processes::skipped("what a server does that is started as root");
+        }
+    });
+}
 
 /// The one that a server finds.
 pub fn python() -> &'static str {
@@ -134,8 +191,9 @@ impl Server {
         processes::eventually(&format!("no process is left after {after}"), || {
             processes::of(self.user, &word).iter().all(|pid| ours.contains(pid))
         });
-        if let Some(user) = self.user {
-            assert_eq!(processes::files_of(user), Vec::<PathBuf>::new(), "files are left after {after}");
+        match self.user {
+            Some(user) => assert_eq!(processes::files_of(user), Vec::<PathBuf>::new(), "files are left after {after}"),
+            None => processes::skipped("whether files are left, which only a user of the server's own shows"),
         }
     }
 }
@@ -145,50 +203,6 @@ impl Deref for Server {
 
     fn deref(&self) -> &Client {
         &self.client
-    }
-}
-
-impl Client {
-    pub fn of(address: String) -> Self {
-        let agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            // A kept connection would die with a supervisor that is killed.
-            .max_idle_connections(0)
-            .timeout_global(Some(Duration::from_secs(30)))
-            .build()
-            .into();
-        Self { address, agent }
-    }
-
-    pub fn health(&self) -> Value {
-        let mut response = self.agent.get(format!("http://{}/health", self.address)).call().unwrap();
-        assert_eq!(response.status(), 200);
-        response.body_mut().read_json().unwrap()
-    }
-
-    pub fn send(&self, body: &Value) -> ureq::http::Response<ureq::Body> {
-        self.agent.post(format!("http://{}/run", self.address)).send_json(body).unwrap()
-    }
-
-    /// What is answered of a request that must be taken.
-    #[track_caller]
-    pub fn post(&self, body: &Value) -> Value {
-        let mut response = self.send(body);
-        let text = response.body_mut().with_config().limit(4 << 20).read_to_string().unwrap();
-        assert_eq!(response.status(), 200, "{text}");
-        assert!(text.len() < 2 << 20, "{}", text.len());
-        serde_json::from_str(&text).unwrap()
-    }
-
-    #[track_caller]
-    pub fn run_code(&self, code: &str) -> Value {
-        self.post(&json!({"code": code}))
-    }
-
-    pub fn raw(&self) -> std::net::TcpStream {
-        let stream = std::net::TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        stream
     }
 }
 

@@ -12,7 +12,7 @@ def attempt(action, *arguments, **options):
 
 def attempt_native(function, *arguments):
     got = getattr(libc, function)(*arguments)
-    print("ESCAPED " + str(got) if got not in (-1, 0) else "blocked")
+    print("ESCAPED " + str(got) if got != -1 else "blocked")
 
 #: open_builtin -> exception
 open("/etc/passwd")
@@ -55,7 +55,28 @@ attempt(posix.open, "/tmp", posix.O_TMPFILE | posix.O_RDWR)
 attempt(posix.open, "/proc/self/mem", posix.O_RDWR)
 
 #: open_environment_of_the_supervisor -> ok prints=blocked
-attempt(posix.open, f"/proc/{posix.getppid()}/environ", posix.O_RDONLY)
+attempt(posix.open, "/proc/SUPERVISOR_PID/environ", posix.O_RDONLY)
+
+#: open_memory_of_the_supervisor -> ok prints=blocked
+attempt(posix.open, "/proc/SUPERVISOR_PID/mem", posix.O_RDWR)
+
+#: open_descriptors_of_the_supervisor -> ok prints=blocked
+attempt(posix.listdir, "/proc/SUPERVISOR_PID/fd")
+
+#: open_arguments_of_the_supervisor -> ok prints=blocked
+attempt(posix.open, "/proc/SUPERVISOR_PID/cmdline", posix.O_RDONLY)
+
+#: open_memory_of_the_zygote -> ok prints=blocked
+attempt(posix.open, "/proc/ZYGOTE_PID/mem", posix.O_RDWR)
+
+#: open_maps_of_the_zygote -> ok prints=blocked
+attempt(posix.open, "/proc/ZYGOTE_PID/maps", posix.O_RDONLY)
+
+#: open_socket_of_the_zygote -> ok prints=blocked
+attempt(posix.open, "/proc/ZYGOTE_PID/fd/0", posix.O_RDWR)
+
+#: open_root_of_the_zygote -> ok prints=blocked
+attempt(posix.listdir, "/proc/ZYGOTE_PID/root")
 
 #: open_process_list -> ok prints=blocked
 attempt(posix.listdir, "/proc")
@@ -155,7 +176,7 @@ attempt(posix.listxattr, "/")
 attempt(posix.statvfs, "/")
 
 #: mount -> ok prints=blocked
-attempt_native("syscall", 165, b"none", b"/tmp", b"tmpfs", 0, 0)
+attempt_native("syscall", SYS_mount, b"none", b"/tmp", b"tmpfs", 0, 0)
 
 #: send_file -> ok prints=blocked
 attempt(posix.sendfile, 1, 2, 0, 10)

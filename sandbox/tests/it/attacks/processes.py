@@ -61,8 +61,23 @@ print("blocked" if posix.system("echo ESCAPED") != 0 else "ESCAPED")
 #: thread -> ok prints=blocked
 attempt(sys.modules["_thread"].start_new_thread, print, ("ESCAPED",))
 
-#: kill_parent -> ok prints=blocked
-attempt(posix.kill, posix.getppid(), 9)
+#: parent -> ok prints=-1
+print(posix.getppid())
+
+#: kill_zygote -> ok prints=blocked
+attempt(posix.kill, ZYGOTE_PID, 9)
+
+#: kill_supervisor -> ok prints=blocked
+attempt(posix.kill, SUPERVISOR_PID, 9)
+
+#: look_for_zygote -> ok prints=blocked
+attempt(posix.kill, ZYGOTE_PID, 0)
+
+#: look_for_supervisor -> ok prints=blocked
+attempt(posix.kill, SUPERVISOR_PID, 0)
+
+#: interrupt_zygote -> ok prints=blocked
+attempt_raw(SYS_tgkill, ZYGOTE_PID, ZYGOTE_PID, 2)
 
 #: kill_first_process -> ok prints=blocked
 attempt(posix.kill, 1, 9)
@@ -105,8 +120,11 @@ attempt(sys.modules["_signal"].setitimer, 0, 1)
 #: wait_for_a_sibling -> ok prints=blocked
 attempt(posix.waitpid, -1, 0)
 
-#: trace_parent -> ok prints=blocked
-attempt_raw(SYS_ptrace, 16, posix.getppid(), 0, 0)
+#: trace_zygote -> ok prints=blocked
+attempt_raw(SYS_ptrace, 16, ZYGOTE_PID, 0, 0)
+
+#: trace_supervisor -> ok prints=blocked
+attempt_raw(SYS_ptrace, 16, SUPERVISOR_PID, 0, 0)
 
 #: trace_me -> ok prints=blocked
 attempt_raw(SYS_ptrace, 0, 0, 0, 0)
@@ -114,11 +132,29 @@ attempt_raw(SYS_ptrace, 0, 0, 0, 0)
 #: read_memory_of_others -> ok prints=blocked
 attempt_raw(SYS_process_vm_readv, 1, bytes(16), 1, bytes(16), 1, 0)
 
+#: read_memory_of_the_zygote -> ok prints=blocked
+# At the same address as here, since we are its copy.
+here, there = ctypes.create_string_buffer(16), ctypes.create_string_buffer(16)
+pair = lambda buffer: ctypes.addressof(buffer).to_bytes(8, "little") + (16).to_bytes(8, "little")
+attempt_raw(SYS_process_vm_readv, ZYGOTE_PID, pair(here), 1, pair(there), 1, 0)
+
+#: read_memory_of_the_supervisor -> ok prints=blocked
+attempt_raw(SYS_process_vm_readv, SUPERVISOR_PID, bytes(16), 1, bytes(16), 1, 0)
+
 #: write_memory_of_others -> ok prints=blocked
 attempt_raw(SYS_process_vm_writev, 1, bytes(16), 1, bytes(16), 1, 0)
 
+#: write_memory_of_the_zygote -> ok prints=blocked
+attempt_raw(SYS_process_vm_writev, ZYGOTE_PID, bytes(16), 1, bytes(16), 1, 0)
+
 #: handle_of_others -> ok prints=blocked
 attempt_raw(SYS_pidfd_open, 1, 0)
+
+#: handle_of_the_zygote -> ok prints=blocked
+attempt_raw(SYS_pidfd_open, ZYGOTE_PID, 0)
+
+#: handle_of_the_supervisor -> ok prints=blocked
+attempt_raw(SYS_pidfd_open, SUPERVISOR_PID, 0)
 
 #: descriptor_of_others -> ok prints=blocked
 attempt_raw(SYS_pidfd_getfd, 1, 0, 0)
@@ -147,6 +183,12 @@ attempt(resource.setrlimit, resource.RLIMIT_AS, (-1, -1))
 
 #: raise_limits_of_others -> ok prints=blocked
 attempt_raw(SYS_prlimit64, 1, 9, 0, bytes(16))
+
+#: read_limits_of_the_zygote -> ok prints=blocked
+attempt_raw(SYS_prlimit64, ZYGOTE_PID, 9, 0, bytes(16))
+
+#: read_limits_of_the_supervisor -> ok prints=blocked
+attempt_raw(SYS_prlimit64, SUPERVISOR_PID, 9, 0, bytes(16))
 
 #: read_limits -> ok prints=blocked
 resource = sys.modules["resource"]
