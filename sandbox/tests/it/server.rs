@@ -179,7 +179,12 @@ impl Server {
 
     /// Waits for the end after a signal, and gives the exit status.
     pub fn wait(&mut self) -> std::process::ExitStatus {
-        self.keeper.wait().unwrap()
+        let mut status = None;
+        processes::eventually("the server ends", || {
+            status = self.keeper.try_wait().unwrap();
+            status.is_some()
+        });
+        status.unwrap()
     }
 
     /// Fails if anything of a call is still there.
