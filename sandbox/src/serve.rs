@@ -20,7 +20,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-/// What a call may take besides its own time, when we are told to stop: waiting for a slot, being killed, being answered.
+/// What a call may take besides its own time, when we are told to stop: to wait for a slot, to be killed.
 const BESIDES: Duration = Duration::from_secs(5);
 
 #[tokio::main(flavor = "current_thread")]
@@ -60,8 +60,8 @@ pub async fn run(config: Config) -> Result<()> {
     }
 }
 
-/// That we could begin. Our standard output is a pipe to the keeper and to nobody else, so this fails if the keeper died
-/// before its death was made ours.
+/// That we could begin. Our standard output is a pipe to the keeper and to nobody else, so this fails if the keeper
+/// died before its death was made ours.
 fn tell_keeper() -> Result<()> {
     let told = std::io::stdout().write_all(b"serving\n").and_then(|()| std::io::stdout().flush());
     told.map_err(|cause| Error::other(format!("the keeper is gone: {cause}")))

@@ -24,8 +24,8 @@ fn every_attack_is_stopped() {
     let address = std::env::var("SANDBOX_ADDRESS").expect("SANDBOX_ADDRESS says where the server is");
     let server = Client::of(address);
     let health = server.health();
-    // As the supervisor counts, which is as calls do where they have no namespace of their own. In a container, the first
-    // process is the keeper, and stands for the supervisor.
+    // As the supervisor counts, which is as calls do where they have no namespace of their own. In a container, the
+    // first process is the keeper, and stands for the supervisor.
     let zygote = health["zygote"]["pid"].as_i64().unwrap().try_into().unwrap();
     let attacks = attacks(Targets { zygote, supervisor: 1 });
     let broken: Vec<String> = attacks
