@@ -2,54 +2,146 @@
 //! required, `"a phrase"` is a phrase, `-word` excludes, `word*` is a prefix, `OR` joins its
 //! neighbours, and everything else is quoted, so that no text can be read as FTS5's own syntax.
 
-use std::collections::HashSet;
+mod weight;
+
+use std::fmt;
 
 /// The longest text that is searched for, in characters.
 pub const MAX_CHARS: usize = 2_000;
 
-/// How many different words are searched for; those after them are left out. Ranking looks at every place of
-/// every word, so that a text of a thousand common ones would hold the database for seconds.
-const MAX_TERMS: usize = 32;
+/// How many words are searched for, those of phrases too, repeated terms aside. FTS5 looks at every place of every word, so
+/// that a text of a thousand common ones would hold the database for seconds.
+pub const MAX_WORDS: usize = 64;
 
-/// The FTS5 expression for `text`, or nothing where there is nothing to search for.
-pub fn to_fts5(text: &str) -> Option<String> {
-    let mut wanted: Vec<Vec<String>> = Vec::new();
-    let mut unwanted: Vec<String> = Vec::new();
-    let mut joins_previous = false;
-    let mut seen = HashSet::new();
+/// As how many words a prefix counts: it is a search for all words that begin so.
+const PREFIX_WORDS: usize = 8;
 
-    for word in words(text) {
-        let (excluded, term) = match word {
-            Word::Or => {
-                joins_previous = true;
-                continue;
+/// A text that can be searched for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    fts5: Option<String>,
+    has_prefix: bool,
+}
+
+/// Why a text cannot be searched for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TooMuch {
+    Characters,
+    Words,
+}
+
+impl fmt::Display for TooMuch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Characters => write!(f, "has more than {MAX_CHARS} characters"),
+            Self::Words => {
+                write!(f, "has more than {MAX_WORDS} words to search for, where each prefix* counts as {PREFIX_WORDS}")
             }
-            Word::Term { excluded, term } => (excluded, term),
-        };
-        let joins = std::mem::take(&mut joins_previous);
-        if seen.len() == MAX_TERMS || !seen.insert((excluded, term.clone())) {
-            continue;
-        }
-        match wanted.last_mut() {
-            _ if excluded => unwanted.push(term),
-            Some(alternatives) if joins => alternatives.push(term),
-            _ => wanted.push(vec![term]),
         }
     }
-    if wanted.is_empty() {
-        return None;
+}
+
+impl Query {
+    /// A prefix with fewer letters than `shortest_prefix` is the plain word: where there is much text, half of all words
+    /// may begin so.
+    pub fn parse(text: &str, shortest_prefix: usize) -> Result<Self, TooMuch> {
+        if text.chars().count() > MAX_CHARS {
+            return Err(TooMuch::Characters);
+        }
+        let (wanted, unwanted) = terms(text, shortest_prefix);
+        if wanted.iter().flatten().chain(&unwanted).map(Term::words).sum::<usize>() > MAX_WORDS {
+            return Err(TooMuch::Words);
+        }
+        if wanted.is_empty() {
+            return Ok(Self { fts5: None, has_prefix: false });
+        }
+        let has_prefix = wanted.iter().flatten().chain(&unwanted).any(|it| it.is_prefix);
+        let any_of = |terms: &[Term]| terms.iter().map(Term::fts5).collect::<Vec<_>>().join(" OR ");
+        let wanted = wanted.iter().map(|it| format!("({})", any_of(it))).collect::<Vec<_>>().join(" AND ");
+        let fts5 = if unwanted.is_empty() { wanted } else { format!("({wanted}) NOT ({})", any_of(&unwanted)) };
+        Ok(Self { fts5: Some(fts5), has_prefix })
     }
-    let wanted =
-        wanted.iter().map(|alternatives| format!("({})", alternatives.join(" OR "))).collect::<Vec<_>>().join(" AND ");
-    Some(if unwanted.is_empty() { wanted } else { format!("({wanted}) NOT ({})", unwanted.join(" OR ")) })
+
+    /// The FTS5 expression, or nothing where there is nothing to search for.
+    pub fn fts5(&self) -> Option<&str> {
+        self.fts5.as_deref()
+    }
+
+    /// Whether words are searched for by how they begin.
+    pub fn has_prefix(&self) -> bool {
+        self.has_prefix
+    }
+}
+
+/// A word or a phrase.
+#[derive(Debug, PartialEq)]
+struct Term {
+    text: String,
+    /// Of its last word only the beginning is given.
+    is_prefix: bool,
+}
+
+impl Term {
+    /// Nothing, if it holds no letter or digit to search for. (What is one to Rust and none to FTS5, as `Ⓐ` and the vowel
+    /// signs of Indic scripts are when they stand alone, is a word that no text has.)
+    fn new(content: &str, quoted: bool, shortest_prefix: usize) -> Option<Self> {
+        if !content.contains(char::is_alphanumeric) {
+            return None;
+        }
+        let stem = content.trim_end_matches('*');
+        let is_prefix = !quoted && stem.len() < content.len() && weight::last_letters(stem) >= shortest_prefix;
+        // SQLite would take a NUL for the end of the whole expression.
+        Some(Self { text: stem.replace(['"', '\0'], " "), is_prefix })
+    }
+
+    fn fts5(&self) -> String {
+        format!("\"{}\"{}", self.text, if self.is_prefix { " *" } else { "" })
+    }
+
+    /// As how many words it counts.
+    fn words(&self) -> usize {
+        weight::words(&self.text) + if self.is_prefix { PREFIX_WORDS - 1 } else { 0 }
+    }
+}
+
+/// The groups of alternatives that are wanted, one of each, and what is not wanted at all. Nothing is in there twice.
+fn terms(text: &str, shortest_prefix: usize) -> (Vec<Vec<Term>>, Vec<Term>) {
+    let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
+    let mut group: Vec<Term> = Vec::new();
+    let mut joins = false;
+    for word in words(text, shortest_prefix) {
+        match word {
+            Word::Or => joins = true,
+            Word::Term { excluded: true, term } => {
+                joins = false;
+                push_new(&mut unwanted, term);
+            }
+            Word::Term { excluded: false, term } => {
+                if !std::mem::take(&mut joins) {
+                    push_new(&mut wanted, std::mem::take(&mut group));
+                }
+                push_new(&mut group, term);
+            }
+        }
+    }
+    push_new(&mut wanted, group);
+    // What stood before the first word.
+    wanted.retain(|it| !it.is_empty());
+    (wanted, unwanted)
+}
+
+fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
 }
 
 enum Word {
     Or,
-    Term { excluded: bool, term: String },
+    Term { excluded: bool, term: Term },
 }
 
-fn words(text: &str) -> impl Iterator<Item = Word> {
+fn words(text: &str, shortest_prefix: usize) -> impl Iterator<Item = Word> {
     let mut rest = text;
     std::iter::from_fn(move || {
         loop {
@@ -66,7 +158,7 @@ fn words(text: &str) -> impl Iterator<Item = Word> {
             if content == "OR" && !quoted && !excluded {
                 return Some(Word::Or);
             }
-            if let Some(term) = quote(content, !quoted) {
+            if let Some(term) = Term::new(content, quoted, shortest_prefix) {
                 return Some(Word::Term { excluded, term });
             }
         }
@@ -86,15 +178,8 @@ fn take_word(text: &str) -> (&str, bool, &str) {
     (&text[..end], false, &text[end..])
 }
 
-/// `content` as a quoted FTS5 string, or nothing if it holds no letter or digit to search for.
-fn quote(content: &str, may_be_prefix: bool) -> Option<String> {
-    let is_prefix = may_be_prefix && content.ends_with('*');
-    // SQLite would take a NUL for the end of the whole expression.
-    let content = content.replace(['"', '\0'], " ");
-    content
-        .contains(char::is_alphanumeric)
-        .then(|| format!("\"{}\"{}", content.trim_end_matches('*'), if is_prefix { " *" } else { "" }))
-}
+#[cfg(test)]
+mod properties;
 
 #[cfg(test)]
 mod tests {
@@ -102,7 +187,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(to_fts5(text).as_deref(), Some(expected));
+        assert_eq!(Query::parse(text, 1).unwrap().fts5(), Some(expected));
     }
 
     #[test]
@@ -141,16 +226,65 @@ mod tests {
     }
 
     #[test]
-    fn repeated_and_too_many_words_are_left_out() {
+    fn what_is_repeated_is_searched_for_once() {
         check("a a b a", r#"("a") AND ("b")"#);
-        let many = (0..1000).map(|it| format!("w{it} ")).collect::<String>();
-        assert_eq!(to_fts5(&many).unwrap().matches("AND").count(), MAX_TERMS - 1);
+        check("a OR a OR b -c -c", r#"(("a" OR "b")) NOT ("c")"#);
+        check("gas OR power gas", r#"("gas" OR "power") AND ("gas")"#);
+    }
+
+    #[test]
+    fn short_prefixes_are_words_where_they_would_cost_too_much() {
+        let check = |text: &str, expected: &str, has_prefix: bool| {
+            let query = Query::parse(text, 3).unwrap();
+            assert_eq!((query.fts5(), query.has_prefix()), (Some(expected), has_prefix));
+        };
+        check("gas* -pow*", r#"(("gas" *)) NOT ("pow" *)"#, true);
+        check("gas -pow*", r#"(("gas")) NOT ("pow" *)"#, true);
+        check("ga* été*", r#"("ga") AND ("été" *)"#, true);
+        check("é* a**", r#"("é") AND ("a")"#, false);
+        // FTS5 looks for the last word's beginning.
+        check("report-a*", r#"("report-a")"#, false);
+        check("a-.*", r#"("a-.")"#, false);
+        check("report-.*", r#"("report-." *)"#, true);
+        check("report\u{903}a*", "(\"report\u{903}a\")", false);
+        check("a-report*", r#"("a-report" *)"#, true);
+    }
+
+    #[test]
+    fn too_much_is_refused() {
+        let parse = |text: &str| Query::parse(text, 3);
+        let words = |count: usize| (0..count).map(|it| format!("w{it} ")).collect::<String>();
+        assert!(parse(&words(MAX_WORDS)).is_ok());
+        assert_eq!(parse(&words(MAX_WORDS + 1)), Err(TooMuch::Words));
+        assert_eq!(parse(&words(MAX_WORDS + 1).replace('w', "-w")), Err(TooMuch::Words));
+        assert!(parse(&"same ".repeat(MAX_CHARS / 5)).is_ok());
+        assert!(parse(&"\u{e9}".repeat(MAX_CHARS)).is_ok());
+        assert_eq!(parse(&"x".repeat(MAX_CHARS + 1)), Err(TooMuch::Characters));
+    }
+
+    #[test]
+    fn a_phrase_counts_its_words_and_a_prefix_many() {
+        let parse = |text: &str| Query::parse(text, 3).map(|_| ());
+        let phrase = |words: usize| format!("\"{}\"", "a ".repeat(words));
+        assert_eq!(parse(&phrase(MAX_WORDS)), Ok(()));
+        assert_eq!(parse(&phrase(MAX_WORDS + 1)), Err(TooMuch::Words));
+        assert_eq!(parse(&phrase(999)), Err(TooMuch::Words));
+        assert_eq!(parse(&"a.".repeat(MAX_WORDS + 1)), Err(TooMuch::Words));
+        assert_eq!(parse(&format!("b {}", phrase(MAX_WORDS))), Err(TooMuch::Words));
+        let prefixes = |count: u8| (0..count).map(|it| format!("{}ab* OR ", char::from(b'a' + it))).collect::<String>();
+        assert_eq!(parse(&prefixes(8)), Ok(()));
+        assert_eq!(parse(&prefixes(9)), Err(TooMuch::Words));
+        assert_eq!(parse(&prefixes(26)), Err(TooMuch::Words));
+        assert_eq!(parse(&prefixes(26).replace("ab*", "*")), Ok(()));
+        // A phrase that ends in a prefix counts all of it.
+        assert_eq!(parse(&format!("{}gas*", "a.".repeat(MAX_WORDS - 8))), Ok(()));
+        assert_eq!(parse(&format!("{}gas*", "a.".repeat(MAX_WORDS - 7))), Err(TooMuch::Words));
     }
 
     #[test]
     fn nothing_to_search_for() {
         for text in ["", "   ", "!!! -- *", "\"\"", "-", "-gas", "OR", "\0", "*"] {
-            assert_eq!(to_fts5(text), None, "{text:?}");
+            assert_eq!(Query::parse(text, 1).unwrap().fts5(), None, "{text:?}");
         }
     }
 }

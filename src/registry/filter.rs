@@ -4,7 +4,7 @@
 use super::tool::{ExecutionMode, ResourceClass, Risk, Source};
 use crate::hex;
 use crate::ids::{ToolId, WorkspaceId};
-use crate::search_text;
+use crate::search_text::Query;
 
 /// Every condition must hold; one that is not given holds for all.
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub struct ToolFilter {
     pub source: Option<Source>,
     pub ids: Option<Vec<ToolId>>,
     /// What people search for, over id, name and description.
-    pub text: Option<String>,
+    pub text: Option<Query>,
     pub include_inactive: bool,
 }
 
@@ -48,7 +48,7 @@ impl ToolFilter {
         match &self.text {
             None => Some(facets),
             Some(text) => {
-                let wanted = search_text::to_fts5(text)?;
+                let wanted = text.fts5()?;
                 Some(format!("{facets} AND {{tool_id name description}} : ({wanted})"))
             }
         }
@@ -93,14 +93,14 @@ mod tests {
     #[test]
     fn search_text_looks_only_at_what_people_read() {
         check(
-            ToolFilter { text: Some("mail -draft".into()), ..Default::default() },
+            ToolFilter { text: Query::parse("mail -draft", 1).ok(), ..Default::default() },
             Some(r#"facets : ((a OR a6162)) AND {tool_id name description} : ((("mail")) NOT ("draft"))"#),
         );
     }
 
     #[test]
     fn what_can_match_nothing_is_not_asked() {
-        check(ToolFilter { text: Some("!!".into()), ..Default::default() }, None);
+        check(ToolFilter { text: Query::parse("!!", 1).ok(), ..Default::default() }, None);
         check(ToolFilter { ids: Some(vec![]), ..Default::default() }, None);
     }
 }

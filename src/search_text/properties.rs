@@ -1,0 +1,193 @@
+//! What holds for any text, against SQLite's own FTS5: it is never a syntax error, and it finds what it says.
+
+use super::{MAX_CHARS, MAX_WORDS, Query};
+use crate::dice::Dice;
+use rusqlite::Connection;
+
+/// What parsers stumble over.
+#[rustfmt::skip]
+const NASTY: &[&str] = &[
+    "a", "gas", "AND", "OR", "NOT", "NEAR", "or", "and", "NEAR(", "NEAR/2", "(", ")", "()", "{", "}", "[", "]", "^",
+    ":", "+", "*", "**", "-", "--", "\"", "\"\"", "\"\"\"", "'", "''", "`", "\\", "/", ";", ",", ".", "!", "?", "%",
+    "_", "=", "<", ">", "|", "&", "~", "#", "@", "$", "a-b", "a*b", "*a", "-a", "-\"a b\"", "\"a b", "subject:",
+    "subject : a", "{subject body} : a", "- a", "^a", "a^", "a + b", "emails_fts", "rank", "rowid", "\0", "\u{1}",
+    "\u{7f}", "\t", "\n", "\r\n", "\u{85}", "\u{a0}", "\u{ad}", "\u{300}", "e\u{301}", "\u{903}", "\u{200b}",
+    "\u{200d}", "\u{202e}", "\u{2028}", "\u{3000}", "\u{e000}", "\u{feff}", "\u{fffd}", "\u{ffff}", "\u{10ffff}", "é",
+    "ß", "İ", "日本", "١", "Ⅷ", "½", "²", "👩‍💻", "🇬🇧", "x'00'", "NULL", "1", "0x1", "1e9",
+];
+
+fn index(texts: &[String]) -> Connection {
+    let database = Connection::open_in_memory().unwrap();
+    database.execute_batch("CREATE VIRTUAL TABLE texts USING fts5 (subject, body)").unwrap();
+    for text in texts {
+        database.execute("INSERT INTO texts VALUES ('', ?1)", [text]).unwrap();
+    }
+    database
+}
+
+/// The rows that an expression finds, ranked as a search ranks them.
+fn found(database: &Connection, expression: &str) -> rusqlite::Result<Vec<u32>> {
+    let mut select = database.prepare_cached("SELECT rowid FROM texts WHERE texts MATCH ?1 ORDER BY rank")?;
+    let mut rows = select.query_map([expression], |row| row.get::<_, u32>(0))?.collect::<Result<Vec<_>, _>>()?;
+    rows.sort_unstable();
+    Ok(rows)
+}
+
+#[track_caller]
+fn check_is_no_syntax_error(database: &Connection, text: &str) {
+    let Ok(query) = Query::parse(text, 1) else { return };
+    let Some(expression) = query.fts5() else { return };
+    // On its own, as mail is searched, and as part of another expression, as tools are.
+    for expression in [expression, &format!("subject : (a OR b) AND {{subject body}} : ({expression})")] {
+        if let Err(cause) = found(database, expression) {
+            panic!("{text:?} became {expression:?}: {cause}");
+        }
+    }
+}
+
+#[test]
+fn no_text_is_a_syntax_error() {
+    let database = index(&["a gas b".to_owned(), "é 日本".to_owned()]);
+    let mut dice = Dice(1);
+    for _ in 0..8_000 {
+        let mut text = String::new();
+        for _ in 0..dice.below(12) {
+            text.push_str(dice.pick(NASTY));
+            text.push_str(dice.pick(&["", "", " ", "  ", "\t"]));
+        }
+        check_is_no_syntax_error(&database, &text);
+    }
+}
+
+#[test]
+fn no_character_is_a_syntax_error() {
+    let database = index(&["a b".to_owned()]);
+    let mut check = |character: char| {
+        for text in [format!("{character}"), format!("a{character}b"), format!("-{character} a {character}*")] {
+            check_is_no_syntax_error(&database, &text);
+        }
+    };
+    ('\0'..='\u{3ff}').for_each(&mut check);
+    (0x400..=0x10_ffff).step_by(509).filter_map(char::from_u32).for_each(check);
+}
+
+#[test]
+fn the_longest_texts_are_no_syntax_errors() {
+    let database = index(&["a b".to_owned()]);
+    for piece in ["\"", "(", "-", "a ", "a\" ", "OR ", "a OR b -c ", "*", "é", "\"a\" \"b", "a.b.c.d.e.f "] {
+        let text = piece.chars().cycle().take(MAX_CHARS).collect::<String>();
+        Query::parse(&text, 1).unwrap();
+        check_is_no_syntax_error(&database, &text);
+    }
+}
+
+#[test]
+fn as_many_groups_as_there_may_be_are_no_syntax_error() {
+    let words = (0..MAX_WORDS).map(|it| format!("w{it}")).collect::<Vec<_>>();
+    let database = index(&[words.join(" "), words[1..].join(" ")]);
+    let found = |text: &str| {
+        check_is_no_syntax_error(&database, text);
+        found(&database, Query::parse(text, 1).unwrap().fts5().unwrap()).unwrap()
+    };
+    assert_eq!(found(&words.join(" ")), [1]);
+    assert_eq!(found(&words.join(" OR ")), [1, 2]);
+    assert_eq!(found(&format!("\"{}\"", words.join(" "))), [1]);
+    assert_eq!(found(&words.iter().skip(1).map(|it| format!("{it} ")).collect::<String>()), [1, 2]);
+    assert_eq!(found(&format!("w1 -{}", words[2..].join(" -"))), [] as [u32; 0]);
+    let pairs = words.chunks(2).map(|it| it.join(" OR ")).collect::<Vec<_>>();
+    assert_eq!(found(&pairs.join(" ")), [1, 2]);
+}
+
+/// A query as it is meant: one of each group, and nothing of the rest.
+#[derive(Default)]
+struct Meant {
+    groups: Vec<Vec<Term>>,
+    unwanted: Vec<Term>,
+}
+
+enum Term {
+    Word(String),
+    Prefix(String),
+    Phrase(Vec<String>),
+}
+
+const VOCABULARY: [&str; 8] = ["ab", "abc", "b", "bcd", "c", "cab", "d", "or"];
+
+impl Term {
+    fn random(dice: &mut Dice) -> Self {
+        let word = |dice: &mut Dice| dice.pick(&VOCABULARY).to_owned();
+        match dice.below(4) {
+            0 => Self::Prefix(word(dice)),
+            1 => Self::Phrase((0..=dice.below(3)).map(|_| word(dice)).collect()),
+            _ => Self::Word(word(dice)),
+        }
+    }
+
+    fn is_in(&self, words: &[String]) -> bool {
+        match self {
+            Self::Word(word) => words.contains(word),
+            Self::Prefix(start) => words.iter().any(|it| it.starts_with(start)),
+            Self::Phrase(phrase) => words.windows(phrase.len()).any(|it| it == phrase),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Word(word) => word.clone(),
+            Self::Prefix(start) => format!("{start}*"),
+            Self::Phrase(phrase) => format!("\"{}\"", phrase.join(" ")),
+        }
+    }
+}
+
+impl Meant {
+    fn random(dice: &mut Dice) -> Self {
+        let terms =
+            |dice: &mut Dice, most: usize| (0..dice.below(most)).map(|_| Term::random(dice)).collect::<Vec<_>>();
+        let mut groups = (0..dice.below(4)).map(|_| terms(dice, 4)).collect::<Vec<_>>();
+        groups.retain(|it| !it.is_empty());
+        Self { groups, unwanted: terms(dice, 3) }
+    }
+
+    fn finds(&self, words: &[String]) -> bool {
+        let wanted = self.groups.iter().all(|group| group.iter().any(|it| it.is_in(words)));
+        !self.groups.is_empty() && wanted && !self.unwanted.iter().any(|it| it.is_in(words))
+    }
+
+    /// As somebody might type it, with the exclusions anywhere between the groups.
+    fn text(&self, dice: &mut Dice) -> String {
+        let mut pieces = self
+            .groups
+            .iter()
+            .map(|group| group.iter().map(Term::text).collect::<Vec<_>>().join(" OR "))
+            .collect::<Vec<_>>();
+        for it in &self.unwanted {
+            pieces.insert(dice.below(pieces.len() + 1), format!("-{}", it.text()));
+        }
+        pieces.join(dice.pick(&[" ", "  ", " ! ", "\n"]))
+    }
+}
+
+#[test]
+fn a_query_finds_what_it_says() {
+    let mut dice = Dice(2);
+    let texts = (0..60)
+        .map(|_| (0..dice.below(7)).map(|_| dice.pick(&VOCABULARY).to_owned()).collect::<Vec<_>>())
+        .collect::<Vec<_>>();
+    let database = index(&texts.iter().map(|it| it.join(" ")).collect::<Vec<_>>());
+    let mut hits = 0;
+    for _ in 0..3_000 {
+        let meant = Meant::random(&mut dice);
+        let text = meant.text(&mut dice);
+        let expected = (1..).zip(&texts).filter(|(_, it)| meant.finds(it)).map(|(row, _)| row).collect::<Vec<_>>();
+        let found = match Query::parse(&text, 1).map(|it| it.fts5().map(str::to_owned)) {
+            Ok(Some(expression)) => found(&database, &expression).unwrap(),
+            Ok(None) => Vec::new(),
+            // More than eight prefixes.
+            Err(_) => continue,
+        };
+        assert_eq!(found, expected, "{text:?}");
+        hits += found.len();
+    }
+    assert!(hits > 5_000, "the queries are of no use: they found {hits} texts");
+}
