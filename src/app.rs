@@ -5,11 +5,14 @@ use crate::error::{Error, Result};
 use crate::ids::{self, WorkspaceId};
 use crate::settings::Settings;
 use crate::time::Timestamp;
+use std::sync::Arc;
 use worker::{Date, Env, ObjectNamespace};
 
 pub struct App {
     env: Env,
     db: Option<Db>,
+    benchmarks: Option<Db>,
+    cost: Arc<Cost>,
     settings: &'static Settings,
     now: Timestamp,
     request_id: String,
@@ -20,7 +23,10 @@ impl App {
         let now = Timestamp::from_millis(Date::now().as_millis())
             .ok_or_else(|| Error::Internal("the clock is out of range".into()))?;
         let request_id = ids::random_hex::<16>()?;
-        Ok(Self { db: env.d1("DB").ok().map(Db::new), settings: Settings::of(&env), now, request_id, env })
+        let cost = Arc::<Cost>::default();
+        let database = |binding| env.d1(binding).ok().map(|it| Db::new(it, cost.clone()));
+        let (db, benchmarks) = (database("DB"), database("BENCHMARKS_DB"));
+        Ok(Self { db, benchmarks, cost, settings: Settings::of(&env), now, request_id, env })
     }
 
     /// The database. Only a [`crate::callers::Scope`], which checks the caller, may ask for it, and what is about all
@@ -29,9 +35,15 @@ impl App {
         self.db.as_ref().ok_or(Error::Unavailable("DB binding not configured: see wrangler.toml"))
     }
 
-    /// What the request has cost in D1 so far.
-    pub fn cost(&self) -> Option<&Cost> {
-        self.db.as_ref().map(Db::cost)
+    /// The database of the benchmarks, if there is one. It belongs to no workspace; only a [`crate::callers::Scope`] may
+    /// ask for it too.
+    pub fn benchmarks(&self) -> Option<&Db> {
+        self.benchmarks.as_ref()
+    }
+
+    /// What the request has cost in D1 so far, over both databases.
+    pub fn cost(&self) -> &Cost {
+        &self.cost
     }
 
     pub fn settings(&self) -> &Settings {

@@ -7,6 +7,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use wasm_bindgen::prelude::wasm_bindgen;
 use worker::D1Database;
@@ -259,16 +260,13 @@ impl std::fmt::Display for Cost {
 
 pub struct Db {
     database: D1Database,
-    cost: Cost,
+    cost: Arc<Cost>,
 }
 
 impl Db {
-    pub fn new(database: D1Database) -> Self {
-        Self { database, cost: Cost::default() }
-    }
-
-    pub fn cost(&self) -> &Cost {
-        &self.cost
+    /// What it costs is added to `cost`.
+    pub fn new(database: D1Database, cost: Arc<Cost>) -> Self {
+        Self { database, cost }
     }
 
     /// Runs the statements as one transaction: all of them or none.
@@ -293,6 +291,9 @@ impl Db {
 fn message_of(cause: &JsValue) -> String {
     cause.dyn_ref::<worker::js_sys::Error>().map_or_else(|| format!("{cause:?}"), |error| String::from(error.message()))
 }
+
+#[cfg(test)]
+mod native;
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,8 @@ pub mod backup;
 pub mod callers;
 pub mod changes;
 pub mod db;
+#[cfg(test)]
+mod dice;
 pub mod durable;
 pub mod error;
 pub mod execution;
@@ -15,6 +17,7 @@ pub mod history;
 pub mod http;
 pub mod ids;
 mod json_size;
+pub mod mail;
 pub mod oversight;
 pub mod page;
 pub mod registry;

@@ -3,6 +3,7 @@
 //   --state DIR         where D1, KV and Durable Objects persist: the same layout as wrangler's
 //                       `--persist-to DIR`, so that `scripts/migrate-local DIR` prepares it
 //   --var NAME=VALUE    overrides one of wrangler.toml's vars, or sets a secret; repeatable
+//   --without BINDING   leaves out a D1 database of wrangler.toml; repeatable
 //   --worker FILE.js    serves this plain JavaScript Worker instead of dist/, with the same bindings
 //                       except the Durable Objects
 //   --port PORT         a fixed port instead of a free one
@@ -51,6 +52,7 @@ function readArguments() {
     options: {
       state: { type: "string" },
       var: { type: "string", multiple: true, default: [] },
+      without: { type: "string", multiple: true, default: [] },
       worker: { type: "string" },
       port: { type: "string", default: "0" },
     },
@@ -73,7 +75,7 @@ function bundleModules() {
   ];
 }
 
-function miniflareOptions({ state, vars, worker, port }) {
+function miniflareOptions({ state, vars, without, worker, port }) {
   const config = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
   const { workerOptions } = unstable_getMiniflareWorkerOptions(config, undefined, {
     overrides: { enableContainers: false },
@@ -82,6 +84,7 @@ function miniflareOptions({ state, vars, worker, port }) {
   options.name = config.name;
   // wrangler merges .dev.vars into these; a test must not depend on a developer's file.
   options.bindings = { ...config.vars, ...vars };
+  for (const binding of without) delete options.d1Databases[binding];
   options.modulesRoot = worker === undefined ? join(ROOT, "dist") : dirname(resolve(worker));
   options.modules = worker === undefined ? bundleModules() : [{ type: "ESModule", path: resolve(worker) }];
   if (worker !== undefined) options.durableObjects = {};

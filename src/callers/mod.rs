@@ -166,6 +166,14 @@ impl Scope {
         Ok(self.app.db()?.batch(&statements).await)
     }
 
+    /// Runs statements on the database of the benchmarks, for a caller who has been checked; nothing, if there is none.
+    #[expect(clippy::disallowed_methods, reason = "the caller has been checked")]
+    pub async fn ask_benchmarks<const N: usize>(&self, statements: [Statement; N]) -> Result<Option<Written<N>>> {
+        self.caller().await?;
+        let Some(database) = self.app.benchmarks() else { return Ok(None) };
+        Ok(Some(database.batch(&statements).await.and_then(exactly)))
+    }
+
     fn admit(&self, caller: Caller) -> Result<()> {
         if caller.level < self.needs {
             return Err(Error::Forbidden(format!(

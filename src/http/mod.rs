@@ -4,6 +4,7 @@
 mod agents;
 mod approvals;
 mod attachments;
+mod benchmarks;
 mod calls;
 mod cors;
 mod credentials;
@@ -114,6 +115,7 @@ routes![
     files::get_file,
     files::put_file,
     files::delete_file,
+    benchmarks::list_inboxes,
     oversight::get_stats,
     oversight::get_health,
     oversight::get_metrics,
@@ -142,7 +144,7 @@ async fn answer(app: Arc<App>, request: &web_sys::Request) -> Response {
     };
     let mut response = finish(app.request_id(), response);
     if app.settings().cost_header
-        && let Some(Ok(cost)) = app.cost().map(|it| HeaderValue::try_from(it.to_string()))
+        && let Ok(cost) = HeaderValue::try_from(app.cost().to_string())
     {
         response.headers_mut().insert(COST, cost);
     }

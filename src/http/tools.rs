@@ -54,12 +54,9 @@ pub struct ToolQuery {
 
 impl ToolQuery {
     fn into_filter(self) -> Result<ToolFilter> {
-        if let Some(text) = &self.q
-            && text.chars().count() > search_text::MAX_CHARS
-        {
-            let message = format!("has more than {} characters", search_text::MAX_CHARS);
-            return Err(Error::query("q", message));
-        }
+        // A registry is small: any prefix will do.
+        let text = self.q.as_deref().map(|it| search_text::Query::parse(it, 1)).transpose();
+        let text = text.map_err(|reason| Error::query("q", reason.to_string()))?;
         let ids = self.ids.as_deref().map(|list| {
             comma_list(list)
                 .map(|id| ToolId::parse(id).ok_or_else(|| Error::query("ids", format!("{id:?} is not a tool's id"))))
@@ -75,7 +72,7 @@ impl ToolQuery {
             side_effect: self.side_effect,
             source: self.source,
             ids: ids.transpose()?,
-            text: self.q,
+            text,
             include_inactive: self.include_inactive.unwrap_or(false),
         })
     }

@@ -1,99 +1,30 @@
-//! The tools that are code of the Worker itself.
+//! The tools that are code of the Worker itself: which is whose.
 
-use super::{Failed, Manifests, Output, Task, python};
+use super::{Failed, Output, Task, files, mail, python};
 use crate::callers::Scope;
-use crate::files::{self, Content, File, FilePath, Origin, Source};
-use crate::ids::ManifestId;
 use crate::registry::Builtin;
 use crate::registry::schema::Violation;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Whether the arguments make sense to the handler.
 pub fn check(key: &str, arguments: &Value) -> Vec<Violation> {
     match Builtin::parse(key) {
         Some(Builtin::ExecutePython) => python::check_code(arguments),
-        Some(Builtin::ReadFile | Builtin::WriteFile) => check_path(arguments, false),
-        Some(Builtin::ListFiles) => check_path(arguments, true),
-        Some(Builtin::EmailSearch | Builtin::EmailGet) | None => Vec::new(),
+        Some(Builtin::ReadFile | Builtin::WriteFile) => files::check(arguments, false),
+        Some(Builtin::ListFiles) => files::check(arguments, true),
+        Some(Builtin::EmailSearch) => mail::check(arguments),
+        Some(Builtin::EmailGet) | None => Vec::new(),
     }
-}
-
-fn check_path(arguments: &Value, may_be_root: bool) -> Vec<Violation> {
-    let path = arguments.get("path").and_then(Value::as_str).unwrap_or("/");
-    let fault = match FilePath::parse(path) {
-        Ok(path) if path.is_root() && !may_be_root => Some("must name a file, not the root".to_owned()),
-        Ok(_) => None,
-        Err(reason) => Some(reason.to_string()),
-    };
-    fault.into_iter().map(|message| Violation { path: "/path".into(), message }).collect()
 }
 
 pub async fn run(scope: &Scope, task: &Task<'_>, key: &str) -> Result<Output, Failed> {
     match Builtin::parse(key) {
         Some(Builtin::ExecutePython) => python::execute(scope, task).await,
-        Some(Builtin::ReadFile) => read_file(scope, task).await,
-        Some(Builtin::WriteFile) => write_file(scope, task).await,
-        Some(Builtin::ListFiles) => list_files(scope, task).await,
-        Some(Builtin::EmailSearch | Builtin::EmailGet) | None => {
-            Err(Failed::Unreachable(format!("The handler {key} is not part of this deployment")))
-        }
+        Some(Builtin::ReadFile) => files::read(scope, task).await,
+        Some(Builtin::WriteFile) => files::write(scope, task).await,
+        Some(Builtin::ListFiles) => files::list(scope, task).await,
+        Some(Builtin::EmailSearch) => mail::search(scope, task).await,
+        Some(Builtin::EmailGet) => mail::get(scope, task).await,
+        None => Err(Failed::Unreachable(format!("The handler {key} is not part of this deployment"))),
     }
-}
-
-async fn read_file(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
-    let path = path(task)?;
-    let seen = files::read_file(scope, task.session, None, &path).await?;
-    let file = seen.found.ok_or_else(|| Failed::tool(format!("File not found: {path}")))?;
-    Ok(Output {
-        result: contents(file),
-        session_seen: seen.manifest_id.is_some(),
-        manifests: unchanged(seen.manifest_id),
-    })
-}
-
-/// A text as it is; anything else in base64, with a flag.
-fn contents(file: File) -> Value {
-    match file.content {
-        Content::Text(text) => text.into(),
-        Content::Base64(digits) => json!({"binary": true, "encoding": "base64", "content": digits}),
-    }
-}
-
-async fn write_file(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
-    let path = path(task)?;
-    let content = text(task, "content").unwrap_or_default().as_bytes().to_vec();
-    let bytes = content.len();
-    let origin = Origin { source: Source::ToolRun, source_ref: Some(task.call_id.to_string()) };
-    let written = files::write_file(scope, task.session, &path, content, origin).await?;
-    let written = written.map_err(|cause| Failed::tool(cause.to_string()))?;
-    Ok(Output {
-        result: format!("Wrote {bytes} bytes to {path}").into(),
-        manifests: Manifests { pre: written.pre, post: Some(written.post) },
-        session_seen: true,
-    })
-}
-
-async fn list_files(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
-    let dir = path(task)?;
-    let seen = files::list_dir(scope, task.session, None, &dir).await?;
-    let entries = seen.found.ok_or_else(|| Failed::tool(format!("Directory not found: {dir}")))?;
-    Ok(Output {
-        result: files::listing_text(&dir, &entries).into(),
-        session_seen: seen.manifest_id.is_some(),
-        manifests: unchanged(seen.manifest_id),
-    })
-}
-
-fn path(task: &Task<'_>) -> Result<FilePath, Failed> {
-    let given = text(task, "path").unwrap_or("/");
-    FilePath::parse(given).map_err(|reason| Failed::tool(format!("The path cannot be used: {reason}")))
-}
-
-fn text<'a>(task: &Task<'a>, parameter: &str) -> Option<&'a str> {
-    task.arguments.get(parameter)?.as_str()
-}
-
-/// A look changes nothing.
-fn unchanged(manifest_id: Option<ManifestId>) -> Manifests {
-    Manifests { pre: manifest_id.clone(), post: manifest_id }
 }

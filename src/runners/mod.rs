@@ -2,7 +2,9 @@
 
 mod answer;
 mod builtin;
+mod files;
 mod http;
+mod mail;
 mod python;
 mod sandbox;
 
@@ -24,6 +26,13 @@ pub struct Task<'a> {
     pub arguments: &'a Value,
     pub session: &'a SessionId,
     pub user_id: Option<&'a str>,
+}
+
+impl<'a> Task<'a> {
+    /// An argument that is a text.
+    fn text(&self, parameter: &str) -> Option<&'a str> {
+        self.arguments.get(parameter)?.as_str()
+    }
 }
 
 /// The state of the session's files before and after a run: the same, if it changed nothing.

@@ -39,7 +39,7 @@ pub fn check_arguments(code: &str, arguments: &Value) -> Vec<Violation> {
 
 /// Runs code, and answers what it prints.
 pub async fn execute(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
-    let code = task.arguments.get(CODE).and_then(Value::as_str).unwrap_or_default();
+    let code = task.text(CODE).unwrap_or_default();
     let ran = ran(scope, &Job { code, function: None, arguments: None, limits: limits(task) }).await?;
     Ok(Output::plain(printed(&ran).into()))
 }

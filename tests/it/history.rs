@@ -1,6 +1,6 @@
 //! The change log, read; and the registry at any point of it, against what it really was.
 
-use crate::harness::{Client, closed_workspace, definition, open, unique, workspace};
+use crate::harness::{Client, Dice, closed_workspace, definition, open, unique, workspace};
 use serde_json::{Value, json};
 
 /// The log as JSON Lines.
@@ -127,22 +127,6 @@ fn a_state_is_asked_for_by_number_or_by_time() {
     client.get("/api/registry/state?seq=-1").refused(400, "VALIDATION_ERROR");
 }
 
-/// Numbers that are the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % end as u64) as usize
-    }
-
-    fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.below(words.len())]
-    }
-}
-
 /// The live tables, in the form of a state.
 fn live(client: &Client) -> Value {
     let backup = client.get("/api/registry/backup").ok();
@@ -206,7 +190,7 @@ fn check_against_lists(client: &Client, live: &Value) {
 
 /// One step of a random history. Many are refused, which must leave no trace.
 fn step(client: &Client, dice: &mut Dice, backups: &[Value]) {
-    let tool = dice.one_of(&["alpha", "beta", "gamma", "alpha-b", "alpha_2"]).to_owned();
+    let tool = (*dice.pick(&["alpha", "beta", "gamma", "alpha-b", "alpha_2"])).to_owned();
     let number = format!("{}.{}.{}", 1 + dice.below(2), dice.below(4), dice.below(12));
     let agents = client.get("/api/agents").ok()["agents"].clone();
     let some_agent = |dice: &mut Dice| {
@@ -248,7 +232,7 @@ fn step(client: &Client, dice: &mut Dice, backups: &[Value]) {
         6 => drop(client.post(&format!("/api/tools/{tool}/rollback"), json!({"version": number, "reason": "back"}))),
         7 | 8 => drop(client.post(&format!("/api/tools/{tool}/activate"), json!({"version": highest(client)}))),
         9 | 10 => {
-            let reason = dice.one_of(&["version_update", "security", "deprecated", "operator_request", "deprecated"]);
+            let reason = dice.pick(&["version_update", "security", "deprecated", "operator_request", "deprecated"]);
             client.post(&format!("/api/tools/{tool}/deactivate"), json!({"reason": reason}));
         }
         11 => drop(client.post("/api/agents", json!({"name": format!("Agent {}", dice.below(9))}))),
@@ -282,7 +266,7 @@ fn the_log_alone_tells_every_state_of_a_random_history() {
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let mut recorded: Vec<(u64, Value)> = Vec::new();
     let mut backups = Vec::new();
-    for count in 0..300 {
+    for count in 0..350 {
         step(&client, &mut dice, &backups);
         let seq =
             client.get("/api/registry/changes?order=newest&limit=1").ok()["changes"][0]["seq"].as_u64().unwrap_or(0);

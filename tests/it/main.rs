@@ -26,6 +26,7 @@
 //! | `cost` | round trips and rows read, with 10,000 tools too |
 //! | `document` | the curl lines of the first document |
 //! | `limiter` | rate limits: racing calls, tenants, restarts |
+//! | `mail` | email_search and email_get: the document's query, filters, any text, both inbox rules, cost |
 //! | `oversight` | stats, health and metrics: exact at any time, and cheap |
 //! | `upkeep` | the cron trigger |
 
@@ -49,6 +50,7 @@ mod files;
 mod history;
 mod idempotency;
 mod limiter;
+mod mail;
 mod oversight;
 mod python;
 mod sessions;

@@ -1,7 +1,7 @@
 //! `/api/sessions`: sessions and their past.
 
 use crate::files::{Files, count, id};
-use crate::harness::{Server, open, race, unique, workspace};
+use crate::harness::{Dice, Server, open, race, unique, workspace};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;
@@ -498,20 +498,6 @@ fn a_write_after_a_sweep_changes_nothing_of_what_was() {
     written(&files, "p", "outer");
     assert_eq!((before(&beyond), before(&outer_next)), ("second".into(), "second".into()));
     assert_eq!(files.get("p").text, "outer");
-}
-
-/// The same numbers in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % end
-    }
-
-    fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
-        &items[self.below(items.len())]
-    }
 }
 
 type State = BTreeMap<String, String>;

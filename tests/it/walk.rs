@@ -99,6 +99,7 @@ fn routes() -> Vec<Route> {
         route("get", "/api/tokens", "owner", None, 403, 200),
         route("post", "/api/tokens", "owner", Some(json!({"name": "x", "level": "guest"})), 403, 201),
         route("delete", "/api/tokens/{token_id}", "owner", None, 403, 404),
+        route("get", "/api/benchmarks/inboxes", "guest", None, 200, 200),
         route("get", "/api/registry/stats", "admin", None, 403, 200),
         route("get", "/api/registry/health", "admin", None, 403, 200),
         route("get", "/metrics", ROOT, None, 401, 200),

@@ -2,6 +2,7 @@
 
 mod client;
 mod definition;
+mod dice;
 mod sandbox;
 mod seed;
 mod server;
@@ -9,6 +10,7 @@ mod upstream;
 
 pub use client::{Answer, Client};
 pub use definition::definition;
+pub use dice::Dice;
 pub use sandbox::Sandbox;
 pub use seed::Tool;
 pub use server::{ROOT_TOKEN, Server};

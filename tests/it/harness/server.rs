@@ -25,21 +25,34 @@ struct Control {
 impl Server {
     /// Starts the Worker on a copy of the migrated state.
     pub fn start(name: &str, vars: &[(&str, &str)]) -> Self {
-        let state = state_folder(name);
-        copy_folder(Path::new(&variable("PEGBOARD_TEMPLATE_STATE")), &state);
-        Self::start_on(&state, vars)
+        Self::start_on(&migrated_state(name), vars, &[])
     }
 
     /// Starts the Worker on a database that has not been migrated.
     pub fn start_unmigrated(name: &str, vars: &[(&str, &str)]) -> Self {
-        Self::start_on(&state_folder(name), vars)
+        Self::start_on(&state_folder(name), vars, &[])
     }
 
-    fn start_on(state: &Path, vars: &[(&str, &str)]) -> Self {
+    /// Starts the Worker as it is where `wrangler.toml` has no such database.
+    pub fn start_without(name: &str, vars: &[(&str, &str)], binding: &str) -> Self {
+        Self::start_on(&migrated_state(name), vars, &["--without", binding])
+    }
+
+    /// Starts the Worker with the sample mail, loaded as `scripts/dev` loads it.
+    pub fn start_with_sample_mail(name: &str, vars: &[(&str, &str)]) -> Self {
+        let state = migrated_state(name);
+        let mut import = Command::new("scripts/import-enron");
+        import.arg("samples/enron/maildir").arg("--persist-to").arg(&state).arg("--work").arg(state.join("import"));
+        let output = import.env("PEGBOARD_PROFILE", "dev").output().expect("scripts/import-enron starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Self::start_on(&state, vars, &[])
+    }
+
+    fn start_on(state: &Path, vars: &[(&str, &str)], options: &[&str]) -> Self {
         let command = variable("PEGBOARD_SERVE");
         let mut words = command.split_whitespace();
         let mut process = Command::new(words.next().unwrap());
-        process.args(words).arg("--state").arg(state);
+        process.args(words).arg("--state").arg(state).args(options);
         for (name, value) in vars {
             process.arg("--var").arg(format!("{name}={value}"));
         }
@@ -65,7 +78,12 @@ impl Server {
 
     /// Runs SQL on the real database, past the API.
     pub fn sql(&self, sql: &str, params: &[Value]) -> Vec<Value> {
-        let answer = self.ask(json!({"sql": sql, "params": params}));
+        self.sql_on("DB", sql, params)
+    }
+
+    /// The same on another database than the registry's.
+    pub fn sql_on(&self, database: &str, sql: &str, params: &[Value]) -> Vec<Value> {
+        let answer = self.ask(json!({"db": database, "sql": sql, "params": params}));
         answer["rows"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
     }
 
@@ -122,6 +140,12 @@ fn state_folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("state-{}-{name}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     folder
+}
+
+fn migrated_state(name: &str) -> PathBuf {
+    let state = state_folder(name);
+    copy_folder(Path::new(&variable("PEGBOARD_TEMPLATE_STATE")), &state);
+    state
 }
 
 fn copy_folder(from: &Path, to: &Path) {

@@ -1,0 +1,45 @@
+//! Statements on a native SQLite, for tests: bound as D1 binds them, every number as REAL.
+
+use super::{Param, Statement};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql, params_from_iter};
+use serde_json::{Map, Value};
+
+impl ToSql for Param {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Number(number) => ValueRef::Real(*number),
+        }))
+    }
+}
+
+impl Statement {
+    /// The rows that it gives, as D1 would.
+    pub fn rows_of(&self, database: &Connection) -> rusqlite::Result<Vec<Value>> {
+        let mut statement = database.prepare_cached(&self.sql)?;
+        let names = statement.column_names().map(str::to_owned).collect::<Vec<_>>();
+        let rows = statement.query_map(params_from_iter(&self.params), |row| {
+            let cells = names.iter().enumerate().map(|(at, name)| Ok((name.clone(), json_of(row.get_ref(at)?))));
+            cells.collect::<rusqlite::Result<Map<_, _>>>().map(Value::Object)
+        })?;
+        rows.collect()
+    }
+
+    /// The same statement, with one column more before another.
+    pub fn with_column(mut self, column: &str, before: &str) -> Self {
+        self.sql = self.sql.replacen(before, &format!("{column}, {before}"), 1);
+        self
+    }
+}
+
+fn json_of(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => number.into(),
+        ValueRef::Real(number) => number.into(),
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
+        ValueRef::Blob(_) => panic!("D1 is asked for no blobs"),
+    }
+}

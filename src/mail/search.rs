@@ -1,0 +1,128 @@
+//! What is searched for: the arguments of `email_search`, held to what can be asked.
+
+use crate::search_text::Query;
+use crate::time::Timestamp;
+use serde_json::Value;
+
+const DEFAULT_LIMIT: u32 = 10;
+const MAX_LIMIT: u32 = 50;
+
+/// Of a corpus' words, a tenth begin with the same letter.
+const SHORTEST_PREFIX: usize = 3;
+
+/// What comes first: the best match, or the newest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Order {
+    Rank,
+    Date,
+}
+
+/// Addresses are in lower case.
+#[derive(Clone, Debug)]
+pub struct Search {
+    pub query: Query,
+    pub inbox: String,
+    pub limit: u32,
+    pub order: Order,
+    pub from: Option<String>,
+    pub to: Option<String>,
+    /// The first day, and the first day after.
+    pub sent_after: Option<String>,
+    pub sent_before: Option<String>,
+}
+
+/// An argument that makes no sense.
+#[derive(Debug, PartialEq)]
+pub struct Misfit {
+    pub parameter: &'static str,
+    pub reason: String,
+}
+
+impl Search {
+    /// A tool of another schema may have this handler too, so nothing is taken for granted but that absent is absent.
+    pub fn read(arguments: &Value) -> Result<Self, Misfit> {
+        let text = |parameter: &'static str| match arguments.get(parameter) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.as_str())),
+            Some(_) => Err(Misfit { parameter, reason: "must be a text".into() }),
+        };
+        let address = |parameter| Ok(text(parameter)?.map(|it| it.trim().to_ascii_lowercase()));
+        let day = |parameter| match text(parameter)? {
+            Some(day) if !is_day(day) => {
+                Err(Misfit { parameter, reason: format!("{day:?} is not a date of the form YYYY-MM-DD") })
+            }
+            day => Ok(day.map(str::to_owned)),
+        };
+        let query = Query::parse(text("query")?.unwrap_or_default(), SHORTEST_PREFIX);
+        let order = match text("order")? {
+            None | Some("rank") => Order::Rank,
+            Some("date") => Order::Date,
+            Some(_) => return Err(Misfit { parameter: "order", reason: "must be rank or date".into() }),
+        };
+        Ok(Self {
+            query: query.map_err(|reason| Misfit { parameter: "query", reason: reason.to_string() })?,
+            inbox: address("inbox_id")?.unwrap_or_default(),
+            limit: limit(arguments.get("limit"))?,
+            order,
+            from: address("from")?,
+            to: address("to")?,
+            sent_after: day("sent_after")?,
+            sent_before: day("sent_before")?,
+        })
+    }
+}
+
+fn limit(given: Option<&Value>) -> Result<u32, Misfit> {
+    let limit = match given {
+        None | Some(Value::Null) => Some(DEFAULT_LIMIT),
+        // 5.0 is an integer to JSON Schema.
+        Some(given) => given.as_f64().filter(|it| it.fract() == 0.0).map(|it| it as u32),
+    };
+    limit
+        .filter(|it| (1..=MAX_LIMIT).contains(it))
+        .ok_or_else(|| Misfit { parameter: "limit", reason: format!("must be from 1 to {MAX_LIMIT}") })
+}
+
+fn is_day(text: &str) -> bool {
+    text.len() == 10 && Timestamp::parse(&format!("{text}T00:00:00Z")).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_not_given_has_its_default() {
+        let search =
+            Search::read(&json!({"query": "gas", "inbox_id": " Matt.Motley@ENRON.com ", "from": null})).unwrap();
+        assert_eq!((search.inbox.as_str(), search.limit, search.order), ("matt.motley@enron.com", 10, Order::Rank));
+        assert_eq!((search.from, search.to, search.sent_after, search.sent_before), (None, None, None, None));
+        assert_eq!(Search::read(&json!({})).unwrap().query.fts5(), None);
+    }
+
+    #[test]
+    fn arguments_that_make_no_sense_are_named() {
+        let check = |arguments: Value, expected: &str| {
+            let misfit = Search::read(&arguments).unwrap_err();
+            assert_eq!(format!("{}: {}", misfit.parameter, misfit.reason), expected);
+        };
+        check(json!({"query": "x".repeat(2001)}), "query: has more than 2000 characters");
+        check(json!({"query": 5}), "query: must be a text");
+        check(json!({"from": ["a"]}), "from: must be a text");
+        check(json!({"order": "size"}), "order: must be rank or date");
+        for limit in [json!(0), json!(51), json!(-1), json!(1.5), json!("5"), json!(1e300)] {
+            check(json!({"limit": limit}), "limit: must be from 1 to 50");
+        }
+        for day in ["2001-02-30", "2001-5-1", "yesterday", "", "2001-05-15T10:00:00Z", "2001-05-1\u{e9}"] {
+            let expected = format!("sent_after: {day:?} is not a date of the form YYYY-MM-DD");
+            check(json!({"sent_after": day}), &expected);
+        }
+    }
+
+    #[test]
+    fn whole_numbers_and_days_are_taken() {
+        let search = Search::read(&json!({"limit": 50.0, "sent_after": "2000-02-29", "sent_before": "0001-01-01"}));
+        assert_eq!(search.unwrap().limit, 50);
+    }
+}
