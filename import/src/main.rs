@@ -54,7 +54,8 @@ fn load_mail(options: &args::Load) -> Result<()> {
     };
     let report = options.report.clone().unwrap_or_else(|| options.work.join("report.tsv"));
     if options.dry_run {
-        print!("{}", load::dry_run(&plan, &report)?);
+        let summary = load::dry_run(&plan, &report)?;
+        print!("No mail was loaded. Into an empty database this would have been:\n{summary}");
         eprintln!("what was skipped is named in {}", report.display());
         return Ok(());
     }
