@@ -8,6 +8,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
@@ -38,7 +39,7 @@ export async function measure(binary, seconds, serve) {
     agent.destroy();
     const rates = {};
     for (const connections of CONNECTIONS) rates[connections] = await rate(server.url, connections, seconds);
-    const memory = server.memory();
+    const memory = await server.memory();
     const health = await (await fetch(`${server.url}/health`)).json();
     return {
       ratio: quantile(warm, 0.5) / quantile(started, 0.5),
@@ -174,14 +175,20 @@ async function coldStart(binary) {
 }
 
 /** Of the three processes that stay: each is the other's parent. */
-function memory(keeper) {
-  const supervisor = onlyChild(keeper);
-  const zygote = onlyChild(supervisor);
+async function memory(keeper) {
+  const supervisor = await onlyChild(keeper);
+  const zygote = await onlyChild(supervisor);
   return { keeper: occupied(keeper), supervisor: occupied(supervisor), zygote: occupied(zygote) };
 }
 
-function onlyChild(pid) {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ")[0]);
+/** What a run leaves behind is a child too, until it has been seen to. */
+async function onlyChild(pid) {
+  for (let tries = 0; tries < 50; tries++) {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+    if (children.length === 1) return Number(children[0]);
+    await setTimeout(100);
+  }
+  throw new Error(`process ${pid} does not come to have one child`);
 }
 
 function occupied(pid) {
