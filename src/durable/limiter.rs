@@ -6,9 +6,11 @@
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, WorkspaceId};
+use crate::outgoing;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use worker::{Date, DurableObject, Env, Method, Request, RequestInit, Response, State, durable_object, wasm_bindgen};
+use worker::web_sys::RequestRedirect;
+use worker::{Date, DurableObject, Env, Headers, Request, Response, State, durable_object, wasm_bindgen};
 
 /// The length of the window.
 const WINDOW_MILLIS: u64 = 60_000;
@@ -55,9 +57,8 @@ pub async fn give_back(app: &App, workspace: &WorkspaceId, tool: &ToolId, taken:
 async fn send(app: &App, workspace: &WorkspaceId, tool: &ToolId, ask: Ask) -> Result<Standing> {
     let limiters = app.limiters()?;
     let answer = async {
-        let mut init = RequestInit::new();
-        init.with_method(Method::Post).with_body(Some(serde_json::to_string(&ask)?.into()));
-        let request = Request::new_with_init("https://limiter/", &init)?;
+        let asked = serde_json::to_string(&ask)?;
+        let request = outgoing::post("https://limiter/", &Headers::new(), RequestRedirect::Follow, &asked)?;
         // A slash can be in neither name, so that no two pairs share an object.
         let limiter = limiters.get_by_name(&format!("{workspace}/{tool}"))?;
         limiter.fetch_with_request(request).await?.json::<Standing>().await
@@ -65,7 +66,7 @@ async fn send(app: &App, workspace: &WorkspaceId, tool: &ToolId, ask: Ask) -> Re
     answer.await.map_err(|cause: worker::Error| Error::Internal(format!("the limiter did not answer: {cause}")))
 }
 
-#[durable_object]
+#[durable_object(fetch)]
 pub struct Limiter {
     state: State,
 }

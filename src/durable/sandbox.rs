@@ -5,6 +5,7 @@
 
 use crate::app::App;
 use crate::ids::WorkspaceId;
+use crate::outgoing;
 use crate::settings::Settings;
 use futures_util::future::{Either, select};
 use sha2::{Digest, Sha256};
@@ -13,9 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use worker::js_sys::{Function, Object, Reflect};
 use worker::wasm_bindgen::{JsCast, JsValue};
+use worker::web_sys::RequestRedirect;
 use worker::{
-    Container, Date, Delay, DurableObject, Env, Fetcher, Headers, Method, Request, RequestInit, Response, State,
-    console_error, durable_object, wasm_bindgen,
+    Container, Date, Delay, DurableObject, Env, Fetcher, Headers, Request, Response, State, console_error,
+    durable_object, wasm_bindgen,
 };
 
 /// Where the sandbox's server listens inside the container.
@@ -63,11 +65,7 @@ pub async fn run(app: &App, workspace: &WorkspaceId, asked: &str) -> worker::Res
 
 /// The request that a sandbox's server takes.
 pub fn request(url: &str, asked: &str) -> worker::Result<Request> {
-    let headers = Headers::new();
-    headers.set("Content-Type", "application/json")?;
-    let mut init = RequestInit::new();
-    init.with_method(Method::Post).with_headers(headers).with_body(Some(asked.into()));
-    Request::new_with_init(url, &init)
+    outgoing::post(url, &Headers::new(), RequestRedirect::Follow, asked)
 }
 
 /// A workspace's calls go to one container, which they keep warm; workspaces are spread over all.
@@ -77,7 +75,7 @@ fn home(workspace: &WorkspaceId, instances: u32) -> u32 {
     number % instances
 }
 
-#[durable_object]
+#[durable_object(alarm)]
 pub struct Sandbox {
     state: State,
     idle: Duration,

@@ -25,7 +25,7 @@ pub async fn health() -> Json<Health> {
 #[utoipa::path(get, path = "/openapi.json", tag = "site",
     responses((status = 200, description = "OpenAPI 3.1", body = Object, content_type = "application/json")))]
 pub async fn openapi() -> Response {
-    page("application/json", include_str!("../../openapi.json"))
+    page("application/json", include_str!(concat!(env!("OUT_DIR"), "/openapi.json")))
 }
 
 /// This description, to read

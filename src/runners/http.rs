@@ -5,10 +5,12 @@ use super::{Failed, Output, Task, answer};
 use crate::callers::Scope;
 use crate::error::Error;
 use crate::json_size::{MAX_VALUES, values};
+use crate::outgoing;
 use crate::registry;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use worker::{Fetch, Headers, Method, Request, RequestInit, RequestRedirect};
+use worker::web_sys::RequestRedirect;
+use worker::{Fetch, Headers, Request};
 
 pub async fn run(
     scope: &Scope,
@@ -81,13 +83,7 @@ fn post(url: &str, headers: &BTreeMap<String, String>, body: &Value) -> worker::
     for (name, value) in headers {
         sent.set(name, value)?;
     }
-    sent.set("Content-Type", "application/json")?;
-    let mut init = RequestInit::new();
-    init.with_method(Method::Post)
-        .with_headers(sent)
-        .with_redirect(RequestRedirect::Manual)
-        .with_body(Some(body.to_string().into()));
-    Request::new_with_init(url, &init)
+    outgoing::post(url, &sent, RequestRedirect::Manual, &body.to_string())
 }
 
 fn ours(cause: worker::Error) -> Failed {

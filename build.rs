@@ -1,0 +1,33 @@
+//! Takes the white space out of the JSON that the Worker serves as it is. In the repository it is there to be read, and in
+//! a bundle to be paid for.
+
+use std::path::Path;
+use std::{env, fs, io};
+
+const FILES: [&str; 3] = ["openapi.json", "src/mcp/search.json", "src/mcp/templates.json"];
+
+fn main() -> io::Result<()> {
+    let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
+    for file in FILES {
+        println!("cargo::rerun-if-changed={file}");
+        let name = Path::new(file).file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        fs::write(Path::new(&out).join(name), compact(&fs::read_to_string(file)?))?;
+    }
+    Ok(())
+}
+
+/// All of it but white space outside of texts.
+fn compact(json: &str) -> String {
+    let (mut in_text, mut escaped) = (false, false);
+    json.chars()
+        .filter(|&it| {
+            if in_text {
+                in_text = escaped || it != '"';
+                escaped = !escaped && it == '\\';
+                return true;
+            }
+            in_text = it == '"';
+            !it.is_ascii_whitespace()
+        })
+        .collect()
+}
