@@ -40,6 +40,10 @@ impl PageRequest {
         Ok(Self { limit, cursor })
     }
 
+    pub fn limit(&self) -> usize {
+        self.limit as usize
+    }
+
     /// Where the page begins: after this.
     pub fn after(&self) -> Option<&str> {
         self.cursor.as_deref()

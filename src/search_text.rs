@@ -2,6 +2,7 @@
 //! required, `"a phrase"` is a phrase, `-word` excludes, `word*` is a prefix, `OR` joins its
 //! neighbours, and everything else is quoted, so that no text can be read as FTS5's own syntax.
 
+mod common;
 mod weight;
 
 use std::fmt;
@@ -62,6 +63,33 @@ impl Query {
         Ok(Self { fts5: Some(fts5), has_prefix })
     }
 
+    /// What a model asks for, of which it does not know how it is worded: any of the words will do, and what begins like
+    /// one, as far as that is not too much. To be ranked, so that what has most of them comes first.
+    pub fn parse_any(text: &str) -> Result<Self, TooMuch> {
+        let shortest = 1;
+        let mut query = Self::parse(text, shortest)?;
+        let (wanted, unwanted) = terms(text, shortest);
+        let mut wanted = wanted.into_iter().flatten().collect::<Vec<_>>();
+        if !wanted.iter().all(common::is_common) {
+            wanted.retain(|it| !common::is_common(it));
+        }
+        let counted = wanted.iter().chain(&unwanted).map(Term::words).sum();
+        let mut left = MAX_WORDS.saturating_sub(counted);
+        let mut any = Vec::new();
+        for term in &wanted {
+            let begun = term.begun().filter(|it| it.words() <= left);
+            left -= begun.as_ref().map_or(0, Term::words);
+            any.extend(begun.as_ref().map(Term::fts5));
+            // The word itself is worth more than what begins like it.
+            any.push(term.fts5());
+        }
+        let any = any.join(" OR ");
+        let none = unwanted.iter().map(Term::fts5).collect::<Vec<_>>().join(" OR ");
+        query.fts5 = query.fts5.map(|_| if none.is_empty() { any } else { format!("({any}) NOT ({none})") });
+        query.has_prefix = true;
+        Ok(query)
+    }
+
     /// The FTS5 expression, or nothing where there is nothing to search for.
     pub fn fts5(&self) -> Option<&str> {
         self.fts5.as_deref()
@@ -96,6 +124,17 @@ impl Term {
 
     fn fts5(&self) -> String {
         format!("\"{}\"{}", self.text, if self.is_prefix { " *" } else { "" })
+    }
+
+    /// What begins like it, without its plural's s.
+    fn begun(&self) -> Option<Self> {
+        let letters = weight::last_letters(&self.text);
+        if self.is_prefix || letters < 3 {
+            return None;
+        }
+        let word = self.text.trim_end_matches(|it: char| !it.is_alphanumeric());
+        let singular = word.strip_suffix('s').filter(|it| letters > 3 && !it.ends_with('s'));
+        Some(Self { text: singular.unwrap_or(word).to_owned(), is_prefix: true })
     }
 
     /// As how many words it counts.
@@ -188,6 +227,36 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &str) {
         assert_eq!(Query::parse(text, 1).unwrap().fts5(), Some(expected));
+    }
+
+    #[test]
+    fn any_word_will_do_where_a_model_asks() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(Query::parse_any(text).unwrap().fts5(), expected, "{text}");
+        };
+        check("send emails up", Some(r#""send" * OR "send" OR "email" * OR "emails" OR "up""#));
+        check("-draft mail* \"new york\"", Some(r#"("mail" * OR "new york" * OR "new york") NOT ("draft")"#));
+        check("?!", None);
+        check("-draft", None);
+        // One s, and none of two.
+        check("pass gas", Some(r#""pass" * OR "pass" OR "gas" * OR "gas""#));
+        // What every text has says nothing, unless nothing else is said.
+        check("Which files are there", Some(r#""file" * OR "files""#));
+        check("Which files? Are there...", Some(r#""file" * OR "files?""#));
+        check("what is it", Some(r#""what" * OR "what" OR "is" OR "it""#));
+    }
+
+    #[test]
+    fn beginnings_are_looked_for_as_far_as_words_are_left() {
+        let begun = |count: usize| {
+            let text = (0..count).map(|it| format!("word{it} ")).collect::<String>();
+            let query = Query::parse_any(&text).unwrap();
+            let fts5 = query.fts5().unwrap();
+            let prefixes = fts5.matches(" *").count();
+            assert!((fts5.split(" OR ").count() - prefixes) + prefixes * PREFIX_WORDS <= MAX_WORDS);
+            prefixes
+        };
+        assert_eq!([begun(1), begun(7), begun(8), begun(40), begun(64)], [1, 7, 7, 3, 0]);
     }
 
     #[test]

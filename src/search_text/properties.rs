@@ -35,12 +35,14 @@ fn found(database: &Connection, expression: &str) -> rusqlite::Result<Vec<u32>> 
 
 #[track_caller]
 fn check_is_no_syntax_error(database: &Connection, text: &str) {
-    let Ok(query) = Query::parse(text, 1) else { return };
-    let Some(expression) = query.fts5() else { return };
-    // On its own, as mail is searched, and as part of another expression, as tools are.
-    for expression in [expression, &format!("subject : (a OR b) AND {{subject body}} : ({expression})")] {
-        if let Err(cause) = found(database, expression) {
-            panic!("{text:?} became {expression:?}: {cause}");
+    for query in [Query::parse(text, 1), Query::parse_any(text)] {
+        let Ok(query) = query else { return };
+        let Some(expression) = query.fts5() else { return };
+        // On its own, as mail is searched, and as part of another expression, as tools are.
+        for expression in [expression, &format!("subject : (a OR b) AND {{subject body}} : ({expression})")] {
+            if let Err(cause) = found(database, expression) {
+                panic!("{text:?} became {expression:?}: {cause}");
+            }
         }
     }
 }
