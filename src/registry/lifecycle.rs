@@ -4,7 +4,7 @@
 use super::handler::Handler;
 use super::store::versions::{At, Position, TOOL_IS_AT};
 use super::tool::{DeactivationReason, Tool};
-use super::{log, store};
+use super::{Sought, log, store};
 use crate::callers::Scope;
 use crate::changes::{Action, Change};
 use crate::db::{Failure, Statement};
@@ -83,7 +83,7 @@ impl Reading {
     async fn of(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<Self> {
         let workspace = scope.workspace();
         let target = match version {
-            Some(version) => store::tools::find_version(workspace, id, version),
+            Some(version) => store::tools::find_sought(workspace, Sought::Id(id), Some(version)),
             None => store::tools::find_tool(workspace, id),
         };
         let [current, target, position] = scope

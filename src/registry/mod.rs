@@ -13,11 +13,14 @@ pub mod invariants;
 mod lifecycle;
 mod log;
 mod out;
+mod portable;
 mod redact;
+mod reference;
 mod register;
 mod row;
 mod rules;
 pub mod schema;
+mod sought;
 mod store;
 mod tool;
 mod warnings;
@@ -30,30 +33,33 @@ pub use handler::{Builtin, Handler, pieces};
 pub use lifecycle::{activate, deactivate, list_versions, roll_back};
 pub use log::{Switch, change, removal};
 pub use out::ToolOut;
+pub use portable::is_portable;
 pub use redact::scrub;
+pub use reference::References;
 pub use register::{Registered, register};
 pub use row::{MISSING_CREDENTIALS, TOOL_COLUMNS, ToolRow};
 pub use rules::problems;
+pub use sought::Sought;
 pub use store::credentials::all as find_credentials;
 pub use store::refusals::{
     forget as forget_refusals, last_day as refusals, last_day_everywhere as refusals_everywhere,
 };
-pub use store::tools::{find_tool, find_tools, find_version, read_tool, read_tools, tool_exists};
+pub use store::tools::{
+    RELEVANCE, find_sought, find_tool, find_tools, read_tool, read_tools, search_tools, tool_exists,
+};
 pub use store::versions::{find_all as find_all_versions, insert_all as insert_versions, version_json};
 #[cfg(test)]
 pub use tool::fixture;
 pub use tool::{
     DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool,
 };
-pub use warnings::Warning;
+pub use warnings::{MAX_DEPTH as MAX_EXPORTED_DEPTH, Warning, is_key};
 
 use crate::callers::Scope;
 use crate::durable::limiter::{self, Standing};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version};
 use crate::page::{Page, PageRequest, bad_cursor};
-use schema::Checked;
-use serde_json::{Map, Value};
 
 /// A page of the tools that the filter lets through: best matches first where it has a search text,
 /// else in order of creation, the built-ins first.
@@ -81,21 +87,11 @@ pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> 
 
 /// The tool at its active version (with none active, at its highest), or at the one that is asked for.
 pub async fn get(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<Tool> {
-    let statement = match version {
-        None => store::tools::find_tool(scope.workspace(), id),
-        Some(version) => store::tools::find_version(scope.workspace(), id, version),
-    };
-    let [rows] = scope.read([statement]).await?;
+    let [rows] = scope.read([find_sought(scope.workspace(), Sought::Id(id), version)]).await?;
     store::tools::read_tool(&rows)?.ok_or_else(|| match version {
         None => Error::not_found("Tool", id),
         Some(version) => Error::not_found("Tool", format!("{id}@{version}")),
     })
-}
-
-/// Holds arguments against the tool's schema. A call's handler may ask more of them: the file tools want a usable path.
-pub async fn validate(scope: &Scope, id: &ToolId, arguments: Map<String, Value>) -> Result<Checked> {
-    let tool = get(scope, id, None).await?;
-    Ok(schema::compiled(&tool.parameters_schema)?.check(Value::Object(arguments)))
 }
 
 /// The tool's rate limit, if it has one, and how it stands.

@@ -1,6 +1,7 @@
 //! Secrets in documents: what a schema marks `writeOnly` or `format: password` is shown nowhere. Where it cannot be told
 //! whether a value is secret, it counts as one.
 
+use super::reference::References;
 use serde_json::{Map, Value};
 
 /// What stands in the place of a secret.
@@ -16,6 +17,18 @@ const MAX_SCHEMAS: usize = 256;
 const SAME_VALUE: [&str; 4] = ["if", "then", "else", "not"];
 const SAME_VALUE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
+/// Keywords whose schemas speak about what is inside of the value.
+const INSIDE: [&str; 8] = [
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "items",
+    "prefixItems",
+    "contains",
+    "unevaluatedItems",
+];
+
 /// Whether a schema, or a part of it, marks a value as secret.
 pub fn marks_secrets(schema: &Value) -> bool {
     match schema {
@@ -27,7 +40,7 @@ pub fn marks_secrets(schema: &Value) -> bool {
 
 /// Puts a mark in place of every secret of `document`, and gives the texts that it held.
 pub fn redact(schema: &Value, document: &mut Value) -> Vec<String> {
-    let mut redaction = Redaction { root: schema, removed: Vec::new() };
+    let mut redaction = Redaction { references: References::of(schema), removed: Vec::new() };
     redaction.redact(vec![schema], document, MAX_DEPTH);
     redaction.removed
 }
@@ -58,7 +71,7 @@ fn is_secret(keywords: &Map<String, Value>) -> bool {
 }
 
 struct Redaction<'a> {
-    root: &'a Value,
+    references: References<'a>,
     removed: Vec<String>,
 }
 
@@ -86,6 +99,12 @@ impl<'a> Redaction<'a> {
                     self.redact(about_element(&keywords, index), element, depth - 1);
                 }
             }
+            // Perhaps an object that was given as text, of which nothing could be read.
+            Value::String(_)
+                if keywords.iter().any(|it| INSIDE.iter().filter_map(|key| it.get(*key)).any(may_hide)) =>
+            {
+                self.remove(document);
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
@@ -110,8 +129,8 @@ impl<'a> Redaction<'a> {
             if keywords.contains_key("$dynamicRef") {
                 return None;
             }
-            if let Some(reference) = keywords.get("$ref") {
-                schemas.push(self.root.pointer(reference.as_str()?.strip_prefix('#')?)?);
+            if keywords.contains_key("$ref") {
+                schemas.push(self.references.follow(keywords, "$ref")?);
             }
             schemas.extend(SAME_VALUE.iter().filter_map(|it| keywords.get(*it)));
             let lists = SAME_VALUE_LISTS.iter().filter_map(|it| keywords.get(*it)?.as_array());
@@ -120,6 +139,18 @@ impl<'a> Redaction<'a> {
                 .extend(keywords.get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(Map::values));
         }
         Some(all)
+    }
+}
+
+/// Whether a secret may lie inside of a value that the schema speaks of.
+fn may_hide(part: &Value) -> bool {
+    match part {
+        Value::Object(keywords) => {
+            let refers = ["$ref", "$dynamicRef"].iter().any(|it| keywords.contains_key(*it));
+            is_secret(keywords) || refers || keywords.values().any(may_hide)
+        }
+        Value::Array(parts) => parts.iter().any(may_hide),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 
@@ -214,6 +245,27 @@ mod tests {
         let secret = json!({"writeOnly": true});
         check(json!({"$ref": "other.json", "$defs": {"s": secret}}), json!({"a": 1}), json!(MARK));
         check(json!({"$dynamicRef": "#x", "$defs": {"s": secret}}), json!({"a": 1}), json!(MARK));
+    }
+
+    #[test]
+    fn an_object_that_was_given_as_text_may_hold_a_secret() {
+        let secret = json!({"type": "string", "writeOnly": true});
+        check(
+            json!({"properties": {"login": {"type": "object", "properties": {"pin": {"$dynamicRef": "#pin"}}}},
+                "$defs": {"pin": {"$dynamicAnchor": "pin", "writeOnly": true}}}),
+            json!({"login": "{\"pin\": \"hunter2"}),
+            json!({"login": MARK}),
+        );
+        check(
+            json!({"properties": {
+                "headers": {"type": "object", "additionalProperties": secret},
+                "login": {"anyOf": [{"$ref": "#/$defs/login"}, {"type": "null"}]},
+                "color": {"anyOf": [{"$ref": "#/$defs/color"}, {"type": "null"}]},
+                "sizes": {"type": "object", "additionalProperties": {"type": "number"}},
+            }, "$defs": {"login": {"properties": {"pin": {"$ref": "#/$defs/pin"}}}, "color": {"enum": ["red"]}, "pin": secret}}),
+            json!({"headers": "{\"Authorization\": \"Bear", "login": "{\"pin\": ", "color": "red", "sizes": "{"}),
+            json!({"headers": MARK, "login": MARK, "color": "red", "sizes": "{"}),
+        );
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! JSON Schema: compiled once per isolate, defaults filled in, every violation listed with its place.
 
 use super::redact;
+use super::reference::References;
+use super::warnings::is_key;
 use crate::error::{Error, Result, shortened};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
@@ -37,6 +39,8 @@ pub struct Schema {
     /// Whether it marks any value as secret.
     has_secrets: bool,
     has_defaults: bool,
+    /// Whether a property has a name that not all providers take.
+    has_foreign_keys: bool,
 }
 
 /// One way in which a document does not fit its schema.
@@ -94,7 +98,8 @@ impl Schema {
             .build(&definition)
             .map_err(|cause| cause.to_string())?;
         let (has_secrets, has_defaults) = (redact::marks_secrets(&definition), mentions_default(&definition));
-        Ok(Self { definition, validator, has_secrets, has_defaults })
+        let has_foreign_keys = has_foreign_keys(&definition);
+        Ok(Self { definition, validator, has_secrets, has_defaults, has_foreign_keys })
     }
 
     /// Every way in which `document` does not fit, up to a number that nobody reads to its end.
@@ -118,6 +123,14 @@ impl Schema {
 
     pub fn has_secrets(&self) -> bool {
         self.has_secrets
+    }
+
+    pub fn has_foreign_keys(&self) -> bool {
+        self.has_foreign_keys
+    }
+
+    pub fn definition(&self) -> &Value {
+        &self.definition
     }
 
     /// `document` with its defaults filled in, and every way in which it does not fit.
@@ -151,13 +164,17 @@ impl Schema {
             return Ok(());
         }
         let mut left = MAX_DEFAULTS;
-        self.fill_value(&self.definition, document, MAX_DEPTH, &mut left);
+        Defaults(References::of(&self.definition)).fill_value(&self.definition, document, MAX_DEPTH, &mut left);
         if left > 0 {
             return Ok(());
         }
         Err(Violation { path: String::new(), message: "The schema has too many defaults within defaults".into() })
     }
+}
 
+struct Defaults<'a>(References<'a>);
+
+impl Defaults<'_> {
     /// A value of its own, with what one schema says of it.
     fn fill_value(&self, schema: &Value, document: &mut Value, depth: usize, left: &mut usize) {
         if depth > 0 {
@@ -217,7 +234,7 @@ impl Schema {
 
     /// What a schema's `$ref` leads to within the whole.
     fn referred(&self, schema: &Value) -> Option<&Value> {
-        self.definition.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
+        self.0.follow(schema.as_object()?, "$ref")
     }
 }
 
@@ -225,6 +242,20 @@ fn mentions_default(schema: &Value) -> bool {
     match schema {
         Value::Object(keywords) => keywords.contains_key("default") || keywords.values().any(mentions_default),
         Value::Array(parts) => parts.iter().any(mentions_default),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+fn has_foreign_keys(schema: &Value) -> bool {
+    match schema {
+        Value::Object(keywords) => {
+            let properties = keywords.get("properties").and_then(Value::as_object);
+            let required = keywords.get("required").and_then(Value::as_array);
+            properties.is_some_and(|it| it.keys().any(|name| !is_key(name)))
+                || required.into_iter().flatten().filter_map(Value::as_str).any(|name| !is_key(name))
+                || keywords.values().any(has_foreign_keys)
+        }
+        Value::Array(parts) => parts.iter().any(has_foreign_keys),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
@@ -317,6 +348,11 @@ mod tests {
 
     #[test]
     fn a_default_may_stand_where_a_reference_leads() {
+        check_defaults(
+            json!({"properties": {"limit": {"$ref": "#limit"}}, "$defs": {"l": {"$anchor": "limit", "default": 10}}}),
+            json!({}),
+            json!({"limit": 10}),
+        );
         check_defaults(
             json!({
                 "properties": {"limit": {"$ref": "#/$defs/limit"}, "loop": {"$ref": "#/$defs/loop"}},

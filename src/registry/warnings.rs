@@ -2,6 +2,7 @@
 //! provider refuses; a schema that needs no rewriting is the better one.
 
 use super::handler::Handler;
+use super::portable::is_portable;
 use super::tool::Tool;
 use crate::error::shortened;
 use serde::Serialize;
@@ -9,7 +10,8 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 const MAX_WARNINGS: usize = 50;
-const MAX_DEPTH: usize = 64;
+/// What is nested deeper is handed out as any value.
+pub const MAX_DEPTH: usize = 24;
 const MAX_NAME_BYTES: usize = 64;
 
 /// Something that is allowed, and should be known.
@@ -22,10 +24,20 @@ pub struct Warning {
     message: String,
 }
 
+impl Warning {
+    /// Of a schema that models are shown nothing of but a part of its text.
+    pub fn too_large() -> Self {
+        let message = "is so large, with what it refers to, that models are shown any object instead";
+        Self { path: "/parameters_schema".to_owned(), message: message.to_owned() }
+    }
+}
+
 pub fn warnings(tool: &Tool, handler: &Handler) -> Vec<Warning> {
     let mut found = Found(Vec::new());
     if tool.id.as_str().len() > MAX_NAME_BYTES {
         found.add("/id", "models get a shortened name: providers allow 64 characters");
+    } else if tool.id.as_str().starts_with(|it: char| it.is_ascii_digit() || it == '-') {
+        found.add("/id", "models get another name: Gemini refuses one that does not begin with a letter or _");
     }
     if let Handler::Python { code, function } = handler
         && !code.contains(&format!("def {function}("))
@@ -35,6 +47,10 @@ pub fn warnings(tool: &Tool, handler: &Handler) -> Vec<Warning> {
     if let Ok(Value::Object(schema)) = serde_json::from_str(&tool.parameters_schema) {
         found.top(&schema);
         found.schema("/parameters_schema", &Value::Object(schema), MAX_DEPTH);
+    }
+    if tool.returns_schema.as_deref().is_some_and(|it| !serde_json::from_str(it).is_ok_and(|it| is_portable(&it))) {
+        let message = "MCP clients are not shown it: some cannot compile a pattern outside ECMAScript, $id, id, an empty enum or nullable without type";
+        found.add("/returns_schema", message);
     }
     found.0.truncate(MAX_WARNINGS);
     found.0
@@ -65,14 +81,17 @@ impl Found {
     fn schema(&mut self, path: &str, schema: &Value, depth: usize) {
         let (Some(keywords), true) = (schema.as_object(), self.0.len() < MAX_WARNINGS) else { return };
         if depth == 0 {
-            self.add(path, "providers refuse schemas as deep as this");
+            self.add(path, "is nested so deep that models are not shown it");
             return;
         }
         self.keywords(path, keywords);
         for (keyword, value) in keywords {
             let at = format!("{path}/{keyword}");
             match (keyword.as_str(), value) {
-                ("properties" | "$defs" | "patternProperties" | "dependentSchemas", Value::Object(parts)) => {
+                (
+                    "properties" | "$defs" | "definitions" | "patternProperties" | "dependentSchemas",
+                    Value::Object(parts),
+                ) => {
                     for (name, part) in parts {
                         let name = name.replace('~', "~0").replace('/', "~1");
                         self.schema(&format!("{at}/{name}"), part, depth - 1);
@@ -114,15 +133,11 @@ impl Found {
                 self.add(&format!("{path}/{keyword}"), "Gemini does not know this");
             }
         }
-        let pattern = keywords.get("pattern").and_then(Value::as_str).unwrap_or_default();
-        if ["(?=", "(?!", "(?<"].iter().any(|it| pattern.contains(it)) {
-            self.add(&format!("{path}/pattern"), "OpenAI refuses a pattern that looks around");
-        }
     }
 }
 
-/// `^[a-zA-Z0-9_.-]{1,64}$`
-fn is_key(name: &str) -> bool {
+/// Whether all providers take the name of a property: `^[a-zA-Z0-9_.-]{1,64}$`
+pub fn is_key(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(|it| it.is_ascii_alphanumeric() || b"_.-".contains(&it))
 }
 
@@ -162,18 +177,27 @@ mod tests {
                 "list": {"type": "array"},
                 "one": {"enum": [1]},
                 "deep": {"type": "object", "properties": {"x": {"$ref": "#/$defs/x"}}},
-                "code": {"type": "string", "pattern": "^(?!x)"},
-            }, "$defs": {"x": {"const": 1}}}),
+            }, "$defs": {"x": {"const": 1}}, "definitions": {"y": {"const": 1}}}),
             &[
                 "/properties/a b",
                 "/properties/a b/type",
                 "/properties/list",
                 "/properties/one/enum",
                 "/properties/deep/properties/x/$ref",
-                "/properties/code/pattern",
                 "/$defs/x/const",
+                "/definitions/y/const",
             ],
         );
+    }
+
+    #[test]
+    fn results_that_clients_cannot_be_promised_are_told() {
+        let mut tool = fixture("x");
+        for (schema, expected) in [(r#"{"pattern": "^a$"}"#, 0), (r#"{"pattern": "(?i)a"}"#, 1)] {
+            tool.returns_schema = Some(schema.to_owned());
+            let found = warnings(&tool, &Handler::Builtin { key: "read_file".into() });
+            assert_eq!(found.iter().filter(|it| it.path == "/returns_schema").count(), expected, "{found:?}");
+        }
     }
 
     #[test]
@@ -183,6 +207,8 @@ mod tests {
         assert_eq!(warnings(&tool, &python("def run(arguments): ...")), []);
         assert_eq!(warnings(&tool, &python("def walk(arguments): ..."))[0].path, "/handler/code");
         tool.id = crate::ids::ToolId::parse(&"x".repeat(65)).unwrap();
+        assert_eq!(warnings(&tool, &python("def run(arguments): ..."))[0].path, "/id");
+        tool.id = crate::ids::ToolId::parse("7zip").unwrap();
         assert_eq!(warnings(&tool, &python("def run(arguments): ..."))[0].path, "/id");
     }
 }

@@ -6,7 +6,7 @@
 //! the place where a value begins: never in `$defs`, but where these are referred to. A field that is required counts as
 //! described, or nothing at all would be taken.
 
-use super::reference;
+use crate::registry::reference;
 use serde_json::{Map, Value};
 
 /// Keywords whose schemas speak about the same value.

@@ -14,7 +14,6 @@ mod numbers;
 mod object;
 mod patterns;
 mod read;
-mod reference;
 mod search;
 mod text;
 mod unevaluated;

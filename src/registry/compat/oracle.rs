@@ -4,6 +4,7 @@
 //! `PEGBOARD_PAIRS` and `PEGBOARD_SEED` set how many pairs, and which.
 
 use super::*;
+use crate::registry::reference;
 use jsonschema::Validator;
 use serde_json::{Map, Number, json};
 use std::{fmt, thread};

@@ -4,8 +4,9 @@ use super::claims::{
     ALL, ARRAY, BOOLEAN, Claim, Claims, FALSE, Fact, Kinds, NULL, NUMBER, OBJECT, Reading, STRING, Side, TRUE, WHOLE,
     include,
 };
+use super::numbers;
 use super::unevaluated;
-use super::{numbers, reference};
+use crate::registry::reference;
 use serde_json::{Map, Number, Value};
 
 /// How many schemas within schemas are read, and how many altogether: documents are 64 KB.

@@ -4,6 +4,7 @@ use crate::db::{Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::PageRequest;
+use crate::registry::Sought;
 use crate::registry::filter::ToolFilter;
 use crate::registry::row::{MISSING_CREDENTIALS, TOOL_COLUMNS, ToolRow};
 use crate::registry::tool::Tool;
@@ -46,7 +47,10 @@ pub fn list_tools(
     .bind(request.rows_to_ask()))
 }
 
-/// A page of the best matches; a match in the id or the name counts for more than in the description.
+/// A match in the id or the name counts for more than in the description.
+pub const RELEVANCE: &str = "bm25(4.0, 4.0, 1.0, 0.0)";
+
+/// A page of the best matches.
 pub fn search_tools(
     workspace: &WorkspaceId,
     filter: &ToolFilter,
@@ -56,7 +60,7 @@ pub fn search_tools(
     Ok(select_page(&format!(
         "SELECT rowid AS key, rank AS position FROM tool_search
          WHERE tool_search MATCH '(' || ?1 || ')' || {EXCEPT_CAPABILITIES}
-           AND rank MATCH 'bm25(4.0, 4.0, 1.0, 0.0)'
+           AND rank MATCH '{RELEVANCE}'
          ORDER BY rank LIMIT ?5 OFFSET ?4"
     ))
     .bind(expression)
@@ -78,24 +82,26 @@ pub fn tool_exists(workspace: &WorkspaceId, id: Option<&str>) -> Statement {
 
 /// The tool at its current version: the active one, else the highest.
 pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
-    sql(format!(
-        "SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS} FROM tools t JOIN tool_versions v ON v.key = t.current_version_key
-         WHERE t.workspace_id IN ('', ?1) AND t.id = ?2"
-    ))
-    .bind(workspace.as_str())
-    .bind(id.as_str())
+    find_sought(workspace, Sought::Id(id), None)
 }
 
-pub fn find_version(workspace: &WorkspaceId, id: &ToolId, version: Version) -> Statement {
-    sql(format!(
-        "SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS} FROM tools t JOIN tool_versions v ON v.tool_key = t.key
-         WHERE t.workspace_id IN ('', ?1) AND t.id = ?2 AND v.major = ?3 AND v.minor = ?4 AND v.patch = ?5"
+/// The tools that it may mean, at that version, or at their current ones.
+pub fn find_sought(workspace: &WorkspaceId, sought: Sought<'_>, version: Option<Version>) -> Statement {
+    let of_version = match version {
+        None => "v.key = t.current_version_key",
+        Some(_) => "v.tool_key = t.key AND v.major = ?3 AND v.minor = ?4 AND v.patch = ?5",
+    };
+    // CROSS, for the tool comes first: by its statistics SQLite may think that there are fewer versions than tools.
+    let statement = sql(format!(
+        "SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS} FROM {} CROSS JOIN tool_versions v ON {of_version}
+         WHERE {}",
+        sought.table(2),
+        sought.condition(2)
     ))
     .bind(workspace.as_str())
-    .bind(id.as_str())
-    .bind(version.major)
-    .bind(version.minor)
-    .bind(version.patch)
+    .bind(sought.param());
+    let numbers = version.into_iter().flat_map(|it| [it.major, it.minor, it.patch]);
+    numbers.fold(statement, Statement::bind)
 }
 
 /// The tools at their current versions, of those ids that there are.

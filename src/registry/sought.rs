@@ -1,0 +1,86 @@
+//! How a tool is named where it is looked for: by its id, or by what its id begins with, which is all that SQL can tell of
+//! a name that holds a hash.
+
+use crate::db::Param;
+use crate::ids::ToolId;
+
+/// What an id that is no provider's name begins with, as migrations/db/0018 has it in an index.
+const PREFIX: &str = "substr(replace(replace(t.id, '.', '_'), ':', '_'), 1, 49)";
+const NO_NAME: &str = "(length(t.id) > 64 OR t.id GLOB '*[^a-z0-9_-]*' OR t.id GLOB '[^a-z_]*')";
+
+#[derive(Clone, Copy, Debug)]
+pub enum Sought<'a> {
+    Id(&'a ToolId),
+    /// Perhaps with one `_` more before it. Of those that are found, the hash tells which it is.
+    Prefix(&'a str),
+}
+
+impl Sought<'_> {
+    /// The table `t`, and what it is joined to; `place` is where [`Self::param`] is bound. Each pair of workspace and beginning
+    /// is one seek: given lists of them, SQLite may come to think that reading all tools of the workspace is less.
+    pub fn table(&self, place: u8) -> String {
+        match self {
+            Self::Id(_) => "tools t".to_owned(),
+            Self::Prefix(_) => format!(
+                "(SELECT '' AS workspace UNION ALL SELECT ?1)
+                 CROSS JOIN (SELECT ?{place} AS prefix UNION ALL SELECT substr(?{place}, 2))
+                 CROSS JOIN tools t INDEXED BY tools_by_exported_prefix"
+            ),
+        }
+    }
+
+    /// The keys of the tools that it may mean, as the column `tool`; among them, or alone, null.
+    pub fn keys(&self, place: u8) -> String {
+        let found = format!("SELECT key FROM {} WHERE {}", self.table(place), self.condition(place));
+        match self {
+            Self::Id(_) => format!("SELECT ({found}) AS tool"),
+            Self::Prefix(_) => format!("SELECT NULL AS tool UNION ALL {found}"),
+        }
+    }
+
+    /// True of the tools `t` that it may mean, of the workspace `?1` and of all.
+    pub fn condition(&self, place: u8) -> String {
+        match self {
+            Self::Id(_) => format!("t.workspace_id IN ('', ?1) AND t.id = ?{place}"),
+            Self::Prefix(_) => format!("t.workspace_id = workspace AND {PREFIX} = prefix AND {NO_NAME}"),
+        }
+    }
+
+    pub fn param(&self) -> Param {
+        match self {
+            Self::Id(id) => id.as_str().into(),
+            Self::Prefix(prefix) => (*prefix).into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::sql;
+    use rusqlite::Connection;
+
+    /// SQLite's plans go by its statistics. These have led it astray: that there are few such tools in all.
+    #[test]
+    fn a_name_is_one_seek_whatever_the_statistics_are() {
+        let database = Connection::open_in_memory().unwrap();
+        let index = include_str!("../../migrations/db/0018_index_exported_names.sql");
+        database
+            .execute_batch(&format!("CREATE TABLE tools (key INTEGER PRIMARY KEY, workspace_id, id); {index}"))
+            .unwrap();
+        for workspace in 0..40 {
+            let ids = (0..40).map(|it| format!("other-{it}")).chain(["kit:list".to_owned()]);
+            for id in ids {
+                let row = (format!("w{workspace}"), id);
+                database.execute("INSERT INTO tools (workspace_id, id) VALUES (?1, ?2)", row).unwrap();
+            }
+        }
+        database.execute_batch("ANALYZE").unwrap();
+        let sought = Sought::Prefix("kit_list");
+        let keys = || sql(sought.keys(2)).bind("w7").bind(sought.param());
+        assert_eq!(keys().rows_of(&database).unwrap().len(), 2, "the tool, and null");
+        let plan = sql(format!("EXPLAIN QUERY PLAN {}", sought.keys(2))).bind("w7").bind(sought.param());
+        let plan = serde_json::json!(plan.rows_of(&database).unwrap()).to_string();
+        assert!(plan.contains("SEARCH t USING INDEX tools_by_exported_prefix (workspace_id=? AND <expr>=?)"), "{plan}");
+    }
+}
