@@ -1,0 +1,9 @@
+//! Anthropic's Messages: JSON Schema as it is, but for its top and the names of its properties.
+
+use super::Exported;
+use super::json::object;
+use serde_json::Value;
+
+pub fn tool(tool: &Exported<'_>) -> Value {
+    object(tool.fields("input_schema", tool.plain.schema.clone()))
+}

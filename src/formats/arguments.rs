@@ -1,0 +1,249 @@
+//! What a model gives, back in the words of the stored schema: properties under their own names, without the nulls that
+//! stand for what is left out, and objects that were asked for as text as objects. It follows from the schema alone, so
+//! that it holds for a call from whichever door; and nothing is touched that is sure to fit as it is.
+
+use super::json::{fields, list, put};
+use super::keys;
+use super::schema::takes;
+use super::strict::kinds_of_values;
+use crate::json_size::{MAX_VALUES, values};
+use crate::registry::References;
+use crate::registry::schema::Schema;
+use serde_json::{Map, Value};
+
+/// How deep it looks, which is deeper than arguments go: what is secret is told by names that were restored. And through how
+/// many parts of the schema at one value.
+const MAX_DEPTH: usize = 130;
+const MAX_PARTS: usize = 200;
+
+/// What is said of a value of which nothing is said.
+const ANYTHING: &Value = &Value::Bool(true);
+
+pub fn restore(schema: &Schema, arguments: &mut Value) {
+    // Most calls have nothing in them to restore, and are not looked at further.
+    if schema.has_foreign_keys() || has_marks(arguments) {
+        let root = schema.definition();
+        let mut restorer = Restorer { references: References::of(root), names: Vec::new(), values_left: MAX_VALUES };
+        restorer.value(&[Said { schema: root, surely: true }], arguments, MAX_DEPTH);
+    }
+}
+
+fn has_marks(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim_start().starts_with('{'),
+        Value::Array(elements) => elements.iter().any(has_marks),
+        Value::Object(fields) => fields.values().any(has_marks),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// What a schema says of a value: surely, or only if one of several forms is meant, or a condition holds.
+#[derive(Clone, Copy)]
+struct Said<'a> {
+    schema: &'a Value,
+    surely: bool,
+}
+
+/// The keywords of a schema that speaks of a value.
+struct Part<'a> {
+    keywords: &'a Map<String, Value>,
+    surely: bool,
+}
+
+struct Restorer<'a> {
+    references: References<'a>,
+    /// Of the parts that were asked. Each name costs a hash, and an array may have many elements.
+    names: Vec<Names<'a>>,
+    /// How many values may still be read out of texts: a body's are counted, but not what its texts hold.
+    values_left: usize,
+}
+
+struct Names<'a> {
+    of: &'a Map<String, Value>,
+    /// The properties' own, by those that are handed out.
+    own: Map<String, Value>,
+}
+
+impl<'a> Restorer<'a> {
+    fn value(&mut self, said: &[Said<'a>], value: &mut Value, depth: usize) {
+        let mut parts = Vec::new();
+        said.iter().for_each(|it| self.gather(it.schema, it.surely, &mut parts));
+        if parts.is_empty() || depth == 0 {
+            return;
+        }
+        if let Value::String(text) = value
+            && self.refuse(said, "string")
+            && !self.refuse(said, "object")
+            && let Some(object) = self.object_in(text)
+        {
+            *value = object;
+        }
+        match value {
+            Value::Object(fields) => self.object(&parts, fields, depth),
+            Value::Array(elements) => {
+                for (index, element) in elements.iter_mut().enumerate() {
+                    let said = about_element(&parts, index);
+                    self.value(&said, element, depth - 1);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    /// The object that a text holds, if that is not too large.
+    fn object_in(&mut self, text: &str) -> Option<Value> {
+        self.values_left = self.values_left.checked_sub(values(text.as_bytes()))?;
+        serde_json::from_str(text).ok().filter(Value::is_object)
+    }
+
+    fn object(&mut self, parts: &[Part<'a>], given: &mut Map<String, Value>, depth: usize) {
+        let mut restored = Map::new();
+        for (name, mut value) in std::mem::take(given) {
+            let own = if declared(parts, &name).is_empty() { self.own_name(parts, &name) } else { None };
+            let name = own.unwrap_or(name);
+            let mut said = declared(parts, &name);
+            let is_declared = !said.is_empty();
+            for part in parts {
+                // Whether the pattern fits is not asked: it may.
+                let patterns = fields(part.keywords, "patternProperties").into_iter().flat_map(Map::values);
+                said.extend(patterns.map(|schema| Said { schema, surely: false }));
+            }
+            if value.is_null() && is_declared && !is_required(parts, &name) && self.refuse(&said, "null") {
+                continue;
+            }
+            if !is_declared && !all_of(parts, &["additionalProperties", "unevaluatedProperties"], &mut said) {
+                // The pattern may not fit, and then the value is free.
+                said.push(Said { schema: ANYTHING, surely: false });
+            }
+            self.value(&said, &mut value, depth - 1);
+            put(&mut restored, &name, value);
+        }
+        *given = restored;
+    }
+
+    /// The property that is handed out under that name.
+    fn own_name(&mut self, parts: &[Part<'a>], name: &str) -> Option<String> {
+        if !keys::may_be_exported(name) {
+            return None;
+        }
+        for part in parts {
+            let known = self.names.iter().position(|it| std::ptr::eq(it.of, part.keywords));
+            let known = known.unwrap_or_else(|| {
+                self.names.push(Names { of: part.keywords, own: exported_names(part.keywords) });
+                self.names.len() - 1
+            });
+            if let Some(Value::String(own)) = self.names.get(known).and_then(|it| it.own.get(name)) {
+                return Some(own.clone());
+            }
+        }
+        None
+    }
+
+    /// Whether no value of that type can fit: what surely holds does not take it, or none of all forms does.
+    fn refuse(&self, said: &[Said<'a>], kind: &str) -> bool {
+        let mut all = !said.is_empty();
+        for it in said {
+            let takes = self.may_be(it.schema, kind, &mut { MAX_PARTS });
+            if it.surely && !takes {
+                return true;
+            }
+            all &= !takes;
+        }
+        all
+    }
+
+    /// Whether a schema may take values of that type. One that does not say what it takes may.
+    fn may_be(&self, schema: &Value, kind: &str, left: &mut usize) -> bool {
+        let Some(keywords) = schema.as_object() else { return *schema == Value::Bool(true) };
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            return true;
+        }
+        let form = |it: &Value, left: &mut usize| self.may_be(it, kind, left);
+        (!keywords.contains_key("type") || takes(keywords, kind))
+            && kinds_of_values(keywords).is_none_or(|it| it.contains(&kind))
+            && ["anyOf", "oneOf"].iter().all(|it| {
+                let forms = list(keywords, it);
+                forms.is_empty() || forms.iter().any(|it| form(it, left))
+            })
+            && list(keywords, "allOf").iter().all(|it| form(it, left))
+            && self.references.follow(keywords, "$ref").is_none_or(|it| form(it, left))
+    }
+
+    /// The schema with all that it refers to, or is made of, at the same place.
+    fn gather(&self, schema: &'a Value, surely: bool, parts: &mut Vec<Part<'a>>) {
+        let Some(keywords) = schema.as_object() else { return };
+        let is_known = |it: &Part<'a>| std::ptr::eq(it.keywords, keywords) && (it.surely || !surely);
+        if parts.len() >= MAX_PARTS || parts.iter().any(is_known) {
+            return;
+        }
+        parts.push(Part { keywords, surely });
+        for (keyword, surely) in [("$ref", surely), ("$dynamicRef", false)] {
+            if let Some(target) = self.references.follow(keywords, keyword) {
+                self.gather(target, surely, parts);
+            }
+        }
+        for (keyword, surely) in [("allOf", surely), ("anyOf", false), ("oneOf", false)] {
+            list(keywords, keyword).iter().for_each(|it| self.gather(it, surely, parts));
+        }
+        for keyword in ["if", "then", "else"] {
+            if let Some(part) = keywords.get(keyword) {
+                self.gather(part, false, parts);
+            }
+        }
+    }
+}
+
+/// What the schemas say of a property.
+fn declared<'a>(parts: &[Part<'a>], name: &str) -> Vec<Said<'a>> {
+    let of = |it: &Part<'a>| Some(Said { schema: fields(it.keywords, "properties")?.get(name)?, surely: it.surely });
+    parts.iter().filter_map(of).collect()
+}
+
+/// What these keywords say, of whichever value they are about; and whether they say anything.
+fn all_of<'a>(parts: &[Part<'a>], keywords: &[&str], said: &mut Vec<Said<'a>>) -> bool {
+    let before = said.len();
+    for part in parts {
+        for schema in keywords.iter().filter_map(|it| part.keywords.get(*it)) {
+            said.push(Said { schema, surely: false });
+        }
+    }
+    said.len() > before
+}
+
+fn about_element<'a>(parts: &[Part<'a>], index: usize) -> Vec<Said<'a>> {
+    let of_index = |it: &Part<'a>| {
+        let schema = list(it.keywords, "prefixItems").get(index).or(it.keywords.get("items"))?;
+        Some(Said { schema, surely: it.surely })
+    };
+    let mut said = parts.iter().filter_map(of_index).collect::<Vec<_>>();
+    if !all_of(parts, &["unevaluatedItems"], &mut said) && said.is_empty() {
+        // One of the elements must be what `contains` says: any of them may be another.
+        said.push(Said { schema: ANYTHING, surely: false });
+    }
+    all_of(parts, &["contains"], &mut said);
+    said
+}
+
+/// Whether the property must be there, whichever form is meant.
+fn is_required(parts: &[Part<'_>], name: &str) -> bool {
+    parts.iter().any(|it| it.surely && list(it.keywords, "required").iter().any(|it| it == name))
+}
+
+/// The names under which a part hands out what does not fit. It may ask for a property that others describe.
+fn exported_names(keywords: &Map<String, Value>) -> Map<String, Value> {
+    let mut names = Map::new();
+    let required = list(keywords, "required").iter().filter_map(Value::as_str);
+    let properties = fields(keywords, "properties").into_iter().flat_map(Map::keys).map(String::as_str);
+    for key in properties.chain(required) {
+        let name = keys::exported(key);
+        if name != key {
+            put(&mut names, &name, key.into());
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests;

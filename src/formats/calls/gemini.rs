@@ -1,0 +1,49 @@
+//! Gemini's `functionCall` parts (`function_call`, as its Python package writes them), whose results go into one content.
+
+use super::{Asked, Came, Given, text};
+use crate::formats::Format;
+use crate::formats::json::object;
+use serde_json::Value;
+
+/// Up to here a floating-point number holds every whole one.
+const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+pub fn read(item: &mut Value) -> Option<Given> {
+    // Its package writes null for what a part is not. OpenAI's oldest messages have a `function_call` too, with `arguments`.
+    let is_call = |it: &Value| it.is_object() && it.get("arguments").is_none();
+    let key = ["functionCall", "function_call"].into_iter().find(|it| item.get(*it).is_some_and(is_call))?;
+    let call = item.get_mut(key)?;
+    let mut given = Given::take(Format::Gemini, text(call, "id"), call, "args");
+    if let Some(arguments) = &mut given.arguments {
+        whole(arguments);
+    }
+    Some(given)
+}
+
+/// All of its numbers are floating-point ones; 10.0 stands for 10.
+fn whole(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            if let Some(float) =
+                number.as_f64().filter(|it| number.is_f64() && it.fract() == 0.0 && it.abs() < MAX_WHOLE)
+            {
+                #[expect(clippy::cast_possible_truncation, reason = "it is whole, and in range")]
+                let int = float as i64;
+                *value = int.into();
+            }
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(whole),
+        Value::Object(fields) => fields.values_mut().for_each(whole),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+pub fn part(asked: &Asked, came: &Came) -> Value {
+    let key = if came.succeeded { "output" } else { "error" };
+    let mut response =
+        vec![("name", asked.name.as_str().into()), ("response", object(vec![(key, came.value.clone())]))];
+    if asked.id.is_some() {
+        response.push(("id", asked.id()));
+    }
+    object(vec![("functionResponse", object(response))])
+}

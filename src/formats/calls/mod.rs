@@ -1,0 +1,155 @@
+//! Calls as a model's provider gives them, and their results as it wants them back. Whose form it is shows in the calls.
+
+mod anthropic;
+mod gemini;
+mod openai;
+
+use super::Format;
+use super::json::object;
+use crate::json_size::{MAX_VALUES, values};
+use serde_json::{Map, Value};
+
+/// How many calls are taken at once. Each costs some requests to the database, of which a Worker may make so many.
+pub const MAX_CALLS: usize = 32;
+
+/// A call, as a model made it.
+#[derive(Debug, PartialEq)]
+pub struct Asked {
+    /// The provider's own name for the call; Gemini may give none.
+    pub id: Option<String>,
+    pub name: String,
+    /// Or what is wrong with them, for the model to read.
+    pub arguments: Result<Map<String, Value>, String>,
+}
+
+impl Asked {
+    fn id(&self) -> Value {
+        self.id.as_deref().into()
+    }
+}
+
+/// What came of a call.
+pub struct Came {
+    pub succeeded: bool,
+    /// The result, or the failure.
+    pub value: Value,
+}
+
+impl Came {
+    /// As text: a text as it is, anything else as JSON.
+    fn text(&self) -> Value {
+        match &self.value {
+            text @ Value::String(_) => text.clone(),
+            value => value.to_string().into(),
+        }
+    }
+}
+
+/// The calls in `body`: a list of them, or a message, a response or a candidate that holds such a list. What else stands
+/// in the list (texts, thoughts) is passed over.
+pub fn read(mut body: Value) -> Result<(Format, Vec<Asked>), String> {
+    let list = match place(&body, 4).and_then(|it| body.pointer_mut(&it)) {
+        Some(Value::Array(list)) => list.as_mut_slice(),
+        _ => std::slice::from_mut(&mut body),
+    };
+    // Each may hold many values, and all are in memory at once.
+    let mut left = MAX_VALUES;
+    let mut calls = Vec::new();
+    let mut format = None;
+    for item in list {
+        let found = openai::read(item).or_else(|| anthropic::read(item)).or_else(|| gemini::read(item));
+        let Some(given) = found else { continue };
+        let first = *format.get_or_insert(given.format);
+        if first != given.format {
+            return Err(format!("holds calls of two kinds, {first} and {}", given.format));
+        }
+        if calls.len() == MAX_CALLS {
+            return Err(format!("holds more than {MAX_CALLS} calls"));
+        }
+        calls.push(Asked { id: given.id, name: given.name, arguments: arguments(given.arguments, &mut left) });
+    }
+    let format = format.ok_or(
+        "holds no call: send OpenAI's tool_calls or function_call items, Anthropic's tool_use blocks or Gemini's \
+         functionCall parts, or the message that they are in",
+    )?;
+    Ok((format, calls))
+}
+
+/// Where the list of a message's parts stands, as a JSON pointer.
+fn place(body: &Value, depth: usize) -> Option<String> {
+    if body.is_array() {
+        return Some(String::new());
+    }
+    let held = ["tool_calls", "output", "content", "parts", "message", "choices", "candidates"];
+    let (held, inner) = held.iter().find_map(|it| Some((*it, body.get(*it).filter(|it| !it.is_null())?)))?;
+    match (held, inner) {
+        // Of several answers a conversation goes on with the first.
+        ("choices" | "candidates", Value::Array(answers)) => {
+            Some(format!("/{held}/0{}", place(answers.first()?, depth.checked_sub(1)?)?))
+        }
+        (_, inner) => Some(format!("/{held}{}", place(inner, depth.checked_sub(1)?)?)),
+    }
+}
+
+/// A call, as it stands in its provider's shape.
+struct Given {
+    format: Format,
+    id: Option<String>,
+    name: String,
+    arguments: Option<Value>,
+}
+
+impl Given {
+    /// Takes it out of `call`. Without a name it is a call of no tool, and answered as such.
+    fn take(format: Format, id: Option<String>, call: &mut Value, arguments: &str) -> Self {
+        let name = text(call, "name").unwrap_or_default();
+        Self { format, id, name, arguments: call.get_mut(arguments).map(Value::take) }
+    }
+}
+
+fn text(call: &Value, field: &str) -> Option<String> {
+    call.get(field)?.as_str().map(str::to_owned)
+}
+
+/// What is appended to the conversation: messages, items or contents, as the provider calls them.
+pub fn answer(format: Format, results: &[(Asked, Came)]) -> Vec<Value> {
+    let (one, held_in): (fn(&Asked, &Came) -> Value, _) = match format {
+        Format::OpenaiResponses => (openai::item, ""),
+        Format::Anthropic => (anthropic::block, "content"),
+        Format::Gemini => (gemini::part, "parts"),
+        _ => (openai::message, ""),
+    };
+    let all = results.iter().map(|(asked, came)| one(asked, came)).collect::<Vec<_>>();
+    if held_in.is_empty() { all } else { vec![object(vec![("role", "user".into()), (held_in, all.into())])] }
+}
+
+/// Of the values that all calls may hold, `left` are left.
+fn arguments(given: Option<Value>, left: &mut usize) -> Result<Map<String, Value>, String> {
+    let text = match given {
+        None | Some(Value::Null) => return Ok(Map::new()),
+        // The body's values have been counted.
+        Some(Value::Object(arguments)) => return Ok(arguments),
+        // Models give no text at all where a tool has no parameters.
+        Some(Value::String(text)) if text.trim().is_empty() => return Ok(Map::new()),
+        Some(Value::String(text)) => text,
+        Some(_) => "0".to_owned(),
+    };
+    let count = values(text.as_bytes());
+    if count > *left {
+        return Err(format!("The arguments of all calls hold more than {MAX_VALUES} values"));
+    }
+    *left -= count;
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(arguments)) => Ok(arguments),
+        Ok(_) => {
+            Err("The arguments are no JSON object. Call the tool again with a JSON object of arguments".to_owned())
+        }
+        Err(cause) => Err(format!(
+            "The arguments are not valid JSON ({cause}). Nothing was run: call the tool again with the arguments as one \
+             complete, valid JSON object"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! A tool as MCP's `Tool`: one that clients of all revisions take. What 2025-11-25 demands (objects at the top) 2026-07-28
+//! does no longer, and takes.
+
+use super::names;
+use crate::registry::{ExecutionMode, Risk, Source, Tool, is_portable};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct McpTool {
+    name: String,
+    title: String,
+    description: String,
+    /// As it was registered, to the letter, if clients take that.
+    input_schema: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_schema: Option<Box<RawValue>>,
+    annotations: Annotations,
+}
+
+/// What a client may tell its user of a tool before it is called. Hints: what decides is the registry.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Annotations {
+    read_only_hint: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    destructive_hint: Option<bool>,
+    idempotent_hint: bool,
+    open_world_hint: bool,
+}
+
+pub fn tool(tool: &Tool) -> McpTool {
+    McpTool {
+        name: names::exported(&tool.id),
+        title: tool.name.clone(),
+        description: tool.description.clone(),
+        input_schema: input_schema(&tool.parameters_schema),
+        output_schema: output_schema(tool),
+        annotations: annotations(tool),
+    }
+}
+
+/// What the tool's results must fit, if all clients can be told so.
+pub fn output_schema(tool: &Tool) -> Option<Box<RawValue>> {
+    let text = tool.returns_schema.as_deref()?;
+    shown(text, serde_json::from_str(text).ok().filter(is_promise)?)
+}
+
+/// Whether clients are told that results fit this schema: those of 2025-11-25 take objects alone, and some cannot compile
+/// every schema. A tool of which they are told it must answer with structured content that fits.
+pub fn is_promise(returns: &Value) -> bool {
+    is_object(returns) && is_portable(returns)
+}
+
+/// `"type": "object"` stands at the top, as arguments are. Where it is not said, it is added; the rest stays.
+fn input_schema(text: &str) -> Box<RawValue> {
+    let schema = match serde_json::from_str::<Value>(text) {
+        Ok(schema) if is_object(&schema) => shown(text, schema),
+        Ok(Value::Object(mut schema)) => {
+            schema.insert("type".to_owned(), "object".into());
+            shown("", Value::Object(schema))
+        }
+        _ => None,
+    };
+    schema.unwrap_or_else(|| RawValue::from_string(r#"{"type":"object"}"#.to_owned()).unwrap_or_default())
+}
+
+/// The schema as it is written in `text`, if that stands for it and clients take it: those of 2025-11-25 want every property
+/// at the top to be an object, where a schema may be `true` or `false` too.
+fn shown(text: &str, mut schema: Value) -> Option<Box<RawValue>> {
+    let mut verbatim = !text.is_empty();
+    for property in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
+        if let Value::Bool(any) = property {
+            *property = if *any { json!({}) } else { json!({"not": {}}) };
+            verbatim = false;
+        }
+    }
+    RawValue::from_string(if verbatim { text.to_owned() } else { schema.to_string() }).ok()
+}
+
+fn is_object(schema: &Value) -> bool {
+    schema.get("type").and_then(Value::as_str) == Some("object")
+}
+
+/// Only what is said to be safe, and to leave no trace, is called read-only. What is of high risk, or cannot be undone, is
+/// destructive; what changes nothing, or what can be undone, is not; of others nothing is known. That a call can be repeated
+/// is known of those alone that change nothing.
+pub fn annotations(tool: &Tool) -> Annotations {
+    let read_only = tool.risk_level == Risk::Safe && tool.side_effects.is_empty();
+    let destructive = tool.risk_level >= Risk::High || tool.side_effects.iter().any(|it| !it.reversible);
+    let is_known = destructive || read_only || !tool.side_effects.is_empty();
+    let from_elsewhere = match tool.source {
+        Source::Builtin | Source::Registered => tool.handler_key == "http",
+        Source::Module | Source::Toolset | Source::Mcp => true,
+    };
+    Annotations {
+        read_only_hint: read_only,
+        destructive_hint: is_known.then_some(destructive),
+        idempotent_hint: read_only,
+        open_world_hint: from_elsewhere || tool.execution_mode != ExecutionMode::Local,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::{SideEffect, fixture};
+    use serde_json::json;
+
+    fn shown(change: impl FnOnce(&mut Tool)) -> Value {
+        let mut it = fixture("x");
+        change(&mut it);
+        serde_json::to_value(tool(&it)).unwrap()
+    }
+
+    #[test]
+    fn schemas_stand_as_they_were_registered() {
+        let text = r#"{ "$schema": "https://json-schema.org/draft/2020-12/schema",  "type": "object", "$defs": {"a": {"$anchor": "b", "maximum": 1.0e2}} }"#;
+        let mut it = fixture("x");
+        it.parameters_schema = text.to_owned();
+        it.returns_schema = Some(text.to_owned());
+        let json = serde_json::to_string(&tool(&it)).unwrap();
+        assert!(json.contains(&format!(r#""inputSchema":{text},"outputSchema":{text},"#)), "{json}");
+    }
+
+    #[test]
+    fn what_mcp_demands_is_added() {
+        let input = |schema: &str| shown(|it| it.parameters_schema = schema.to_owned())["inputSchema"].clone();
+        assert_eq!(input(r#"{"required": ["a"]}"#), json!({"required": ["a"], "type": "object"}));
+        assert_eq!(input(r#"{"type": ["object", "null"]}"#), json!({"type": "object"}));
+        assert_eq!(input("true"), json!({"type": "object"}));
+    }
+
+    #[test]
+    fn properties_that_are_no_objects_are_written_as_such() {
+        let schema = r#"{"type": "object", "properties": {"a": true, "b": false, "c": {"items": true}}}"#;
+        let expected = json!({"type": "object", "properties": {"a": {}, "b": {"not": {}}, "c": {"items": true}}});
+        let shown = shown(|it| {
+            it.parameters_schema = schema.to_owned();
+            it.returns_schema = Some(schema.to_owned());
+        });
+        assert_eq!((&shown["inputSchema"], &shown["outputSchema"]), (&expected, &expected));
+        let typeless = super::input_schema(r#"{"properties": {"a": true}}"#);
+        assert_eq!(typeless.get(), r#"{"properties":{"a":{}},"type":"object"}"#);
+    }
+
+    #[test]
+    fn only_objects_can_be_promised() {
+        let output =
+            |schema: &str| shown(|it| it.returns_schema = Some(schema.to_owned())).get("outputSchema").cloned();
+        assert_eq!(output(r#"{"type": "object"}"#), Some(json!({"type": "object"})));
+        for schema in [
+            r#"{"type": "string"}"#,
+            "{}",
+            "true",
+            r#"{"type": ["object", "null"]}"#,
+            r#"{"type": "object", "properties": {"a": {"pattern": "(?i)a"}}}"#,
+        ] {
+            assert_eq!(output(schema), None, "{schema}");
+        }
+    }
+
+    #[test]
+    fn hints_follow_from_risk_and_effects() {
+        let effect = |reversible| SideEffect {
+            effect_type: "file_write".into(),
+            description: "Writes".into(),
+            reversible,
+            scope: "/".into(),
+        };
+        let hints = |change: fn(&mut Tool), effects: Vec<SideEffect>| {
+            let mut it = fixture("x");
+            it.side_effects = effects;
+            change(&mut it);
+            let hints = serde_json::to_value(annotations(&it)).unwrap();
+            ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"].map(|it| hints.get(it)?.as_bool())
+        };
+        let (yes, no) = (Some(true), Some(false));
+        let python: fn(&mut Tool) = |it| it.handler_key = "python".into();
+        // That it destroys nothing is nowhere said.
+        assert_eq!(hints(python, vec![]), [no, None, no, no]);
+        assert_eq!(hints(|it| it.risk_level = Risk::Safe, vec![]), [yes, no, yes, yes]);
+        assert_eq!(hints(|it| it.risk_level = Risk::Safe, vec![effect(true)]), [no, no, no, yes]);
+        assert_eq!(hints(python, vec![effect(true), effect(false)]), [no, yes, no, no]);
+        assert_eq!(hints(|it| it.risk_level = Risk::High, vec![]), [no, yes, no, yes]);
+    }
+}
