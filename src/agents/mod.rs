@@ -2,6 +2,7 @@
 
 mod attachment;
 mod config;
+mod handout;
 mod permission;
 mod profile;
 mod standing;
@@ -10,11 +11,12 @@ mod toolbox;
 
 pub use attachment::{Attached, attach, configure, detach, list_attached};
 pub use config::Config;
+pub use handout::toolbox_page;
 pub use permission::{Refusal, judge, judge_caller};
 pub use profile::{Profile, ProfileChange};
 pub use standing::{Standing, find_standing, read_standing};
 pub use store::{MAX_ATTACHED, find_all, read_agents as read_all};
-pub use toolbox::toolbox;
+pub use toolbox::{search_toolbox, toolbox};
 
 use crate::callers::{Level, Scope, TOKENS_OF_AGENT};
 use crate::changes::{Action, Change, record_each};
@@ -48,6 +50,9 @@ pub struct AgentOut {
     pub allowed_modules: Vec<String>,
     pub permission_level: Level,
     pub default_tools: bool,
+    /// Documents from before there was such a thing have no word of it.
+    #[serde(default)]
+    pub find_tools: bool,
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
@@ -63,6 +68,7 @@ impl From<&Agent> for AgentOut {
             allowed_modules: profile.allowed_modules,
             permission_level: profile.permission_level,
             default_tools: profile.default_tools,
+            find_tools: profile.find_tools,
             created_at: agent.created_at,
         }
     }

@@ -19,6 +19,8 @@ pub struct Profile {
     pub permission_level: Level,
     /// Whether the default tools stand in while nothing is attached.
     pub default_tools: bool,
+    /// Whether MCP shows it `find_tools` and `call_tool` instead of all its tools.
+    pub find_tools: bool,
 }
 
 impl Profile {
@@ -31,6 +33,7 @@ impl Profile {
             allowed_modules: Vec::new(),
             permission_level: Level::User,
             default_tools: true,
+            find_tools: false,
         };
         ProfileChange { name: Some(name), ..given }.apply(&mut profile)?;
         Ok(profile)
@@ -51,6 +54,7 @@ pub struct ProfileChange {
     pub allowed_modules: Option<Vec<String>>,
     pub permission_level: Option<Level>,
     pub default_tools: Option<bool>,
+    pub find_tools: Option<bool>,
 }
 
 impl ProfileChange {
@@ -96,6 +100,7 @@ impl ProfileChange {
         set(&mut profile.allowed_modules, given.allowed_modules);
         set(&mut profile.permission_level, given.permission_level);
         set(&mut profile.default_tools, given.default_tools);
+        set(&mut profile.find_tools, given.find_tools);
         Ok(())
     }
 }
@@ -121,6 +126,7 @@ mod tests {
                 allowed_modules: vec![],
                 permission_level: Level::User,
                 default_tools: true,
+                find_tools: false,
             }
         );
     }

@@ -26,7 +26,7 @@ impl Standing {
     }
 }
 
-/// What [`find_standing`] found.
-pub fn read_standing(rows: &Rows) -> Result<Option<Standing>> {
-    store::read_standing(rows)
+/// What [`find_standing`] found of the agent and the tool of that key.
+pub fn read_standing(rows: &Rows, tool_key: Option<u32>) -> Result<Option<Standing>> {
+    store::read_standing(rows, tool_key)
 }

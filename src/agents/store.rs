@@ -7,14 +7,15 @@ use crate::db::{Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::{Risk, TOOL_COLUMNS, Tool, ToolRow};
+use crate::registry::{RELEVANCE, Risk, Sought, TOOL_COLUMNS, Tool, ToolRow};
 use crate::time::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
 const AGENT_COLUMNS: &str =
-    "id, name, capabilities, max_risk, allowed_modules, permission_level, default_tools, created_at, revision";
+    "id, name, capabilities, max_risk, allowed_modules, permission_level, default_tools, find_tools, created_at,
+     revision";
 
 /// True while the agent `?11` is at the revision `?12` (for [`crate::changes::Change::only_if`]).
 pub const AGENT_IS_AT: &str = "EXISTS (SELECT 1 FROM agents WHERE workspace_id = ?1 AND id = ?11 AND revision = ?12)";
@@ -48,6 +49,7 @@ struct AgentRow {
     allowed_modules: String,
     permission_level: Level,
     default_tools: u8,
+    find_tools: u8,
     created_at: Timestamp,
     revision: u32,
 }
@@ -66,6 +68,7 @@ impl TryFrom<AgentRow> for Agent {
                 allowed_modules: stored_json(&row.allowed_modules)?,
                 permission_level: row.permission_level,
                 default_tools: row.default_tools != 0,
+                find_tools: row.find_tools != 0,
             },
             created_at: row.created_at,
             revision: row.revision,
@@ -89,36 +92,43 @@ fn reading(tool: ToolRow, row: AttachmentRow) -> Result<Reading> {
 /// What a row holds besides the agent.
 #[derive(Deserialize)]
 struct StandingRow {
+    tool: Option<u32>,
     config: Option<String>,
     attached: u8,
     has_attachments: u8,
 }
 
-/// How the agent that a call is for stands to a tool: the one that is named, else the one that the token is bound to.
+/// How the agent that a call is for stands to a tool: the one that is named, else the one that the token is bound to. A row
+/// for each tool that may be meant, or for none.
 pub fn find_standing(
     workspace: &WorkspaceId,
     agent: Option<&str>,
     token: Option<&TokenId>,
-    tool_id: Option<&ToolId>,
+    sought: Option<Sought<'_>>,
 ) -> Statement {
-    sql(format!(
-        "SELECT {AGENT_COLUMNS},
+    let tools = sought.map_or_else(|| "SELECT NULL AS tool".to_owned(), |it| it.keys(4));
+    let statement = sql(format!(
+        "SELECT {AGENT_COLUMNS}, tool,
            (SELECT config FROM agent_tools a WHERE a.workspace_id = ?1 AND a.agent_id = agents.id AND a.tool_key = tool) AS config,
            EXISTS (SELECT 1 FROM agent_tools a WHERE a.workspace_id = ?1 AND a.agent_id = agents.id AND a.tool_key = tool)
              AS attached,
            EXISTS (SELECT 1 FROM agent_tools a WHERE a.workspace_id = ?1 AND a.agent_id = agents.id) AS has_attachments
-         FROM agents, (SELECT (SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?4) AS tool)
+         FROM agents, ({tools})
          WHERE workspace_id = ?1
            AND id = coalesce(?2, (SELECT agent_id FROM tokens WHERE workspace_id = ?1 AND id = ?3))"
     ))
     .bind(workspace.as_str())
     .bind(agent)
-    .bind(token.map(TokenId::as_str))
-    .bind(tool_id.map(ToolId::as_str))
+    .bind(token.map(TokenId::as_str));
+    match sought {
+        Some(sought) => statement.bind(sought.param()),
+        None => statement,
+    }
 }
 
-pub fn read_standing(rows: &Rows) -> Result<Option<Standing>> {
-    let (Some(agent), Some(row)) = (rows.first::<AgentRow>()?, rows.first::<StandingRow>()?) else { return Ok(None) };
+pub fn read_standing(rows: &Rows, tool_key: Option<u32>) -> Result<Option<Standing>> {
+    let row = rows.all::<StandingRow>()?.into_iter().find(|it| it.tool == tool_key);
+    let (Some(agent), Some(row)) = (rows.first::<AgentRow>()?, row) else { return Ok(None) };
     Ok(Some(Standing {
         agent: agent.try_into()?,
         config: row.config.as_deref().map(stored_json).transpose()?.map(Config),
@@ -168,8 +178,8 @@ pub fn read_agents(rows: &Rows) -> Result<Vec<Agent>> {
 pub fn insert_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
     let statement =
         sql("INSERT INTO agents (workspace_id, id, name, capabilities, max_risk, allowed_modules, permission_level,
-           default_tools, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")
+           default_tools, find_tools, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")
         .bind(workspace.as_str())
         .bind(agent.id.as_str());
     bind_profile(statement, &agent.profile).bind(agent.created_at.to_string())
@@ -178,8 +188,8 @@ pub fn insert_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
 /// Only while it is at the revision that was read.
 pub fn update_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
     let statement = sql("UPDATE agents SET name = ?3, capabilities = ?4, max_risk = ?5, allowed_modules = ?6,
-           permission_level = ?7, default_tools = ?8, revision = revision + 1
-         WHERE workspace_id = ?1 AND id = ?2 AND revision = ?9")
+           permission_level = ?7, default_tools = ?8, find_tools = ?9, revision = revision + 1
+         WHERE workspace_id = ?1 AND id = ?2 AND revision = ?10")
     .bind(workspace.as_str())
     .bind(agent.id.as_str());
     bind_profile(statement, &agent.profile).bind(agent.revision)
@@ -193,6 +203,7 @@ fn bind_profile(statement: Statement, profile: &Profile) -> Statement {
         .bind(json!(profile.allowed_modules).to_string())
         .bind(profile.permission_level.as_str())
         .bind(profile.default_tools)
+        .bind(profile.find_tools)
 }
 
 /// Only while it is at the revision that was read.
@@ -234,6 +245,26 @@ pub fn list_attached(workspace: &WorkspaceId, agent: &AgentId, request: &PageReq
 
 pub fn all_attached(workspace: &WorkspaceId, agent: &AgentId) -> Statement {
     select_attached("ORDER BY a.tool_key").bind(workspace.as_str()).bind(agent.as_str())
+}
+
+/// Those that match the FTS5 expression, best first.
+pub fn search_attached(workspace: &WorkspaceId, agent: &AgentId, expression: &str) -> Statement {
+    sql(format!(
+        "SELECT {TOOL_COLUMNS}, a.config, a.revision FROM tool_search f
+         CROSS JOIN agent_tools a ON a.workspace_id = ?1 AND a.agent_id = ?2 AND a.tool_key = f.rowid
+         JOIN tools t ON t.key = a.tool_key JOIN tool_versions v ON v.key = t.current_version_key
+         WHERE tool_search MATCH ?3 AND f.rank MATCH '{RELEVANCE}' ORDER BY f.rank, t.key"
+    ))
+    .bind(workspace.as_str())
+    .bind(agent.as_str())
+    .bind(expression)
+}
+
+/// Whether anything is attached.
+pub fn has_attached(workspace: &WorkspaceId, agent: &AgentId) -> Statement {
+    sql("SELECT 1 AS found FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2 LIMIT 1")
+        .bind(workspace.as_str())
+        .bind(agent.as_str())
 }
 
 pub fn find_attached(workspace: &WorkspaceId, agent: &AgentId, tool_id: &ToolId) -> Statement {

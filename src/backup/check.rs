@@ -156,6 +156,7 @@ impl Found {
                 allowed_modules: Some(agent.allowed_modules.clone()),
                 permission_level: Some(agent.permission_level),
                 default_tools: Some(agent.default_tools),
+                find_tools: Some(agent.find_tools),
             };
             if let Err(Error::Invalid(problems)) = Profile::new(agent.name.clone(), given) {
                 self.within(&path, problems);

@@ -194,15 +194,20 @@ impl Statements<'_> {
             SELECT ?1, value ->> 'id', value ->> 'description', value ->> 'created_at' FROM json_each(?3) WHERE true
             ON CONFLICT (workspace_id, id) DO UPDATE SET description = excluded.description, created_at = excluded.created_at");
         let agents = differs.agents.put.iter().map(|(it, _)| json!(it)).collect::<Vec<_>>();
-        self.each(&agents, "INSERT INTO agents (workspace_id, id, name, capabilities, max_risk, allowed_modules,
-              permission_level, default_tools, created_at, revision)
+        self.each(
+            &agents,
+            "INSERT INTO agents (workspace_id, id, name, capabilities, max_risk, allowed_modules,
+              permission_level, default_tools, find_tools, created_at, revision)
             SELECT ?1, value ->> 'id', value ->> 'name', value -> 'capabilities', value ->> 'max_risk',
-              value -> 'allowed_modules', value ->> 'permission_level', value ->> 'default_tools', value ->> 'created_at', ?2
+              value -> 'allowed_modules', value ->> 'permission_level', value ->> 'default_tools',
+              value ->> 'find_tools', value ->> 'created_at', ?2
             FROM json_each(?3) WHERE true
             ON CONFLICT (workspace_id, id) DO UPDATE SET name = excluded.name, capabilities = excluded.capabilities,
               max_risk = excluded.max_risk, allowed_modules = excluded.allowed_modules,
               permission_level = excluded.permission_level, default_tools = excluded.default_tools,
-              created_at = excluded.created_at, revision = excluded.revision");
+              find_tools = excluded.find_tools,
+              created_at = excluded.created_at, revision = excluded.revision",
+        );
         let records = differs.tools.put.iter().map(|(it, _)| json!(it)).collect::<Vec<_>>();
         self.each(
             &records,

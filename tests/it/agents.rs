@@ -32,6 +32,7 @@ fn an_agent_is_made_with_defaults_and_read_back() {
       "allowed_modules": [],
       "permission_level": "user",
       "default_tools": true,
+      "find_tools": false,
       "created_at": "[time]"
     }
     "#);
@@ -45,7 +46,7 @@ fn every_field_can_be_given_and_changed() {
     let client = workspace();
     let given = json!({
         "name": "A", "capabilities": ["net", "mail", "net"], "max_risk": "critical", "allowed_modules": ["research"],
-        "permission_level": "owner", "default_tools": false,
+        "permission_level": "owner", "default_tools": false, "find_tools": true,
     });
     let made = client.post("/api/agents", given).created();
     assert_eq!(made["capabilities"], json!(["net", "mail"]));
@@ -53,7 +54,7 @@ fn every_field_can_be_given_and_changed() {
 
     let changed = client.patch(&path, json!({"name": "B", "capabilities": [], "max_risk": null})).ok();
     assert_eq!((&changed["name"], &changed["capabilities"]), (&json!("B"), &json!([])));
-    for kept in ["id", "max_risk", "allowed_modules", "permission_level", "default_tools", "created_at"] {
+    for kept in ["id", "max_risk", "allowed_modules", "permission_level", "default_tools", "find_tools", "created_at"] {
         assert_eq!(changed[kept], made[kept], "{kept}");
     }
     assert_eq!(client.get(&path).ok(), changed);

@@ -19,7 +19,8 @@ fn furnish(client: &Client) -> String {
         "parameters_schema": "{ \"type\": \"object\" }",
     }));
     client.post("/api/tools/y/deactivate", json!({"reason": "deprecated"})).ok();
-    let agent = client.agent(json!({"name": "Clerk", "capabilities": ["net"], "default_tools": false}));
+    let agent =
+        client.agent(json!({"name": "Clerk", "capabilities": ["net"], "default_tools": false, "find_tools": true}));
     client
         .post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "x", "config": {"default_text": "a"}}))
         .created();
