@@ -300,6 +300,7 @@ impl Waiting {
             render_plan: None,
             pre_manifest_id: None,
             post_manifest_id: None,
+            typed: false,
         }
     }
 }

@@ -1,13 +1,16 @@
 //! A call, as it was asked for.
 
+use super::mirrored::Mirrored;
 use crate::callers::Scope;
 use crate::error::{Error, Result};
+use crate::formats::names::Mapped;
 use crate::ids::{CallId, SessionId, ToolId, Version};
+use crate::registry::{Sought, Tool};
 use crate::seal::Sealer;
 use serde_json::{Map, Value, json};
 
 /// The session of calls that name none.
-const DEFAULT_SESSION: &str = "default";
+pub const DEFAULT_SESSION: &str = "default";
 
 /// The longest tool name that is recorded; a longer one is no tool's.
 const MAX_RECORDED_NAME: usize = 300;
@@ -22,6 +25,10 @@ pub struct Call {
     pub message_id: Option<String>,
     pub idempotency_key: Option<String>,
     pub max_result_bytes: Option<u32>,
+    /// What the request says of its arguments outside of its body; none, where nothing need be said.
+    pub mirrored: Option<Mirrored>,
+    /// What is wrong with arguments of which nothing could be read.
+    pub unreadable: Option<String>,
     /// What is wrong with the request apart from its `tool_name`: such a call is refused, and recorded.
     pub fault: Option<Error>,
 }
@@ -38,6 +45,8 @@ impl Call {
             message_id: None,
             idempotency_key: None,
             max_result_bytes: None,
+            mirrored: None,
+            unreadable: None,
             fault: Some(fault),
         }
     }
@@ -45,32 +54,54 @@ impl Call {
 
 /// Which tool, at which version, a name means.
 #[derive(Debug, PartialEq)]
-pub enum Wanted {
-    /// The active version.
-    Current(ToolId),
-    Pinned(ToolId, Version),
+pub struct Wanted {
+    name: Name,
+    /// The version that is pinned; the active one, if none is.
+    pub version: Option<Version>,
+}
+
+/// A tool's own name, or the one that it is handed out under.
+#[derive(Debug, PartialEq)]
+enum Name {
+    Id(ToolId),
+    Mapped(Mapped),
 }
 
 impl Wanted {
     /// None, if no tool could have that name.
     pub fn parse(name: &str) -> Option<Self> {
-        match name.rsplit_once('@') {
-            None => ToolId::parse(name).map(Self::Current),
-            Some((id, version)) => Some(Self::Pinned(ToolId::parse(id)?, Version::parse(version)?)),
+        let (name, version) = match name.rsplit_once('@') {
+            None => (name, None),
+            Some((name, version)) => (name, Some(Version::parse(version)?)),
+        };
+        let name = match Mapped::parse(name) {
+            Some(mapped) => Name::Mapped(mapped),
+            None => Name::Id(ToolId::parse(name)?),
+        };
+        Some(Self { name, version })
+    }
+
+    /// As it is looked for.
+    pub fn sought(&self) -> Sought<'_> {
+        match &self.name {
+            Name::Id(id) => Sought::Id(id),
+            Name::Mapped(mapped) => mapped.sought(),
         }
     }
 
-    pub fn tool_id(&self) -> &ToolId {
-        match self {
-            Self::Current(id) | Self::Pinned(id, _) => id,
+    /// The tool that it means, of those that were found.
+    pub fn choose(&self, mut found: Vec<Tool>) -> Option<Tool> {
+        if let Name::Mapped(mapped) = &self.name {
+            found.retain(|it| mapped.is_of(&it.id));
         }
+        // Two tools of one name would be two of one hash. Neither is better than the wrong one.
+        if found.len() == 1 { found.pop() } else { None }
     }
 
-    /// The version that is pinned.
-    pub fn version(&self) -> Option<Version> {
-        match self {
-            Self::Current(_) => None,
-            Self::Pinned(_, version) => Some(*version),
+    pub fn name(&self) -> &str {
+        match &self.name {
+            Name::Id(id) => id.as_str(),
+            Name::Mapped(mapped) => mapped.as_str(),
         }
     }
 }
@@ -118,10 +149,10 @@ impl Opened {
         })
     }
 
-    /// The name under which the call is recorded and answered.
+    /// The name under which the call is recorded and answered, until it is known which tool it means.
     pub fn tool_name(&self) -> String {
         match &self.wanted {
-            Some(wanted) => wanted.tool_id().to_string(),
+            Some(wanted) => wanted.name().to_owned(),
             None => self.asked.tool_name.chars().take(MAX_RECORDED_NAME).collect(),
         }
     }
@@ -134,7 +165,7 @@ pub fn sealer(scope: &Scope) -> Result<&Sealer> {
 }
 
 /// All that must be the same in two requests under one key, as one text.
-fn identity(call: &Call) -> String {
+pub fn identity(call: &Call) -> String {
     let session = call.session_id.as_ref().map_or(DEFAULT_SESSION, SessionId::as_str);
     let mut text = json!([call.tool_name, call.agent_id, session]).to_string();
     write_fields(&call.arguments, &mut text);
@@ -175,11 +206,12 @@ mod tests {
     fn a_name_may_pin_a_version() {
         let check = |name: &str, expected: Option<(&str, bool)>| {
             let wanted = Wanted::parse(name);
-            assert_eq!(wanted.as_ref().map(|it| (it.tool_id().as_str(), it.version().is_some())), expected, "{name}");
+            assert_eq!(wanted.as_ref().map(|it| (it.name(), it.version.is_some())), expected, "{name}");
         };
         check("read_file", Some(("read_file", false)));
         check("read_file@1.0.0", Some(("read_file", true)));
         check("module.tool@10.20.30", Some(("module.tool", true)));
+        check("module_tool_HABCDEFGHIJKL@1.0.0", Some(("module_tool_HABCDEFGHIJKL", true)));
         for bad in ["", "@1.0.0", "read_file@", "read_file@1", "read file", "a@1.0.0@1.0.0", "../x"] {
             check(bad, None);
         }

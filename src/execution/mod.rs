@@ -6,6 +6,9 @@ mod call;
 mod keys;
 mod limit;
 mod log;
+mod many;
+mod mirrored;
+mod named;
 mod outcome;
 mod payload;
 mod record;
@@ -17,16 +20,21 @@ mod summary;
 mod sweep;
 pub mod totals;
 mod validate;
+mod waiting;
 
 pub use approvals::{ApprovalOut, ApprovalStatus, approve, deny, get as get_approval, list as list_approvals};
-pub use call::Call;
+pub use call::{Call, DEFAULT_SESSION, identity};
 pub use log::{CallFilter, CallOut, arguments_of, get as get_call, list as list_calls, result_of};
+pub use many::execute_all;
+pub use named::named;
 pub use outcome::{Code, Failure, Status, ToolResult};
 pub use summary::{Summary, summary};
 pub use sweep::sweep;
+pub use validate::check_arguments;
+pub use waiting::standing;
 
 use crate::callers::Scope;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::runners::Task;
 use call::Opened;
 use outcome::Stop;
@@ -38,8 +46,13 @@ use validate::Input;
 /// Makes a call. What comes of it is recorded before it is answered, a refusal too; an error is given only to callers who
 /// are not let in, and where nothing can be recorded.
 pub async fn execute(scope: &Scope, call: Call) -> Result<ToolResult> {
-    let mut call = Opened::new(scope, call)?;
-    let mut look = resolve::look(scope, &call).await?;
+    let call = Opened::new(scope, call)?;
+    let look = resolve::look(scope, std::slice::from_ref(&call)).await?.pop();
+    conclude(scope, call, look.ok_or_else(|| Error::Internal("a call was not looked up".into()))?).await
+}
+
+/// The call after the look at the database.
+async fn conclude(scope: &Scope, mut call: Opened, mut look: Look) -> Result<ToolResult> {
     let mut conflict = None;
     match look.earlier.take().map(|it| it.settle()) {
         Some(Ok(record)) => return record.answer(scope).await,
@@ -67,8 +80,15 @@ async fn walk(
         return Err(outcome::Failure::of(fault, scope.app().request_id()).into());
     }
     let target = resolve::target(call, caller, look)?;
+    let contradiction = mirrored::contradiction(&call.asked, &target, journal.arguments())?;
     journal.resolved(&target)?;
     let granted = authorize::grant(caller, &target)?;
+    if let Some(unreadable) = &call.asked.unreadable {
+        return Err(outcome::Failure::new(Code::InvalidArguments, unreadable).into());
+    }
+    if let Some(contradiction) = contradiction {
+        return Err(contradiction.into());
+    }
     let input = validate::arguments(&granted, journal)?;
     let cleared = approvals::clear(scope, call, input, journal).await?;
     let slot = limit::take(scope, cleared.tool).await?;

@@ -69,6 +69,11 @@ impl Failure {
         self
     }
 
+    /// Of a call that nobody approved.
+    pub fn expired() -> Self {
+        Self::new(Code::ApprovalExpired, "Nobody approved the call in time")
+    }
+
     /// As it is recorded.
     pub fn to_json(&self) -> Result<String> {
         serde_json::to_string(self).map_err(|cause| Error::Internal(format!("a failure is not JSON: {cause}")))
@@ -133,6 +138,9 @@ pub struct ToolResult {
     pub render_plan: Option<Box<RawValue>>,
     pub pre_manifest_id: Option<String>,
     pub post_manifest_id: Option<String>,
+    /// Whether the tool promises objects, by a schema that MCP can show.
+    #[serde(skip)]
+    pub typed: bool,
 }
 
 impl ToolResult {

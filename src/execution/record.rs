@@ -10,6 +10,7 @@ use crate::callers::Scope;
 use crate::db::Statement;
 use crate::error::{Error, Result};
 use crate::files;
+use crate::formats;
 use crate::ids::{CallId, SessionId};
 use crate::registry::schema::{self, Schema};
 use crate::registry::scrub;
@@ -23,6 +24,7 @@ use worker::console_error;
 /// What is known of a call so far, for its record.
 #[derive(Default)]
 pub struct Journal {
+    tool_id: Option<String>,
     version: Option<String>,
     arguments: Rc<Value>,
     /// What tells the secrets among them; until it is known they are not recorded.
@@ -31,6 +33,8 @@ pub struct Journal {
     pub max_result_bytes: Option<u32>,
     pub manifests: Manifests,
     pub duration_ms: u32,
+    /// Whether the tool promises objects.
+    typed: bool,
     /// Whether the run saw that the session is there.
     pub session_seen: bool,
 }
@@ -46,13 +50,20 @@ impl Journal {
         Self { max_result_bytes: call.max_result_bytes, ..Self::default() }
     }
 
-    /// The tool is known, and with it what is secret.
+    /// The tool is known, and with it what is secret. Whether a call goes on or not, its record has the arguments in the words
+    /// of the schema, which are the words that secrets are told by.
     pub fn resolved(&mut self, target: &Target) -> Result<()> {
         let config = target.standing.as_ref().and_then(|it| it.config.as_ref());
         self.max_result_bytes = self.max_result_bytes.or(config.and_then(|it| it.max_result_bytes()));
+        self.tool_id = Some(target.tool.id.to_string());
         self.version = Some(target.tool.version.to_string());
-        self.parameters = Some(schema::compiled(&target.tool.parameters_schema)?);
+        let parameters = schema::compiled(&target.tool.parameters_schema)?;
+        let mut given = self.take_arguments();
+        formats::arguments::restore(&parameters, &mut given);
+        self.put_arguments(given);
+        self.parameters = Some(parameters);
         self.returns = target.tool.returns_schema.as_deref().map(schema::compiled).transpose()?;
+        self.typed = self.returns.as_ref().is_some_and(|it| formats::mcp::is_promise(it.definition()));
         Ok(())
     }
 
@@ -64,6 +75,10 @@ impl Journal {
     /// What the result must fit, if anything.
     pub fn returns(&self) -> Option<&Schema> {
         self.returns.as_deref()
+    }
+
+    pub fn arguments(&self) -> &Value {
+        &self.arguments
     }
 
     pub fn take_arguments(&mut self) -> Value {
@@ -123,6 +138,7 @@ pub struct Closing {
 /// Which call is closed.
 pub struct Which<'a> {
     pub id: &'a CallId,
+    /// As it was recorded when the call was opened.
     pub tool_name: String,
     pub session: &'a SessionId,
     /// The key that the call came with, to be freed if it is refused.
@@ -153,6 +169,10 @@ pub async fn close(scope: &Scope, which: &Which<'_>, journal: Journal, ended: En
         ..closing(scope, &journal, status, result.as_deref(), error.as_ref())?
     };
     let mut statements = vec![store::calls::close(scope.workspace(), which.id, &closing)];
+    let tool_name = journal.tool_id.as_ref().unwrap_or(&which.tool_name);
+    if *tool_name != which.tool_name {
+        statements.push(store::calls::rename(scope.workspace(), which.id, tool_name));
+    }
     statements.extend(asking);
     statements.extend(blobs(scope, which.id, &closing));
     if let Some(key) = which.key
@@ -166,7 +186,7 @@ pub async fn close(scope: &Scope, which: &Which<'_>, journal: Journal, ended: En
     scope.write_all(statements).await??;
     Ok(ToolResult {
         call_id: which.id.to_string(),
-        tool_name: which.tool_name.clone(),
+        tool_name: tool_name.clone(),
         success: status == Status::Success,
         status,
         result: result.map(|it| cut(it, journal.max_result_bytes, which.id)),
@@ -176,6 +196,7 @@ pub async fn close(scope: &Scope, which: &Which<'_>, journal: Journal, ended: En
         pre_manifest_id: journal.manifests.pre.as_ref().map(String::from),
         post_manifest_id: journal.manifests.post.as_ref().map(String::from),
         version: journal.version,
+        typed: journal.typed,
     })
 }
 

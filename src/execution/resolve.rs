@@ -3,20 +3,34 @@
 
 use super::call::{Opened, Wanted};
 use super::keys::Earlier;
+use super::many::Order;
 use super::outcome::{Code, Failure, Stop};
 use super::store;
 use crate::agents::{self, Standing};
 use crate::callers::{Caller, Scope};
-use crate::db::Rows;
+use crate::db::{Rows, Statement};
 use crate::error::{Error, Result, shortened};
 use crate::ids::AgentId;
-use crate::registry::{self, DeactivationReason, Tool};
+use crate::registry::{self, DeactivationReason, ResourceClass, Risk, Tool};
 
 /// What the look showed.
 pub struct Look {
     tool: Option<Tool>,
     standing: Option<Standing>,
     pub earlier: Option<Earlier>,
+}
+
+impl Look {
+    /// When the call may run, beside others.
+    pub fn order(&self) -> Order {
+        match &self.tool {
+            Some(tool) if tool.resource_class == ResourceClass::State => {
+                let reads = tool.risk_level == Risk::Safe && tool.side_effects.is_empty();
+                if reads { Order::Reads } else { Order::Writes }
+            }
+            _ => Order::Any,
+        }
+    }
 }
 
 /// What is to be called, and for whom.
@@ -39,30 +53,32 @@ impl Target {
     }
 }
 
-pub async fn look(scope: &Scope, call: &Opened) -> Result<Look> {
-    let workspace = scope.workspace();
-    let tool_id = call.wanted.as_ref().map(Wanted::tool_id);
-    let find_tool = call.wanted.as_ref().map(|wanted| match wanted {
-        Wanted::Current(id) => registry::find_tool(workspace, id),
-        Wanted::Pinned(id, version) => registry::find_version(workspace, id, *version),
-    });
-    let agent_id = call.asked.agent_id.as_deref();
-    // Whether a token is bound to an agent is seen only in the same batch.
-    let find_standing = (agent_id.is_some() || scope.token_id().is_some())
-        .then(|| agents::find_standing(workspace, agent_id, scope.token_id(), tool_id));
-
-    let mut statements = Vec::with_capacity(7);
-    if let Some(key) = &call.key {
-        statements.push(store::keys::forget_expired(scope, key));
-        statements.push(store::keys::claim(scope, key, &call.id));
-        statements.push(store::keys::find_earlier(scope, key, &call.id));
+/// One round trip for any number of calls.
+pub async fn look(scope: &Scope, calls: &[Opened]) -> Result<Vec<Look>> {
+    let mut statements = Vec::new();
+    for (turn, call) in (1..).zip(calls) {
+        if let Some(key) = &call.key {
+            statements.push(store::keys::forget_expired(scope, key));
+            statements.push(store::keys::claim(scope, key, &call.id));
+            statements.push(store::keys::find_earlier(scope, key, &call.id));
+        }
+        statements.push(store::calls::open(scope, call, turn));
+        statements
+            .extend(call.wanted.as_ref().map(|it| registry::find_sought(scope.workspace(), it.sought(), it.version)));
+        statements.extend(find_standing(scope, call));
     }
-    statements.push(store::calls::open(scope, call));
-    let (asks_tool, asks_standing) = (find_tool.is_some(), find_standing.is_some());
-    statements.extend(find_tool);
-    statements.extend(find_standing);
-
     let mut rows = scope.enter(statements).await?.into_iter();
+    calls.iter().map(|call| read_look(scope, call, &mut rows)).collect()
+}
+
+/// Whether a token is bound to an agent is seen only in the same batch.
+fn find_standing(scope: &Scope, call: &Opened) -> Option<Statement> {
+    let (agent, token) = (call.asked.agent_id.as_deref(), scope.token_id());
+    let sought = call.wanted.as_ref().map(Wanted::sought);
+    (agent.is_some() || token.is_some()).then(|| agents::find_standing(scope.workspace(), agent, token, sought))
+}
+
+fn read_look(scope: &Scope, call: &Opened, rows: &mut impl Iterator<Item = Rows>) -> Result<Look> {
     let mut next = || rows.next().ok_or_else(|| Error::Internal("D1 left a statement unanswered".into()));
     let earlier = match &call.key {
         Some(key) => {
@@ -72,8 +88,13 @@ pub async fn look(scope: &Scope, call: &Opened) -> Result<Look> {
         None => None,
     };
     let _opened: Rows = next()?;
-    let tool = if asks_tool { registry::read_tool(&next()?)? } else { None };
-    let standing = if asks_standing { agents::read_standing(&next()?)? } else { None };
+    let tool = match &call.wanted {
+        Some(wanted) => wanted.choose(registry::read_tools(&next()?)?),
+        None => None,
+    };
+    let key = tool.as_ref().map(|it| it.key);
+    let asks_standing = call.asked.agent_id.is_some() || scope.token_id().is_some();
+    let standing = if asks_standing { agents::read_standing(&next()?, key)? } else { None };
     Ok(Look { tool, standing, earlier })
 }
 
@@ -94,6 +115,6 @@ pub fn target(call: &Opened, caller: &Caller, look: Look) -> std::result::Result
     if let (Some(agent), None) = (agent, &look.standing) {
         return Err(Failure::new(Code::UnknownAgent, format!("Agent not found: {agent}")).into());
     }
-    let pinned = call.wanted.as_ref().and_then(Wanted::version).is_some();
+    let pinned = call.wanted.as_ref().is_some_and(|it| it.version.is_some());
     Ok(Target { tool, standing: look.standing, pinned })
 }

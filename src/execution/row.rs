@@ -137,6 +137,7 @@ impl CallRow {
             duration_ms: self.duration_ms.unwrap_or(0),
             pre_manifest_id: self.pre_manifest_id,
             post_manifest_id: self.post_manifest_id,
+            typed: false,
         })
     }
 }

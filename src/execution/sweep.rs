@@ -9,7 +9,7 @@ use crate::error::Result;
 #[expect(clippy::disallowed_methods, reason = "the sweep is about no workspace, and nobody calls it")]
 pub async fn sweep(app: &App) -> Result<()> {
     let died = Failure::new(Code::Timeout, "The call did not end within its time: its runtime ended before it did");
-    let expired = Failure::new(Code::ApprovalExpired, "Nobody approved the call in time");
+    let expired = Failure::expired();
     app.db()?
         .batch(&[
             store::sweep::end_dead_calls(app.now(), &died.to_json()?),

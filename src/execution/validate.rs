@@ -3,10 +3,14 @@
 use super::authorize::Granted;
 use super::outcome::{Code, Failure, Stop};
 use super::record::Journal;
-use crate::registry::schema::{Schema, Violation};
-use crate::registry::{Risk, Tool};
+use crate::callers::Scope;
+use crate::error::Result;
+use crate::formats;
+use crate::ids::ToolId;
+use crate::registry::schema::{self, Checked, Schema, Violation};
+use crate::registry::{self, Risk, Tool};
 use crate::runners;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::rc::Rc;
 
 /// How many violations the message tells; the details have them all.
@@ -25,15 +29,26 @@ impl Input<'_> {
     }
 }
 
+/// Holds arguments against a tool's schema, and runs nothing. A call's handler may ask more of them: the file tools want a
+/// usable path.
+pub async fn check_arguments(scope: &Scope, id: &ToolId, arguments: Map<String, Value>) -> Result<Checked> {
+    let tool = registry::get(scope, id, None).await?;
+    let schema = schema::compiled(&tool.parameters_schema)?;
+    let mut given = Value::Object(arguments);
+    formats::arguments::restore(&schema, &mut given);
+    Ok(schema.check(given))
+}
+
 /// The attachment's defaults first, then the schema's own, then the schema itself.
-pub fn arguments<'a>(granted: &Granted<'a>, journal: &mut Journal) -> Result<Input<'a>, Stop> {
+pub fn arguments<'a>(granted: &Granted<'a>, journal: &mut Journal) -> std::result::Result<Input<'a>, Stop> {
     let tool = &granted.target.tool;
     let config = granted.target.standing.as_ref().and_then(|it| it.config.as_ref());
+    let schema = journal.parameters()?;
     let mut given = journal.take_arguments();
     if let (Some(config), Value::Object(fields)) = (config, &mut given) {
         config.fill(fields);
     }
-    let mut checked = journal.parameters()?.check(given);
+    let mut checked = schema.check(given);
     if checked.violations.is_empty() {
         checked.violations = runners::check(tool, &checked.document)?;
     }

@@ -18,7 +18,7 @@ pub use look::{File, Look, Opened, list_dir, open, read_blob, read_file};
 pub use path::FilePath;
 pub use session::{
     ChangeKind, Difference, Held, Manifest, Session, branch, check_out, delete_session, diff, get_manifest,
-    get_session, list_manifests, list_sessions,
+    get_session, list_files, list_manifests, list_sessions,
 };
 pub use store::look::HeldFile;
 pub use sweep::sweep;

@@ -166,6 +166,14 @@ pub async fn get_manifest(
     Ok((manifest, request.page(look::read_files(&files)?, |it| it.path.clone())))
 }
 
+/// A page of the session's files as they are now, by path. One that is not there holds none.
+pub async fn list_files(scope: &Scope, session: &SessionId, request: &PageRequest) -> Result<Page<HeldFile>> {
+    let after = after_path(request)?;
+    let view = View { workspace: scope.workspace(), session, at: None };
+    let [files] = scope.read([look::list_files(view, after, request.rows_to_ask())]).await?;
+    Ok(request.page(look::read_files(&files)?, |it| it.path.clone()))
+}
+
 /// A page of what differs from one manifest of the session to another, by path.
 pub async fn diff(
     scope: &Scope,

@@ -1,7 +1,7 @@
 //! One call's row: opened as running, closed with what came of it.
 
 use crate::callers::Scope;
-use crate::db::{Rows, Statement, sql};
+use crate::db::{Param, Rows, Statement, sql};
 use crate::error::Result;
 use crate::execution::call::{Opened, Wanted};
 use crate::execution::payload::Kind;
@@ -15,10 +15,15 @@ use crate::time::Timestamp;
 pub const GRACE_SECONDS: u32 = 30;
 
 /// Opens the call, for a caller whose token is good, unless an earlier one under the same idempotency key has already
-/// been decided. The sweep may end it when its tool's time-out is over.
-pub fn open(scope: &Scope, call: &Opened) -> Statement {
+/// been decided. The sweep may end it when its tool's time-out is over, and that of those before it: `turn` is 1 for the
+/// first of several calls, and 2 for the next.
+pub fn open(scope: &Scope, call: &Opened, turn: u32) -> Statement {
     let key = call.key.as_ref();
-    let version = call.wanted.as_ref().and_then(Wanted::version);
+    let version = call.wanted.as_ref().and_then(|it| it.version);
+    let sought = call.wanted.as_ref().map(Wanted::sought);
+    // Where a name may mean several, the sweep waits for the slowest.
+    let (table, condition) =
+        sought.map_or_else(|| ("tools t".to_owned(), "false".to_owned()), |it| (it.table(13), it.condition(13)));
     let of_version = match version {
         None => "v.key = t.current_version_key",
         Some(_) => "v.tool_key = t.key AND v.major = ?16 AND v.minor = ?17 AND v.patch = ?18",
@@ -28,9 +33,8 @@ pub fn open(scope: &Scope, call: &Opened) -> Statement {
            status, started_at, max_result_bytes, deadline_at)
          SELECT ?1, ?2, ?3, coalesce((SELECT agent_id FROM tokens WHERE workspace_id = ?1 AND id = ?5), ?4), ?6, ?7, ?8, ?9,
            'running', ?10, ?11,
-           strftime('%Y-%m-%dT%H:%M:%fZ', ?10, '+' || (?12 + coalesce((SELECT v.timeout_seconds
-             FROM tools t JOIN tool_versions v ON {of_version}
-             WHERE t.workspace_id IN ('', ?1) AND t.id = ?13), 0)) || ' seconds')
+           strftime('%Y-%m-%dT%H:%M:%fZ', ?10, '+' || {turn} * (?12 + coalesce((SELECT max(v.timeout_seconds)
+             FROM {table} CROSS JOIN tool_versions v ON {of_version} WHERE {condition}), 0)) || ' seconds')
          WHERE NOT EXISTS (
            SELECT 1 FROM idempotency_keys k JOIN tool_calls c ON c.workspace_id = k.workspace_id AND c.id = k.call_id
            WHERE k.workspace_id = ?1 AND k.caller = ?9 AND k.key = ?14 AND k.call_id <> ?2
@@ -48,7 +52,7 @@ pub fn open(scope: &Scope, call: &Opened) -> Statement {
     .bind(scope.app().now().to_string())
     .bind(call.asked.max_result_bytes)
     .bind(GRACE_SECONDS)
-    .bind(call.wanted.as_ref().map(|it| it.tool_id().as_str()))
+    .bind(sought.map_or(Param::Null, |it| it.param()))
     .bind(key.map(|it| it.key.as_str()))
     .bind(key.map(|it| it.arguments_hash.as_str()));
     let numbers = version.into_iter().flat_map(|it| [it.major, it.minor, it.patch]);
@@ -74,6 +78,14 @@ pub fn close(workspace: &WorkspaceId, id: &CallId, closing: &Closing) -> Stateme
     .bind(closing.arguments.as_ref().map(|it| it.column.as_str()))
     .bind(closing.result.as_ref().map(|it| it.column.as_str()))
     .bind(closing.max_result_bytes)
+}
+
+/// Names the tool of a call that was made by the name which the tool is handed out under.
+pub fn rename(workspace: &WorkspaceId, id: &CallId, tool_name: &str) -> Statement {
+    sql("UPDATE tool_calls SET tool_name = ?3 WHERE workspace_id = ?1 AND id = ?2")
+        .bind(workspace.as_str())
+        .bind(id.as_str())
+        .bind(tool_name)
 }
 
 /// Ties a blob to the call whose arguments or result it holds.

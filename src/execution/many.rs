@@ -1,0 +1,112 @@
+//! Several calls at once, as one message of a model holds them. They are looked up together, and run side by side where
+//! none of them can notice: calls that read or write state keep their order among themselves.
+
+use super::call::{Call, Opened};
+use super::outcome::ToolResult;
+use super::resolve;
+use crate::callers::Scope;
+use crate::error::{Error, Result};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+
+/// How many run at once. A Worker has six connections: with more, a call's time would run while it waits for one.
+const AT_ONCE: usize = 5;
+
+/// What came of each, in their order. An error is one's own, and does not keep the others from running.
+///
+/// The caller must have been checked: what runs side by side cannot wait for another's check.
+pub async fn execute_all(scope: &Scope, calls: Vec<Call>) -> Result<Vec<Result<ToolResult>>> {
+    scope.caller().await?;
+    let opened = calls.into_iter().map(|it| Opened::new(scope, it)).collect::<Result<Vec<_>>>()?;
+    let looks = resolve::look(scope, &opened).await?;
+    let mut ended = opened.iter().map(|_| Err(Error::Internal("a call was never run".into()))).collect::<Vec<_>>();
+    let mut waiting = Vec::new();
+    for (index, (call, look)) in opened.into_iter().zip(looks).enumerate() {
+        let order = look.order();
+        waiting.push(One { index, order, ends: Box::pin(super::conclude(scope, call, look)) });
+    }
+    let mut running = Vec::<One<'_>>::new();
+    poll_fn(|context| {
+        loop {
+            running.retain_mut(|it| match it.ends.as_mut().poll(context) {
+                Poll::Ready(result) => {
+                    ended[it.index] = result;
+                    false
+                }
+                Poll::Pending => true,
+            });
+            let orders = |calls: &[One<'_>]| calls.iter().map(|it| it.order).collect::<Vec<_>>();
+            match next(&orders(&waiting), &orders(&running)) {
+                Some(next) => running.push(waiting.remove(next)),
+                None if running.is_empty() => return Poll::Ready(()),
+                None => return Poll::Pending,
+            }
+        }
+    })
+    .await;
+    Ok(ended)
+}
+
+/// A call, which does nothing until it is driven.
+struct One<'a> {
+    index: usize,
+    order: Order,
+    ends: Pin<Box<dyn Future<Output = Result<ToolResult>> + 'a>>,
+}
+
+/// When a call may run, beside the others of its message.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Order {
+    Any,
+    /// After the writes before it, beside other reads.
+    Reads,
+    /// After all that touches state before it.
+    Writes,
+}
+
+/// Which of those that wait may run now, the first before the others.
+fn next(waiting: &[Order], running: &[Order]) -> Option<usize> {
+    if running.len() >= AT_ONCE {
+        return None;
+    }
+    let mut before = running.to_vec();
+    waiting.iter().position(|order| {
+        let may_run = match order {
+            Order::Any => true,
+            Order::Reads => !before.contains(&Order::Writes),
+            Order::Writes => before.iter().all(|it| *it == Order::Any),
+        };
+        before.push(*order);
+        may_run
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Order::{Any, Reads, Writes};
+    use super::*;
+
+    #[test]
+    fn what_touches_state_keeps_its_order() {
+        for (waiting, running, expected) in [
+            (&[][..], &[][..], None),
+            (&[Writes, Reads], &[], Some(0)),
+            (&[Reads, Writes], &[Writes], None),
+            (&[Reads, Writes, Any], &[Writes], Some(2)),
+            (&[Reads, Reads], &[Reads], Some(0)),
+            (&[Writes, Reads], &[Reads], None),
+            (&[Writes], &[Any, Any], Some(0)),
+            (&[Writes], &[Any, Writes], None),
+        ] {
+            assert_eq!(next(waiting, running), expected);
+        }
+    }
+
+    #[test]
+    fn no_more_run_at_once_than_there_are_connections() {
+        assert_eq!(next(&[Any], &[Any; 4]), Some(0));
+        assert_eq!(next(&[Any], &[Any; 5]), None);
+        assert_eq!(next(&[Reads], &[Reads; 5]), None);
+    }
+}

@@ -1,0 +1,33 @@
+//! How a call stands that was left waiting for its approval.
+
+use super::approvals::ApprovalStatus;
+use super::outcome::{Failure, Status, ToolResult};
+use super::store;
+use crate::callers::Scope;
+use crate::error::Result;
+use crate::formats;
+use crate::ids::{AgentId, ApprovalId, CallId};
+use crate::registry;
+
+/// What came of the call, or that it still waits or runs. None, if there is no such call for this caller.
+pub async fn standing(scope: &Scope, call: &CallId, approval: &ApprovalId) -> Result<Option<ToolResult>> {
+    let workspace = scope.workspace();
+    let [rows, tool] = scope
+        .read([
+            store::approvals::find(workspace, approval, scope.app().now()),
+            store::approvals::find_tool(workspace, approval),
+        ])
+        .await?;
+    let own = scope.caller().await?.agent.as_ref().map(AgentId::as_str);
+    let asked = store::approvals::read(&rows)?
+        .filter(|it| it.call.id == call.as_str() && (own.is_none() || it.call.agent_id.as_deref() == own));
+    let Some(asked) = asked else { return Ok(None) };
+    let mut result = asked.call.answer(scope).await?;
+    result.typed = registry::read_tool(&tool)?.is_some_and(|it| formats::mcp::output_schema(&it).is_some());
+    // The sweep has not come by yet.
+    if asked.approval.status == ApprovalStatus::Expired && result.status == Status::PendingApproval {
+        result.status = Status::Error;
+        result.error = Some(Failure::expired());
+    }
+    Ok(Some(result))
+}
