@@ -1,19 +1,33 @@
-//! Which pages of other origins may call us: those that the var `CORS_ORIGINS` names.
+//! Which pages of other origins may call us: those that the var `CORS_ORIGINS` names, and at MCP's endpoints those that are
+//! let in there.
 
-use axum::http::{HeaderName, HeaderValue, Method, header};
+use super::origin::Sender;
+use crate::settings::Settings;
+use axum::http::Method;
+use axum::http::header;
 use std::time::Duration;
-use tower_http::cors::{AllowOrigin, CorsLayer};
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
-pub fn layer(origins: &[String]) -> CorsLayer {
+pub fn layer(settings: &'static Settings) -> CorsLayer {
+    let (origins, open) = (&settings.cors_origins, settings.open);
     let origin = if origins.iter().any(|it| it == "*") {
         AllowOrigin::any()
     } else {
-        AllowOrigin::list(origins.iter().filter_map(|it| HeaderValue::try_from(it).ok()))
+        AllowOrigin::predicate(move |origin, parts| {
+            origins.iter().any(|it| it.as_bytes() == origin.as_bytes())
+                || (is_mcp(parts.uri.path()) && Sender::of(&parts.headers, &parts.uri).is_welcome(origins, open))
+        })
     };
     CorsLayer::new()
         .allow_origin(origin)
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
-        .allow_headers([header::AUTHORIZATION, header::CONTENT_TYPE, HeaderName::from_static("x-workspace-id")])
+        // A tool's schema may name headers of its own for MCP. Who may call is decided by the origin.
+        .allow_headers(AllowHeaders::mirror_request())
         .expose_headers([header::ETAG, header::RETRY_AFTER, super::REQUEST_ID, super::files::MANIFEST_ID])
         .max_age(Duration::from_hours(24))
+}
+
+/// Not `/api/tools/mcp`: that is a tool.
+fn is_mcp(path: &str) -> bool {
+    path == "/mcp" || (path.starts_with("/w/") && path.ends_with("/mcp"))
 }
