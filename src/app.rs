@@ -46,7 +46,7 @@ impl App {
         &self.cost
     }
 
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &'static Settings {
         self.settings
     }
 

@@ -2,13 +2,18 @@
 
 use super::attachments::AttachedOut;
 use super::extract::{Body, Guest, Named, PageQuery, Query, User};
+use super::formats::Listed;
+#[cfg(not(target_arch = "wasm32"))]
+use super::formats::any_form;
 use super::respond::{Created, Json, NoContent};
 use crate::agents::{self, AgentOut, Profile, ProfileChange};
 use crate::callers::Level;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::formats::{self, Format};
 use crate::ids::AgentId;
+use crate::page::PageRequest;
 use crate::registry::Risk;
-use crate::text_enum::text_enum;
+use crate::search_text::Query as Text;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -29,6 +34,8 @@ pub struct AgentIn {
     permission_level: Option<Level>,
     /// Whether it has execute_python, read_file, write_file and list_files while nothing is attached; true if not given.
     default_tools: Option<bool>,
+    /// Whether MCP shows it `find_tools` and `call_tool` instead of all its tools; false if not given.
+    find_tools: Option<bool>,
 }
 
 impl AgentIn {
@@ -40,6 +47,7 @@ impl AgentIn {
             allowed_modules: self.allowed_modules,
             permission_level: self.permission_level,
             default_tools: self.default_tools,
+            find_tools: self.find_tools,
         };
         Profile::new(self.name, given)
     }
@@ -114,24 +122,27 @@ pub async fn delete_agent(User(scope): User, Named(agent_id): Named<AgentId>) ->
     Ok(NoContent)
 }
 
-text_enum! {
-    /// A form in which tools are handed to agents.
-    Format {
-        Json = "json",
-    }
-}
-
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ToolboxQuery {
-    /// The form of the answer; `json` if not given.
+    /// The form of the answer; `json` if not given. `text` is plain text.
     #[param(inline)]
     format: Option<Format>,
+    /// For `openai` and `openai_responses`: strict mode, for each tool whose schema can be said in it.
+    strict: Option<bool>,
+    /// Only tools that have one of these words in their id, name or description, best match first: `"a phrase"`,
+    /// `-word` to exclude.
+    #[param(max_length = 2000)]
+    q: Option<String>,
+    /// How many to answer at the most; all, if not given.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u32>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct ToolboxOut {
+    #[cfg_attr(not(target_arch = "wasm32"), schema(schema_with = any_form::<AttachedOut>))]
     tools: Vec<AttachedOut>,
 }
 
@@ -141,18 +152,29 @@ pub struct ToolboxOut {
 /// those that its level, capabilities, risk or modules, or the caller's level, rule out.
 #[utoipa::path(get, path = "/api/agents/{agent_id}/toolbox", tag = "agents",
     params(("agent_id" = String, Path), ToolboxQuery),
-    responses((status = 200, description = "The tools", body = ToolboxOut)))]
+    responses((status = 200, description = "The tools", content(
+        (ToolboxOut = "application/json"), (String = "text/plain; charset=utf-8")))))]
 #[worker::send]
 pub async fn get_toolbox(
     Guest(scope): Guest,
     Named(agent_id): Named<AgentId>,
     Query(query): Query<ToolboxQuery>,
-) -> Result<Json<ToolboxOut>> {
-    let tools = agents::toolbox(&scope, &agent_id).await?;
-    let level = scope.caller().await?.level;
-    match query.format.unwrap_or(Format::Json) {
-        Format::Json => {
-            Ok(Json(ToolboxOut { tools: tools.into_iter().map(|it| AttachedOut::seen_by(level, it)).collect() }))
-        }
+) -> Result<Listed<ToolboxOut>> {
+    let limit = query.limit.map(|it| PageRequest::new(Some(it), None)).transpose()?;
+    let text = query.q.as_deref().map(Text::parse_any).transpose();
+    let text = text.map_err(|reason| Error::query("q", reason.to_string()))?;
+    let mut tools = match text {
+        Some(text) => agents::search_toolbox(&scope, &agent_id, text).await?,
+        None => agents::toolbox(&scope, &agent_id).await?,
+    };
+    if let Some(limit) = limit {
+        tools.truncate(limit.limit());
     }
+    let (format, strict) = (query.format.unwrap_or(Format::Json), query.strict.unwrap_or(false));
+    let listed = tools.iter().map(|it| &it.tool).collect::<Vec<_>>();
+    if let Some(written) = formats::write(format, &listed, strict) {
+        return Ok(Listed::Written(written));
+    }
+    let level = scope.caller().await?.level;
+    Ok(Listed::Own(ToolboxOut { tools: tools.into_iter().map(|it| AttachedOut::seen_by(level, it)).collect() }))
 }

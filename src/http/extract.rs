@@ -75,6 +75,52 @@ impl<S: Sync> FromRequestParts<S> for Operator {
     }
 }
 
+/// Who is calling, of whatever level, in whatever workspace: for routes where both are known only later.
+pub struct Anyone {
+    app: Arc<App>,
+    credential: Credential,
+}
+
+impl Anyone {
+    pub fn of(parts: &Parts) -> Result<Self> {
+        let app = app(parts)?;
+        let credential = credential(&parts.headers, &app)?;
+        Ok(Self { app, credential })
+    }
+
+    pub fn app(&self) -> &App {
+        &self.app
+    }
+
+    pub fn scope(self, workspace: WorkspaceId, needs: Level) -> Scope {
+        Scope::new(self.app, workspace, self.credential, needs)
+    }
+}
+
+/// The workspace that the path names, else the header. One that could be none is not found.
+pub async fn named_workspace<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<WorkspaceId> {
+    let named = path_param(parts, state, "workspace").await.ok_or(Error::NoRoute)?;
+    if named.is_empty() {
+        return workspace(&parts.headers);
+    }
+    let named = WorkspaceId::parse(&named).ok_or(Error::NoRoute)?;
+    match parts.headers.contains_key(WORKSPACE) {
+        true if workspace(&parts.headers)? != named => {
+            Err(Error::header(WORKSPACE, "names another workspace than the path"))
+        }
+        _ => Ok(named),
+    }
+}
+
+/// The agent that the path names, if it names one.
+pub async fn named_agent<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<Option<AgentId>> {
+    let named = path_param(parts, state, AgentId::PARAM).await.ok_or(Error::NoRoute)?;
+    match named.as_str() {
+        "" => Ok(None),
+        named => AgentId::parse(named).map(Some).ok_or_else(|| Error::not_found(AgentId::KIND, named)),
+    }
+}
+
 fn scope(parts: &Parts, needs: Level) -> Result<Scope> {
     let app = app(parts)?;
     let workspace = workspace(&parts.headers)?;
@@ -263,7 +309,7 @@ impl<S: Sync> FromRequest<S> for FileBytes {
 
 /// The whole body, up to the limit. A longer one is read on for a while all the same, though not kept: a
 /// client that is still sending when the answer comes sees a broken connection instead of the answer.
-async fn collect(mut body: RequestBody, limit_bytes: usize) -> Result<Vec<u8>> {
+pub async fn collect(mut body: RequestBody, limit_bytes: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut total = 0_usize;
     while total <= MAX_DRAINED_BYTES
@@ -286,6 +332,15 @@ async fn collect(mut body: RequestBody, limit_bytes: usize) -> Result<Vec<u8>> {
 
 pub fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     read_json_up_to(MAX_VALUES, bytes)
+}
+
+/// A body that may be any JSON.
+pub fn read_any_json(bytes: &[u8]) -> Result<serde_json::Value> {
+    if values(bytes) > MAX_VALUES {
+        return Err(Error::body("", format!("The body holds more than {MAX_VALUES} values")));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|cause| Error::body("", cause.to_string()))?;
+    serde_json::from_str(text).map_err(|cause| Error::body("", cause.to_string()))
 }
 
 /// The same with another limit: most of the values may have types of ours, which take less room.

@@ -11,15 +11,19 @@ mod credentials;
 mod execute;
 mod extract;
 mod files;
+mod formats;
 mod history;
+mod mcp;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod openapi;
+mod origin;
 mod oversight;
 mod registry;
 mod respond;
 mod sessions;
 mod site;
 mod tokens;
+mod tool_calls;
 mod tools;
 mod versions;
 mod wire;
@@ -94,6 +98,7 @@ routes![
     tokens::create_token,
     tokens::revoke_token,
     execute::execute_tool,
+    tool_calls::run_tool_calls,
     calls::list_tool_calls,
     calls::get_call_summary,
     calls::get_tool_call,
@@ -119,6 +124,9 @@ routes![
     oversight::get_stats,
     oversight::get_health,
     oversight::get_metrics,
+    mcp::speak,
+    mcp::speak_in_workspace,
+    mcp::speak_as_agent,
     site::health,
     site::openapi,
     site::docs,
@@ -162,7 +170,7 @@ fn router(app: &App) -> Router {
                 routes()
                     .fallback(async || Error::NoRoute)
                     .method_not_allowed_fallback(async || Error::MethodNotAllowed)
-                    .layer(cors::layer(&app.settings().cors_origins))
+                    .layer(cors::layer(app.settings()))
             })
             .clone()
     })

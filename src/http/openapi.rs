@@ -53,6 +53,9 @@ fn complete(path: &str, operation: &mut Value) {
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
         })
     };
+    if path.ends_with("/mcp") {
+        complete_mcp(path, operation);
+    }
     if path.starts_with("/api/") {
         operation["security"] = json!([{"bearer": []}, {}]);
         let workspace = json!({"$ref": "#/components/parameters/Workspace"});
@@ -74,6 +77,36 @@ fn complete(path: &str, operation: &mut Value) {
         if status.starts_with('4') && response.get("content").is_none() {
             *response = refusal(response["description"].as_str().unwrap_or_default());
         }
+    }
+}
+
+/// What can come of a message of MCP's, besides its answer. What is refused before it is read has the envelope of the API,
+/// and after that JSON-RPC's own.
+const MCP_REFUSALS: [(&str, &str); 9] = [
+    ("400", "No message, or one that breaks the rules of its revision"),
+    ("401", "No token, or one that is not valid in this workspace"),
+    ("403", "The token is not enough; or from a page, or to a name, that is not let in"),
+    ("404", "No such workspace or agent, or no such method (2026-07-28)"),
+    ("406", "No JSON is wanted"),
+    ("413", "The body is too large"),
+    ("415", "No JSON is brought"),
+    ("500", "Our fault; `request_id` finds it in the log"),
+    ("503", "Something that this needs is not there now"),
+];
+
+fn complete_mcp(path: &str, operation: &mut Value) {
+    operation["security"] = json!([{"bearer": []}, {}]);
+    if let Some(parameters) = operation["parameters"].as_array_mut()
+        && path == "/mcp"
+    {
+        parameters.insert(0, json!({"$ref": "#/components/parameters/Workspace"}));
+    }
+    let responses = &mut operation["responses"];
+    responses["202"] = json!({"description": "A notification was taken"});
+    let both = ["McpAnswer", "Error"].map(|it| json!({"$ref": format!("#/components/schemas/{it}")}));
+    for (status, description) in MCP_REFUSALS {
+        let content = json!({"application/json": {"schema": {"anyOf": both}}});
+        responses[status] = json!({"description": description, "content": content});
     }
 }
 
@@ -112,6 +145,13 @@ mod tests {
             file == document,
             "openapi.json is not what the code says: run scripts/openapi and look at the difference"
         );
+    }
+
+    #[test]
+    fn what_is_served_is_the_file() {
+        let served = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
+        let file = serde_json::from_str::<Value>(&std::fs::read_to_string(FILE).unwrap()).unwrap();
+        assert_eq!(served, file.to_string());
     }
 
     #[test]

@@ -1,8 +1,13 @@
 //! `/api/tools`: the registry, read.
 
 use super::extract::{Body, Guest, Named, Query};
+use super::formats::Listed;
+#[cfg(not(target_arch = "wasm32"))]
+use super::formats::any_form;
 use super::respond::{Json, Text};
 use crate::error::{Error, Result};
+use crate::execution;
+use crate::formats::{self, Format};
 use crate::ids::{ToolId, Version};
 use crate::page::PageRequest;
 use crate::registry::schema::Violation;
@@ -50,6 +55,12 @@ pub struct ToolQuery {
     q: Option<String>,
     /// Also tools without an active version.
     include_inactive: Option<bool>,
+    /// The form of the answer; `json` if not given. `text` is plain text, whose last line
+    /// is `next_cursor: …` where there is a next page.
+    #[param(inline)]
+    format: Option<Format>,
+    /// For `openai` and `openai_responses`: strict mode, for each tool whose schema can be said in it.
+    strict: Option<bool>,
 }
 
 impl ToolQuery {
@@ -84,6 +95,7 @@ fn comma_list(list: &str) -> impl Iterator<Item = &str> {
 
 #[derive(Serialize, ToSchema)]
 pub struct ToolPage {
+    #[cfg_attr(not(target_arch = "wasm32"), schema(schema_with = any_form::<ToolOut>))]
     tools: Vec<ToolOut>,
     next_cursor: Option<String>,
 }
@@ -92,14 +104,20 @@ pub struct ToolPage {
 ///
 /// In order of creation, the built-ins first; with `q`, the best match first.
 #[utoipa::path(get, path = "/api/tools", tag = "tools", params(ToolQuery),
-    responses((status = 200, description = "A page of tools", body = ToolPage)))]
+    responses((status = 200, description = "A page of tools", content(
+        (ToolPage = "application/json"), (String = "text/plain; charset=utf-8")))))]
 #[worker::send]
-pub async fn list_tools(Guest(scope): Guest, Query(query): Query<ToolQuery>) -> Result<Json<ToolPage>> {
+pub async fn list_tools(Guest(scope): Guest, Query(query): Query<ToolQuery>) -> Result<Listed<ToolPage>> {
     let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
+    let (format, strict) = (query.format.unwrap_or(Format::Json), query.strict.unwrap_or(false));
     let page = registry::list(&scope, &query.into_filter()?, &request).await?;
     let level = scope.caller().await?.level;
+    let listed = page.items.iter().collect::<Vec<_>>();
+    if let Some(written) = formats::write(format, &listed, strict) {
+        return Ok(Listed::Written(written.with_next(page.next_cursor.as_deref())));
+    }
     let (tools, next_cursor) = page.map(|tool| ToolOut::seen_by(level, tool));
-    Ok(Json(ToolPage { tools, next_cursor }))
+    Ok(Listed::Own(ToolPage { tools, next_cursor }))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -162,7 +180,7 @@ pub struct ValidationOut {
 
 /// Check arguments against a tool's schema
 ///
-/// Runs nothing.
+/// Runs nothing. Arguments may be as a model gives them, under the names that it was given.
 #[utoipa::path(post, path = "/api/tools/{tool_id}/validate", tag = "tools",
     params(("tool_id" = String, Path, example = "email_search")), request_body = ArgumentsIn,
     responses((status = 200, description = "Whether they fit, and where not", body = ValidationOut)))]
@@ -172,7 +190,7 @@ pub async fn validate_arguments(
     Named(tool_id): Named<ToolId>,
     Body(body): Body<ArgumentsIn>,
 ) -> Result<Json<ValidationOut>> {
-    let checked = registry::validate(&scope, &tool_id, body.arguments.unwrap_or_default()).await?;
+    let checked = execution::check_arguments(&scope, &tool_id, body.arguments.unwrap_or_default()).await?;
     Ok(Json(ValidationOut {
         valid: checked.violations.is_empty(),
         errors: checked.violations,

@@ -4,6 +4,7 @@ use super::extract::{Admin, Body, Bytes, Named, PageQuery, Query, read_json};
 use super::respond::{Created, Json};
 use crate::callers::Level;
 use crate::error::{Error, Result};
+use crate::formats;
 use crate::ids::{ToolId, Version};
 use crate::registry::{self, DeactivationReason, ToolIn, ToolOut, Warning};
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,10 @@ pub struct RegisteredOut {
         (status = 409, description = "There is that version, the id is a built-in's, or another request was faster")))]
 #[worker::send]
 pub async fn register_tool(Admin(scope): Admin, Bytes(body): Bytes) -> Result<Created<RegisteredOut>> {
-    let registered = registry::register(&scope, read_json::<ToolIn>(&body)).await?;
+    let mut registered = registry::register(&scope, read_json::<ToolIn>(&body)).await?;
+    if formats::is_too_large(&registered.tool.parameters_schema) {
+        registered.warnings.push(Warning::too_large());
+    }
     let tool = ToolOut::seen_by(Level::Admin, registered.tool);
     Ok(Created(RegisteredOut { tool, warnings: registered.warnings }))
 }

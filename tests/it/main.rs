@@ -15,6 +15,8 @@
 //! | `files` | the files of sessions: contents, paths, directories, pages, racing writers, cost |
 //! | `sessions` | sessions and their past: manifests, differences, going back, branching, retention, the sweep |
 //! | `execute` | every stage of a call, what stops it there, and that the record says so |
+//! | `formats` | tools as each provider wants them, called by the names and properties that were handed out |
+//! | `tool_calls` | what a model asks for, as its provider gives it, and the answer as it wants it |
 //! | `python` | `execute_python` and tools that are Python, in the real sandbox |
 //! | `approvals` | calls that wait: decided once, run as they were asked, sealed, expired |
 //! | `idempotency` | the same call sent twice |
@@ -26,6 +28,7 @@
 //! | `cost` | round trips and rows read, with 10,000 tools too |
 //! | `document` | the curl lines of the first document |
 //! | `limiter` | rate limits: racing calls, tenants, restarts |
+//! | `mcp` | the MCP server, in both revisions: messages, callers, calls, approvals, resources, search |
 //! | `mail` | email_search and email_get: the document's query, filters, any text, both inbox rules, cost |
 //! | `oversight` | stats, health and metrics: exact at any time, and cheap |
 //! | `upkeep` | the cron trigger |
@@ -47,14 +50,17 @@ mod credentials;
 mod document;
 mod execute;
 mod files;
+mod formats;
 mod history;
 mod idempotency;
 mod limiter;
 mod mail;
+mod mcp;
 mod oversight;
 mod python;
 mod sessions;
 mod tokens;
+mod tool_calls;
 mod tools;
 mod upkeep;
 mod versions;

@@ -29,6 +29,7 @@ fn routes() -> Vec<Route> {
         |method, path, level, body, bound, foreign| Route { method, path, level: Some(level), body, bound, foreign };
     let site = |path| Route { method: "get", path, level: None, body: None, bound: 200, foreign: 200 };
     let attachment = Some(json!({"tool_id": "email_get"}));
+    let tool_calls = Some(json!([{"type": "tool_use", "id": "t", "name": "list_files", "input": {}}]));
     let registration = Some(definition("another", "1.0.0", json!({})));
     let nothing = Some(json!({"tools": [], "versions": [], "agents": [], "attachments": [], "credentials": []}));
     vec![
@@ -74,6 +75,7 @@ fn routes() -> Vec<Route> {
         route("delete", "/api/sessions/{session_id}/files/{path}", "user", None, 204, 404),
         route("delete", "/api/sessions/{session_id}", "user", None, 204, 404),
         route("post", "/api/execute", "guest", Some(json!({"tool_name": "list_files"})), 200, 200),
+        route("post", "/api/agents/{agent_id}/tool-calls", "guest", tool_calls, 403, 404),
         route("get", "/api/tool-calls", "user", None, 200, 200),
         route("get", "/api/tool-calls/summary", "user", None, 200, 200),
         route("get", "/api/tool-calls/{call_id}", "user", None, 404, 404),
@@ -103,10 +105,18 @@ fn routes() -> Vec<Route> {
         route("get", "/api/registry/stats", "admin", None, 403, 200),
         route("get", "/api/registry/health", "admin", None, 403, 200),
         route("get", "/metrics", ROOT, None, 401, 200),
+        route("post", "/mcp", "guest", tools_list(), 200, 200),
+        route("post", "/w/{workspace}/mcp", "guest", tools_list(), 200, 400),
+        route("post", "/w/{workspace}/agents/{agent_id}/mcp", "guest", tools_list(), 403, 400),
         site("/healthz"),
         site("/openapi.json"),
         site("/docs"),
     ]
+}
+
+/// A request of MCP's.
+fn tools_list() -> Option<Value> {
+    Some(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}))
 }
 
 /// A workspace in which every path's ids are there.
@@ -154,6 +164,7 @@ impl House {
                 .replace("{manifest_id}", &self.manifest)
                 .replace("{credential_id}", "OTHER_KEY")
                 .replace("{path}", "house-file")
+                .replace("{workspace}", self.root.workspace())
         };
         let query = if route.path.ends_with("/diff") { "?from={manifest_id}&to={manifest_id}" } else { "" };
         let path = filled(&format!("{}{query}", route.path));

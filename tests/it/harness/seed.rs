@@ -65,22 +65,36 @@ impl Tool {
 
     /// Writes the tool, or one more version of it.
     pub fn put(self, server: &Server, client: &Client) {
+        Self::put_all([self], server, client);
+    }
+
+    /// Writes many, in one go.
+    pub fn put_all(tools: impl IntoIterator<Item = Self>, server: &Server, client: &Client) {
         let workspace = client.workspace();
-        server.sql(
-            "INSERT OR IGNORE INTO tools (workspace_id, id, source, created_at) VALUES (?1, ?2, ?3, '2026-11-16T01:00:00.000Z')",
-            &[json!(workspace), json!(self.id), json!(self.source)],
-        );
+        let batch = tools.into_iter().flat_map(|it| it.statements(workspace)).collect::<Vec<_>>();
+        let answer = server.ask(json!({"batch": batch}));
+        assert!(answer["error"].is_null(), "{answer}");
+    }
+
+    fn statements(self, workspace: &str) -> [Value; 2] {
         let columns = self.version.as_object().unwrap();
         let names = columns.keys().cloned().collect::<Vec<_>>().join(", ");
         let places = (3..columns.len() + 3).map(|index| format!("?{index}")).collect::<Vec<_>>().join(", ");
         let mut params = vec![json!(workspace), json!(self.id)];
         params.extend(columns.values().cloned());
-        server.sql(
-            &format!(
-                "INSERT INTO tool_versions (workspace_id, tool_key, {names})
-                 SELECT ?1, key, {places} FROM tools WHERE workspace_id = ?1 AND id = ?2"
-            ),
-            &params,
-        );
+        [
+            json!({
+                "sql": "INSERT OR IGNORE INTO tools (workspace_id, id, source, created_at)
+                        VALUES (?1, ?2, ?3, '2026-11-16T01:00:00.000Z')",
+                "params": [workspace, self.id, self.source],
+            }),
+            json!({
+                "sql": format!(
+                    "INSERT INTO tool_versions (workspace_id, tool_key, {names})
+                     SELECT ?1, key, {places} FROM tools WHERE workspace_id = ?1 AND id = ?2"
+                ),
+                "params": params,
+            }),
+        ]
     }
 }

@@ -66,6 +66,7 @@ fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) -> Option<()> {
         "/echo" => ("200 OK", body.to_string()),
         "/headers" => ("200 OK", json!(headers).to_string()),
         "/text" => ("200 OK", "plain words".to_owned()),
+        "/blocks" => ("200 OK", r#"{"content":[{"type":"text","text":"a block"}]}"#.to_owned()),
         "/slow" => {
             thread::sleep(Duration::from_secs(5));
             ("200 OK", json!("too late").to_string())

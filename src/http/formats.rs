@@ -1,0 +1,41 @@
+//! Lists of tools, in any format.
+
+use super::respond::{Json, Text};
+use crate::formats::Written;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+/// Tools as the registry shows them, or in the format that was asked for.
+pub enum Listed<T> {
+    Own(T),
+    Written(Written),
+}
+
+impl<T: Serialize> IntoResponse for Listed<T> {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Own(tools) => Json(tools).into_response(),
+            Self::Written(written) => respond(written),
+        }
+    }
+}
+
+fn respond(written: Written) -> Response {
+    let mut response = Text(written.body).into_response();
+    if written.is_json {
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    response
+}
+
+/// A list of tools as `T`, or in a provider's own form.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn any_form<T: utoipa::ToSchema>() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+    use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, ObjectBuilder, SchemaType, Type};
+    let of_provider = ObjectBuilder::new()
+        .schema_type(SchemaType::Type(Type::Object))
+        .description(Some("A tool in the format that was asked for"));
+    let own = utoipa::openapi::Ref::from_schema_name(T::name());
+    ArrayBuilder::new().items(AnyOfBuilder::new().item(own).item(of_provider)).into()
+}

@@ -1,0 +1,212 @@
+//! `POST /api/agents/{agent_id}/tool-calls`: what a model asks for, run and answered in its provider's own shape.
+
+use crate::harness::{Answer, Client, Tool, Upstream, open, workspace};
+use serde_json::{Value, json};
+use std::time::Instant;
+
+fn post(client: &Client, agent: &str, query: &str, body: Value) -> Answer {
+    client.post(&format!("/api/agents/{agent}/tool-calls{query}"), body)
+}
+
+fn openai(id: &str, name: &str, arguments: &str) -> Value {
+    json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}})
+}
+
+fn statuses(answer: &Value) -> Vec<&str> {
+    answer["calls"].as_array().unwrap().iter().map(|it| it["status"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn openai_chat_gets_messages_of_tools() {
+    let client = workspace();
+    let agent = client.agent(json!({}));
+    let calls = json!([
+        openai("c1", "write_file", r#"{"path": "/a", "content": "hello"}"#),
+        openai("c2", "read_file", r#"{"path": "/a"}"#),
+        openai("c3", "read_file", r#"{"path": "/nowhere"}"#),
+    ]);
+    let answer = post(
+        &client,
+        &agent,
+        "?session_id=s&message_id=m",
+        json!({"role": "assistant", "content": null, "tool_calls": calls}),
+    )
+    .ok();
+    assert_eq!(answer["format"], "openai");
+    assert_eq!(answer["messages"][0], json!({"role": "tool", "tool_call_id": "c1", "content": "Wrote 5 bytes to /a"}));
+    assert_eq!(answer["messages"][1], json!({"role": "tool", "tool_call_id": "c2", "content": "hello"}), "in order");
+    assert_eq!(
+        answer["messages"][2]["content"],
+        r#"{"error":{"code":"TOOL_ERROR","message":"File not found: /nowhere"}}"#
+    );
+    assert_eq!(statuses(&answer), ["success", "success", "error"]);
+    let record = client.record(&answer["calls"][1]);
+    assert_eq!(
+        (&record["agent_id"], &record["session_id"], &record["message_id"]),
+        (&json!(agent), &json!("s"), &json!("m"))
+    );
+}
+
+#[test]
+fn the_others_get_what_they_want() {
+    let client = workspace();
+    let agent = client.agent(json!({}));
+    let responses = json!({"output": [
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "list_files", "arguments": "{}"},
+    ]});
+    let answer = post(&client, &agent, "", responses).ok();
+    assert_eq!(
+        answer["messages"],
+        json!([{"type": "function_call_output", "call_id": "c1", "output": "Contents of /:"}])
+    );
+    let anthropic = json!({"role": "assistant", "content": [
+        {"type": "text", "text": "Let me see."},
+        {"type": "tool_use", "id": "t1", "name": "list_files", "input": {}},
+        {"type": "tool_use", "id": "t2", "name": "read_file", "input": {}},
+    ]});
+    let answer = post(&client, &agent, "", anthropic).ok();
+    assert_eq!(answer["messages"].as_array().unwrap().len(), 1);
+    let message = &answer["messages"][0];
+    assert_eq!(message["role"], "user");
+    assert_eq!(
+        message["content"][0],
+        json!({"type": "tool_result", "tool_use_id": "t1", "content": "Contents of /:", "is_error": false})
+    );
+    assert_eq!(message["content"][1]["is_error"], true);
+    assert!(
+        message["content"][1]["content"].as_str().unwrap().contains("\\\"path\\\" is a required property"),
+        "{message}"
+    );
+    let gemini = json!({"role": "model", "parts": [{"functionCall": {"name": "list_files", "args": {"path": "/"}}}]});
+    let answer = post(&client, &agent, "", gemini).ok();
+    assert_eq!(
+        answer["messages"],
+        json!([{"role": "user", "parts": [{"functionResponse": {"name": "list_files", "response": {"output": "Contents of /:"}}}]}])
+    );
+}
+
+#[test]
+fn a_models_mistakes_are_results_it_can_act_on() {
+    let client = workspace();
+    let agent = client.agent(json!({}));
+    let calls = json!([
+        openai("c1", "read_file", r#"{"path": "/a"#),
+        openai("c2", "read_file", "[1]"),
+        openai("c3", "no_such_tool", "{}"),
+        openai("c4", "email_search", "{}"),
+        openai("c5", "list_files", ""),
+        json!({"id": "c6", "type": "function", "function": {"arguments": "{}"}}),
+    ]);
+    let answer = post(&client, &agent, "", calls).ok();
+    let codes = answer["calls"].as_array().unwrap().iter().map(|it| it["error"]["code"].as_str()).collect::<Vec<_>>();
+    assert_eq!(
+        codes,
+        [
+            Some("INVALID_ARGUMENTS"),
+            Some("INVALID_ARGUMENTS"),
+            Some("UNKNOWN_TOOL"),
+            Some("NOT_ATTACHED"),
+            None,
+            Some("UNKNOWN_TOOL")
+        ]
+    );
+    let told = answer["messages"][0]["content"].as_str().unwrap();
+    assert!(told.contains("not valid JSON (EOF while parsing a string at line 1 column 12)"), "{told}");
+    // They are recorded like every call that is refused.
+    let record = client.record(&answer["calls"][0]);
+    assert_eq!((&record["status"], &record["error"]["code"]), (&json!("error"), &json!("INVALID_ARGUMENTS")));
+    assert_eq!(record["arguments"], json!({}));
+}
+
+#[test]
+fn what_holds_no_calls_is_refused() {
+    let client = workspace();
+    let agent = client.agent(json!({}));
+    let old = json!({"role": "assistant", "function_call": {"name": "list_files", "arguments": "{\"path\": \"/a\"}"}});
+    for body in [json!([]), json!({}), json!({"role": "assistant", "content": "Hello"}), json!("x"), json!(7), old] {
+        let refused = post(&client, &agent, "", body).refused(400, "VALIDATION_ERROR");
+        assert!(refused.message.contains("holds no call") || refused.details.to_string().contains("holds no call"));
+    }
+    let many = vec![openai("c", "list_files", "{}"); 33];
+    post(&client, &agent, "", json!(many)).refused(400, "VALIDATION_ERROR");
+    client
+        .send("POST", &format!("/api/agents/{agent}/tool-calls"), Some(b"{".to_vec()))
+        .refused(400, "VALIDATION_ERROR");
+    let call = json!([openai("c", "list_files", "{}")]);
+    post(&client, "nobody", "", call.clone()).refused(404, "NOT_FOUND");
+    for query in ["?session_id=a%20b", "?bogus=1", "?idempotency_key=", "?max_result_bytes=9"] {
+        post(&client, &agent, query, call.clone()).refused(400, "VALIDATION_ERROR");
+    }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "this runs on the host")]
+fn calls_run_side_by_side_and_what_touches_state_in_order() {
+    let client = workspace();
+    let upstream = Upstream::start();
+    let handler = json!({"type": "http", "url": upstream.at("/slow")});
+    client.register("slow", "1.0.0", json!({"handler": handler, "parameters_schema": {"type": "object"}}));
+    let agent = client.agent(json!({}));
+    for tool in ["slow", "read_file", "write_file"] {
+        client.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": tool})).created();
+    }
+    let mut calls = vec![openai("s1", "slow", "{}"), openai("s2", "slow", "{}"), openai("s3", "slow", "{}")];
+    for round in 0..5 {
+        calls.push(openai("w", "write_file", &json!({"path": "/n", "content": round.to_string()}).to_string()));
+        calls.push(openai("r", "read_file", r#"{"path": "/n"}"#));
+    }
+    let begun = Instant::now();
+    let answer = post(&client, &agent, "", json!(calls)).ok();
+    let seconds = begun.elapsed().as_secs_f64();
+    assert!((5.0..9.0).contains(&seconds), "three calls of 5 seconds took {seconds}");
+    for round in 0..5 {
+        assert_eq!(answer["messages"][4 + 2 * round]["content"], round.to_string());
+    }
+    assert!(statuses(&answer).iter().all(|it| *it == "success"), "{answer}");
+}
+
+#[test]
+fn many_calls_are_looked_up_at_once() {
+    let client = workspace();
+    let agent = client.agent(json!({}));
+    let cost = |count: usize| {
+        let answer = post(&client, &agent, "", json!(vec![openai("c", "list_files", "{}"); count]));
+        answer.ok();
+        answer.cost("round_trips")
+    };
+    let (one, ten) = (cost(1), cost(10));
+    assert_eq!(ten - one, 9 * 2, "a look at the files and the record, each");
+}
+
+#[test]
+fn a_batch_sent_twice_runs_once() {
+    let client = workspace();
+    let agent = client.agent(json!({}));
+    let calls =
+        json!([openai("c1", "write_file", r#"{"path": "/a", "content": "1"}"#), openai("c2", "list_files", "{}")]);
+    let first = post(&client, &agent, "?idempotency_key=turn-1", calls.clone()).ok();
+    let again = post(&client, &agent, "?idempotency_key=turn-1", calls).ok();
+    assert_eq!(first["messages"], again["messages"]);
+    assert_eq!(first["calls"], again["calls"]);
+    assert_eq!(client.pages("/api/tool-calls", "tool_calls", 50).len(), 2);
+}
+
+#[test]
+fn a_call_that_waits_says_so() {
+    let client = workspace();
+    Tool::new("kit:waits")
+        .source("toolset")
+        .builtin("list_files")
+        .with(json!({"requires_approval": 1}))
+        .put(open(), &client);
+    let agent = client.agent(json!({}));
+    client.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "kit:waits"})).created();
+    let tool = client.get(&format!("/api/agents/{agent}/toolbox?format=anthropic")).ok()["tools"][0].clone();
+    let answer =
+        post(&client, &agent, "", json!([{"type": "tool_use", "id": "t", "name": tool["name"], "input": {}}])).ok();
+    assert_eq!(statuses(&answer), ["pending_approval"]);
+    assert_eq!(answer["calls"][0]["tool_name"], "kit:waits");
+    let approval = answer["calls"][0]["error"]["details"]["approval_id"].as_str().unwrap();
+    assert!(answer["messages"][0]["content"][0]["content"].as_str().unwrap().contains(approval));
+}
