@@ -36,7 +36,7 @@ SCHEMATHESIS = [
     "--header=X-Workspace-Id: schemathesis",
     f"--checks={','.join(CHECKS)}",
     "--phases=examples,coverage,fuzzing,stateful",
-    "--max-examples=15",
+    "--max-examples=10",
     "--generation-deterministic",
     "--request-timeout=10",
     # One at a time: two threads of Python 3.11 at once trip over each other in its parser.

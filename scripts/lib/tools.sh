@@ -152,17 +152,31 @@ cargo_install() {
 }
 
 # A Python environment with the packages of scripts/lib/requirements.txt; sets PYTHON_BIN, the
-# directory of its programs. Named after the file's hash, so that a changed pin makes a new one.
+# directory of its programs.
 ensure_python() {
+  python_of scripts/lib/requirements.txt
+  # shellcheck disable=SC2034 # read by scripts/test
+  PYTHON_BIN=$PYTHON_OF
+}
+
+# The same for what scripts/bench measures against.
+ensure_fastmcp() {
+  python_of scripts/lib/bench/requirements.txt
+  # shellcheck disable=SC2034 # read by scripts/bench
+  FASTMCP_BIN=$PYTHON_OF
+}
+
+# python_of FILE: the environment with those packages, in PYTHON_OF. Named after the file's hash, so that a changed pin
+# makes a new one.
+python_of() {
   command -v python3 >/dev/null || die "python3 is needed"
   local hash dir
   hash=$(python3 -c 'import hashlib, sys
-with open("scripts/lib/requirements.txt", "rb") as f:
-    print(hashlib.sha256(f.read() + sys.version.encode()).hexdigest()[:12])')
+with open(sys.argv[1], "rb") as f:
+    print(hashlib.sha256(f.read() + sys.version.encode()).hexdigest()[:12])' "$1")
   dir=$(tool_dir python "$hash")
-  [[ -e $dir/ready ]] || locked "$dir" install_python "$dir"
-  # shellcheck disable=SC2034 # read by scripts/test
-  PYTHON_BIN="$dir/bin"
+  [[ -e $dir/ready ]] || locked "$dir" install_python "$dir" "$1"
+  PYTHON_OF="$dir/bin"
 }
 
 # A venv knows its own path and can't be renamed into place: `ready` is written last instead.
@@ -172,6 +186,6 @@ install_python() {
   say "installing the Python packages"
   rm -rf "$dir"
   python3 -m venv "$dir"
-  "$dir/bin/pip" install --quiet --disable-pip-version-check -r scripts/lib/requirements.txt >&2
+  "$dir/bin/pip" install --quiet --disable-pip-version-check -r "$2" >&2
   touch "$dir/ready"
 }

@@ -1,0 +1,97 @@
+"""The Worker for tests with other people's clients: dist/ in workerd, in open mode, on a copy of the migrated state that
+PEGBOARD_TEMPLATE_STATE names. Tools are at a small server of our own, which gives back what it was sent."""
+
+import json
+import os
+import shutil
+import subprocess
+import threading
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+STATE = Path("target/it/clients-state")
+FIXTURES = Path("tests/fixtures/tools")
+
+
+class Echo(BaseHTTPRequestHandler):
+    """Answers the arguments of each call."""
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answer = json.dumps({"arguments": body["arguments"]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):
+        pass
+
+
+class Registry:
+    """One workspace, as its owner."""
+
+    def __init__(self, url: str, workspace: str = "clients"):
+        self.url, self.workspace = url, workspace
+
+    def ask(self, method: str, path: str, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, {"X-Workspace-Id": self.workspace}, method=method)
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def get(self, path: str):
+        return self.ask("GET", path)
+
+    def post(self, path: str, body):
+        return self.ask("POST", path, body)
+
+
+@pytest.fixture(scope="session")
+def server():
+    shutil.rmtree(STATE, ignore_errors=True)
+    shutil.copytree(os.environ["PEGBOARD_TEMPLATE_STATE"], STATE)
+    variables = ["AUTH=open", "SECRET_KEY=clients-test", "PRIVATE_URLS=allow"]
+    serve = ["node", "scripts/lib/serve.mjs", "--state", str(STATE)]
+    for variable in variables:
+        serve += ["--var", variable]
+    # The server ends when its stdin does, hence even when this process is killed.
+    with subprocess.Popen(serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        ready = process.stdout.readline()
+        assert ready, "the Worker did not start: see above"
+        yield json.loads(ready)["url"]
+        process.stdin.close()
+
+
+@pytest.fixture(scope="session")
+def registry(server):
+    """The registry with every fixture tool in it, and an agent that has them all."""
+    upstream = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    threading.Thread(target=upstream.serve_forever, daemon=True).start()
+    registry = Registry(server)
+    handler = {"type": "http", "url": f"http://127.0.0.1:{upstream.server_address[1]}/"}
+    fixtures = [json.loads(path.read_text()) for path in sorted(FIXTURES.glob("*.json"))]
+    for tool in fixtures:
+        if tool.get("source") is None:
+            registry.post("/api/tools", {**tool, "version": "1.0.0", "handler": handler})
+    # Ids of modules and servers can't be registered by hand yet; a backup may hold them.
+    backup = registry.get("/api/registry/backup")
+    for tool in fixtures:
+        if source := tool.pop("source", None):
+            schema = json.dumps(tool["parameters_schema"])
+            backup["tools"].append({**backup["tools"][0], "id": tool["id"], "source": source})
+            version = {**backup["versions"][0], "tool_id": tool["id"], "name": tool["name"], "parameters_schema": schema}
+            backup["versions"].append({**version, "description": tool["description"]})
+    registry.post("/api/registry/restore", backup)
+    registry.fixtures = fixtures
+    agent = {"name": "All", "max_risk": "critical", "allowed_modules": ["research"]}
+    registry.agent = registry.post("/api/agents", agent)["id"]
+    for tool in fixtures:
+        registry.post(f"/api/agents/{registry.agent}/tools", {"tool_id": tool["id"]})
+    for tool in ["list_files", "write_file"]:
+        registry.post(f"/api/agents/{registry.agent}/tools", {"tool_id": tool})
+    yield registry
+    upstream.shutdown()

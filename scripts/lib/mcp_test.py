@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Real MCP clients against the Worker: mcp_test.py TEMPLATE_STATE
+
+The official conformance suite in both revisions, with what is not declared in scripts/lib/mcp/expected-*.yml, and the clients
+of the TypeScript and Python SDKs as they are, with a token and without. They talk to dist/ in workerd, in open mode, on a
+copy of TEMPLATE_STATE.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "mcp"))
+
+import fixtures  # noqa: E402
+
+STATE = Path("target/it/mcp-state")
+RESULTS = Path("target/it/mcp-results")
+REVISIONS = ["2025-11-25", "2026-07-28"]
+
+VARS = ["AUTH=open", "SECRET_KEY=mcp-test", "PRIVATE_URLS=allow"]
+
+
+def conformance(url: str, revision: str) -> int:
+    command = [
+        "node", "node_modules/@modelcontextprotocol/conformance/dist/index.js", "server",
+        "--url", f"{url}/w/{fixtures.WORKSPACE}/mcp?session={fixtures.SESSION}",
+        "--requirements", revision,
+        "--expected-failures", str(HERE / "mcp" / f"expected-{revision}.yml"),
+        "--output-dir", str(RESULTS / revision),
+    ]  # fmt: skip
+    print(f"\n--- conformance, {revision}", flush=True)
+    done = subprocess.run(command, timeout=300, check=False, capture_output=True, text=True)
+    # What it says of every scenario is long; of failures, the end tells.
+    lines = done.stdout.splitlines()
+    summary = next((index for index, line in enumerate(lines) if "SUMMARY" in line), 0)
+    print("\n".join(lines[summary:]), done.stderr if done.returncode else "", flush=True)
+    return done.returncode
+
+
+def client(url: str, command: list[str], fixed: dict) -> int:
+    print(f"\n--- {' '.join(command)}", flush=True)
+    known = {"url": url, "workspace": fixtures.WORKSPACE, "session": fixtures.SESSION, **fixed}
+    environment = {**os.environ, "MCP_TEST": json.dumps(known)}
+    return subprocess.run(command, timeout=120, check=False, env=environment).returncode
+
+
+def main(template: str) -> int:
+    for folder in (STATE, RESULTS):
+        shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(template, STATE)
+    serve = ["node", "scripts/lib/serve.mjs", "--state", str(STATE), *(word for var in VARS for word in ("--var", var))]
+    # The server ends when its stdin does, hence even when this process is killed.
+    with subprocess.Popen(serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        ready = server.stdout.readline()
+        if not ready:
+            print("error: the Worker did not start: see above", file=sys.stderr)
+            return 1
+        url = json.loads(ready)["url"]
+        fixed = fixtures.set_up(url)
+        failed = [revision for revision in REVISIONS if conformance(url, revision)]
+        # Without a token, as on a machine of one's own, and with one.
+        for known in ({**fixed, "token": None}, fixed):
+            for command in (["node", str(HERE / "mcp" / "client.mjs")], [sys.executable, str(HERE / "mcp" / "client.py")]):
+                if client(url, command, known):
+                    failed.append(command[-1])
+    if failed:
+        print(f"\nerror: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
