@@ -1,0 +1,33 @@
+"""FastMCP serving one trivial tool, as it is recommended for production: no sessions, JSON answers, one uvicorn process.
+Prints its URL as JSON once it listens; ends with its stdin."""
+
+import json
+import os
+import socket
+import sys
+import threading
+
+import uvicorn
+from fastmcp import FastMCP
+
+server = FastMCP("bench")
+
+
+@server.tool
+def read_file(path: str) -> str:
+    return "hello"
+
+
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0))
+
+
+def end_with_stdin() -> None:
+    sys.stdin.read()
+    os._exit(0)
+
+
+threading.Thread(target=end_with_stdin, daemon=True).start()
+app = server.http_app(path="/mcp", stateless_http=True, json_response=True)
+print(json.dumps({"url": f"http://127.0.0.1:{listener.getsockname()[1]}"}), flush=True)
+uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False)).run(sockets=[listener])
