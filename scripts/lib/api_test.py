@@ -6,13 +6,11 @@ answer against what the description promises. It runs against dist/ in workerd, 
 of TEMPLATE_STATE. Generation is deterministic: the same code gets the same requests.
 """
 
-import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-STATE = Path("target/it/api-state")
+from worker import serving
 
 # Not among them: positive_data_acceptance, because a well-formed request may name what does not exist.
 CHECKS = [
@@ -46,17 +44,8 @@ SCHEMATHESIS = [
 
 
 def main(template: str) -> int:
-    shutil.rmtree(STATE, ignore_errors=True)
-    shutil.copytree(template, STATE)
-    serve = ["node", "scripts/lib/serve.mjs", "--state", str(STATE), "--var", "AUTH=open", "--var", "SECRET_KEY=api-test"]
-    # The server ends when its stdin does, hence even when this process is killed.
-    with subprocess.Popen(serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        ready = server.stdout.readline()
-        if not ready:
-            print("error: the Worker did not start: see above", file=sys.stderr)
-            return 1
-        url = json.loads(ready)["url"]
-        # A deadline, because CI must end; the run itself takes well under a minute.
+    with serving("api-state", template, ["AUTH=open", "SECRET_KEY=api-test"]) as url:
+        # A deadline, because CI must end; the run itself takes some two minutes.
         return subprocess.run([*SCHEMATHESIS, f"--url={url}"], timeout=300, check=False).returncode
 
 

@@ -17,8 +17,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "mcp"))
 
 import fixtures  # noqa: E402
+from worker import serving  # noqa: E402
 
-STATE = Path("target/it/mcp-state")
 RESULTS = Path("target/it/mcp-results")
 REVISIONS = ["2025-11-25", "2026-07-28"]
 
@@ -50,17 +50,8 @@ def client(url: str, command: list[str], fixed: dict) -> int:
 
 
 def main(template: str) -> int:
-    for folder in (STATE, RESULTS):
-        shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(template, STATE)
-    serve = ["node", "scripts/lib/serve.mjs", "--state", str(STATE), *(word for var in VARS for word in ("--var", var))]
-    # The server ends when its stdin does, hence even when this process is killed.
-    with subprocess.Popen(serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        ready = server.stdout.readline()
-        if not ready:
-            print("error: the Worker did not start: see above", file=sys.stderr)
-            return 1
-        url = json.loads(ready)["url"]
+    shutil.rmtree(RESULTS, ignore_errors=True)
+    with serving("mcp-state", template, VARS) as url:
         fixed = fixtures.set_up(url)
         failed = [revision for revision in REVISIONS if conformance(url, revision)]
         # Without a token, as on a machine of one's own, and with one.

@@ -3,8 +3,7 @@ PEGBOARD_TEMPLATE_STATE names. Tools are at a small server of our own, which giv
 
 import json
 import os
-import shutil
-import subprocess
+import sys
 import threading
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
-STATE = Path("target/it/clients-state")
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from worker import serving  # noqa: E402
+
 FIXTURES = Path("tests/fixtures/tools")
 
 
@@ -52,18 +54,9 @@ class Registry:
 
 @pytest.fixture(scope="session")
 def server():
-    shutil.rmtree(STATE, ignore_errors=True)
-    shutil.copytree(os.environ["PEGBOARD_TEMPLATE_STATE"], STATE)
     variables = ["AUTH=open", "SECRET_KEY=clients-test", "PRIVATE_URLS=allow"]
-    serve = ["node", "scripts/lib/serve.mjs", "--state", str(STATE)]
-    for variable in variables:
-        serve += ["--var", variable]
-    # The server ends when its stdin does, hence even when this process is killed.
-    with subprocess.Popen(serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        ready = process.stdout.readline()
-        assert ready, "the Worker did not start: see above"
-        yield json.loads(ready)["url"]
-        process.stdin.close()
+    with serving("clients-state", os.environ["PEGBOARD_TEMPLATE_STATE"], variables) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
