@@ -15,6 +15,7 @@ pub const DEFAULT_SESSION: &str = "default";
 /// The longest tool name that is recorded; a longer one is no tool's.
 const MAX_RECORDED_NAME: usize = 300;
 
+#[derive(Default)]
 pub struct Call {
     /// A tool's id, or `id@version`.
     pub tool_name: String,
@@ -36,19 +37,7 @@ pub struct Call {
 impl Call {
     /// A call of which nothing but the tool's name could be read.
     pub fn faulty(tool_name: String, fault: Error) -> Self {
-        Self {
-            tool_name,
-            arguments: Map::new(),
-            agent_id: None,
-            session_id: None,
-            user_id: None,
-            message_id: None,
-            idempotency_key: None,
-            max_result_bytes: None,
-            mirrored: None,
-            unreadable: None,
-            fault: Some(fault),
-        }
+        Self { tool_name, fault: Some(fault), ..Self::default() }
     }
 }
 

@@ -84,9 +84,8 @@ impl CallIn {
             // Only a call that is right in itself may have its key.
             idempotency_key: self.idempotency_key.filter(|_| problems.is_empty()),
             max_result_bytes: self.max_result_bytes.filter(|it| *it > 0),
-            mirrored: None,
-            unreadable: None,
             fault: (!problems.is_empty()).then_some(Error::Invalid(problems)),
+            ..Call::default()
         }
     }
 }

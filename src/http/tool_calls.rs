@@ -104,14 +104,12 @@ pub async fn run_tool_calls(
         tool_name: asked.name.clone(),
         unreadable: asked.arguments.as_mut().err().map(std::mem::take),
         arguments: asked.arguments.as_mut().map(std::mem::take).unwrap_or_default(),
-        mirrored: None,
         agent_id: Some(agent_id.to_string()),
         session_id: session_id.clone(),
         user_id: query.user_id.clone(),
         message_id: query.message_id.clone(),
         idempotency_key: query.idempotency_key.as_ref().map(|it| format!("{it}#{index}")),
-        max_result_bytes: None,
-        fault: None,
+        ..Call::default()
     });
     let results = execution::execute_all(&scope, calls.collect()).await?;
     let (mut made, mut came) = (Vec::new(), Vec::new());

@@ -204,13 +204,7 @@ impl Endpoint {
             arguments,
             agent_id: self.agent.as_ref().map(String::from),
             session_id: self.session.clone(),
-            user_id: None,
-            message_id: None,
-            idempotency_key: None,
-            max_result_bytes: None,
-            mirrored: None,
-            unreadable: None,
-            fault: None,
+            ..Call::default()
         }
     }
 }
