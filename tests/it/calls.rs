@@ -178,11 +178,20 @@ fn a_running_call_knows_when_it_may_be_taken_for_dead() {
     let client = workspace();
     Tool::new("patient").builtin("list_files").with(json!({"timeout_seconds": 600})).put(open(), &client);
     client.execute("patient", json!({})).success();
-    let row = &open().sql(
-        "SELECT unixepoch(deadline_at) - unixepoch(started_at) AS seconds FROM tool_calls WHERE workspace_id = ?1",
-        &[json!(client.workspace())],
-    )[0];
-    assert_eq!(row["seconds"], 630);
+    let seconds = || {
+        open().sql(
+            "SELECT unixepoch(deadline_at) - unixepoch(started_at) AS seconds FROM tool_calls WHERE workspace_id = ?1
+             ORDER BY seconds",
+            &[json!(client.workspace())],
+        )
+    };
+    assert_eq!(seconds(), [json!({"seconds": 630})]);
+    // Of several calls one may have to wait for those before it.
+    let agent = client.agent(json!({}));
+    client.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "patient"})).created();
+    let asked = |id: &str| json!({"type": "tool_use", "id": id, "name": "patient", "input": {}});
+    client.post(&format!("/api/agents/{agent}/tool-calls"), json!([asked("a"), asked("b")])).ok();
+    assert_eq!(seconds(), [630, 630, 1260].map(|it| json!({"seconds": it})));
 }
 
 #[test]

@@ -33,8 +33,8 @@ pub fn open(scope: &Scope, call: &Opened, turn: u32) -> Statement {
            status, started_at, max_result_bytes, deadline_at)
          SELECT ?1, ?2, ?3, coalesce((SELECT agent_id FROM tokens WHERE workspace_id = ?1 AND id = ?5), ?4), ?6, ?7, ?8, ?9,
            'running', ?10, ?11,
-           strftime('%Y-%m-%dT%H:%M:%fZ', ?10, '+' || {turn} * (?12 + coalesce((SELECT max(v.timeout_seconds)
-             FROM {table} CROSS JOIN tool_versions v ON {of_version} WHERE {condition}), 0)) || ' seconds')
+           strftime('%Y-%m-%dT%H:%M:%fZ', ?10, '+' || ({turn} * (?12 + coalesce((SELECT max(v.timeout_seconds)
+             FROM {table} CROSS JOIN tool_versions v ON {of_version} WHERE {condition}), 0))) || ' seconds')
          WHERE NOT EXISTS (
            SELECT 1 FROM idempotency_keys k JOIN tool_calls c ON c.workspace_id = k.workspace_id AND c.id = k.call_id
            WHERE k.workspace_id = ?1 AND k.caller = ?9 AND k.key = ?14 AND k.call_id <> ?2
