@@ -161,7 +161,7 @@ ensure_python() {
 
 # The same for what scripts/bench measures against.
 ensure_fastmcp() {
-  python_of scripts/lib/bench/requirements.txt
+  python_of bench/requirements.txt
   # shellcheck disable=SC2034 # read by scripts/bench
   FASTMCP_BIN=$PYTHON_OF
 }

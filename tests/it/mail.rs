@@ -316,7 +316,7 @@ fn the_measure_of_quality_runs_on_the_sample() {
     assert_eq!(inboxes, json!({"inboxes": [{"inbox": "matt.motley@enron.com", "emails": 296}]}));
     let measure = |questions: &str| {
         let mut command = Command::new("node");
-        command.args(["scripts/lib/bench/mail-quality.mjs", questions, server.url()]).output().unwrap()
+        command.args(["bench/mail-quality.mjs", questions, server.url()]).output().unwrap()
     };
     let output = measure("samples/enron/questions.jsonl");
     let said = String::from_utf8_lossy(&output.stdout);

@@ -19,7 +19,7 @@ impl Server {
         command.current_dir(root()).args([
             "scripts/lib/serve.mjs",
             "--worker",
-            "scripts/lib/bench/baseline.js",
+            "bench/baseline.js",
             "--state",
         ]);
         let mut child = command.arg(state).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

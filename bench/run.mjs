@@ -12,7 +12,7 @@ import * as sandbox from "./sandbox.mjs";
 import * as seed from "./seed.mjs";
 import { start } from "./server.mjs";
 
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const { values: options } = parseArgs({
   options: { state: { type: "string" }, seconds: { type: "string" }, sandbox: { type: "string" }, out: { type: "string" } },
 });
@@ -23,7 +23,7 @@ const LARGE = "bench_10000";
 const servers = [];
 try {
   const worker = await begin("worker", ["--var", "AUTH=open"]);
-  const baseline = await begin("baseline", ["--worker", join(ROOT, "scripts/lib/bench/baseline.js")]);
+  const baseline = await begin("baseline", ["--worker", join(ROOT, "bench/baseline.js")]);
   for (const server of [worker, baseline]) {
     await seed.tools(server, SMALL, 10);
     await seed.tools(server, LARGE, 10_000);

@@ -98,7 +98,7 @@ try {
   const listed = {};
   for (const count of [10, 100, 1_000]) listed[count] = await lists(worker, count);
   print(calls, listed);
-  const bundle = JSON.parse(readFileSync(new URL("../../../dist/size.json", import.meta.url), "utf8"));
+  const bundle = JSON.parse(readFileSync(new URL("../dist/size.json", import.meta.url), "utf8"));
   writeFileSync(options.out, `${JSON.stringify({ bundle, calls, lists: listed, limit: LIMIT }, null, 2)}\n`);
   const slow = Object.entries(calls).filter(([name, it]) => name.includes("/api/execute") && it.ratio < LIMIT);
   for (const [name, it] of slow) console.log(`FAILED: ${name}: ${it.ratio.toFixed(2)}, and it must be ${LIMIT} at the least`);

@@ -2,7 +2,7 @@
 // start; memory; a call through the Worker's whole pipeline against one of the sandbox alone. `scripts/bench` takes
 // `measure` and `print`; by itself, without the Worker:
 //
-//   node scripts/lib/bench/sandbox.mjs --binary target/native/pegboard-sandbox [--seconds 3] [--out FILE]
+//   node bench/sandbox.mjs --binary target/native/pegboard-sandbox [--seconds 3] [--out FILE]
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

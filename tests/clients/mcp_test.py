@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Real MCP clients against the Worker: mcp_test.py TEMPLATE_STATE
 
-The official conformance suite in both revisions, with what is not declared in scripts/lib/mcp/expected-*.yml, and the clients
+The official conformance suite in both revisions, with what is not declared in tests/clients/mcp/expected-*.yml, and the clients
 of the TypeScript and Python SDKs as they are, with a token and without. They talk to dist/ in workerd, in open mode, on a
 copy of TEMPLATE_STATE.
 """

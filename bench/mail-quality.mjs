@@ -1,4 +1,4 @@
-// How often simple queries find the mail that answers a question: node scripts/lib/bench/mail-quality.mjs QUESTIONS URL
+// How often simple queries find the mail that answers a question: node bench/mail-quality.mjs QUESTIONS URL
 //
 // QUESTIONS is JSON Lines: {"question", "inbox" or "inbox_address", "message_ids": […]}, and what else there may be. URL is a
 // Worker that has the mail; PEGBOARD_TOKEN is its token, if it asks for one. No model takes part: a query is the question's

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-const SERVE = fileURLToPath(new URL("../serve.mjs", import.meta.url));
+const SERVE = fileURLToPath(new URL("../scripts/lib/serve.mjs", import.meta.url));
 
 /** Starts a server; `ask` sends it a command, `stop` ends it. */
 export async function start(options) {

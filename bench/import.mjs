@@ -2,7 +2,7 @@
 // SQLite has (import/examples/bare.rs), in turns. By itself:
 //
 //   cargo build --profile native -p pegboard-import --bins --examples
-//   node scripts/lib/bench/import.mjs [--corpus FILE.csv] [--messages 300000] [--rounds 2] [--folder target/bench-mail] [--out FILE]
+//   node bench/import.mjs [--corpus FILE.csv] [--messages 300000] [--rounds 2] [--folder target/bench-mail] [--out FILE]
 //
 // It leaves mail-N.sqlite in the folder, a loaded database to search in; and corpus-N.csv, unless it was given a corpus of N.
 
@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const NATIVE = join(process.env.CARGO_TARGET_DIR ?? join(ROOT, "target"), "native");
 const LIMITS = { ratio: 1.5, memory_mb: 300 };
 

@@ -19,7 +19,7 @@ const rounds = Number(options.rounds);
 const PAGE = 10;
 const DATABASE = "BENCHMARKS_DB";
 
-const STORE = fileURLToPath(new URL("../../../src/mail/store", import.meta.url));
+const STORE = fileURLToPath(new URL("../src/mail/store", import.meta.url));
 const sql = (name) => readFileSync(join(STORE, `${name}.sql`), "utf8");
 /** As src/mail/store.rs puts them together, where nobody is asked for and where somebody is. */
 const fill = (name, parts) => Object.entries(parts).reduce((text, [part, with_]) => text.replaceAll(`{${part}}`, () => with_), sql(name));
