@@ -293,7 +293,7 @@ fn message_of(cause: &JsValue) -> String {
 }
 
 #[cfg(test)]
-mod native;
+pub mod native;
 
 #[cfg(test)]
 mod tests {

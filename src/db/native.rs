@@ -1,9 +1,29 @@
-//! Statements on a native SQLite, for tests: bound as D1 binds them, every number as REAL.
+//! A native SQLite for tests: databases as the migrations leave them, and statements bound as D1 binds them, every number
+//! as REAL.
 
 use super::{Param, Statement};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 use serde_json::{Map, Value};
+use std::fs;
+use std::path::PathBuf;
+
+/// The migrations of one database, `db` or `benchmarks`, in the order in which they are applied.
+pub fn migrations(database: &str) -> Vec<PathBuf> {
+    let folder = format!("{}/migrations/{database}", env!("CARGO_MANIFEST_DIR"));
+    let mut files = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect::<Vec<_>>();
+    files.sort();
+    files
+}
+
+/// A new database with these migrations applied.
+pub fn migrated(files: &[PathBuf]) -> Connection {
+    let database = Connection::open_in_memory().unwrap();
+    for file in files {
+        database.execute_batch(&fs::read_to_string(file).unwrap()).unwrap();
+    }
+    database
+}
 
 impl ToSql for Param {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {

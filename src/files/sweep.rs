@@ -1,6 +1,6 @@
 //! The sweep: deletes what retention lets go and what nobody can reach any more. One run does a bounded piece of work, and
 //! the next goes on where it ended. Nothing is looked for: rows that lose their last use have been marked by triggers
-//! (0013_version_files.sql).
+//! (0003_files.sql).
 
 use super::store::sweep::{self, ENTRIES, MANIFESTS, OldManifests, Span, StaleEntry};
 use crate::app::App;

@@ -4,7 +4,7 @@
 //! a digit, which Gemini refuses) the name is its beginning with `_` for what does not fit, `_H`, and 60 bits of its SHA-256
 //! in upper case. No id that fits has upper case in it (and one that has is taken for one that does not fit), so no name is
 //! another tool's id. As the name holds the id's beginning, the tool is found again by an index over that
-//! (`migrations/db/0018`), without anything being kept.
+//! (`tools_by_exported_prefix` in 0004_registry.sql), without anything being kept.
 
 use crate::ids::{ToolId, is_slug};
 use crate::registry::Sought;

@@ -1,5 +1,5 @@
 //! Which tools a list is about, as one expression over the index `tool_search`
-//! (migrations/db/0002 says which words a tool has in its `facets`).
+//! (0004_registry.sql says which words a tool has in its `facets`).
 
 use super::tool::{ExecutionMode, ResourceClass, Risk, Source};
 use crate::hex;

@@ -2,6 +2,8 @@
 //! workspaces and callers, and nothing of agents.
 
 mod address;
+#[cfg(test)]
+mod builtins;
 mod bump;
 mod compat;
 pub mod credential;

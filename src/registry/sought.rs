@@ -4,7 +4,7 @@
 use crate::db::Param;
 use crate::ids::ToolId;
 
-/// What an id that is no provider's name begins with, as migrations/db/0018 has it in an index.
+/// What an id that is no provider's name begins with, as the index tools_by_exported_prefix has it (0004_registry.sql).
 const PREFIX: &str = "substr(replace(replace(t.id, '.', '_'), ':', '_'), 1, 49)";
 const NO_NAME: &str = "(length(t.id) > 64 OR t.id GLOB '*[^a-z0-9_-]*' OR t.id GLOB '[^a-z_]*')";
 
@@ -57,22 +57,19 @@ impl Sought<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::native::{migrated, migrations};
     use crate::db::sql;
-    use rusqlite::Connection;
 
     /// SQLite's plans go by its statistics. These have led it astray: that there are few such tools in all.
     #[test]
     fn a_name_is_one_seek_whatever_the_statistics_are() {
-        let database = Connection::open_in_memory().unwrap();
-        let index = include_str!("../../migrations/db/0018_index_exported_names.sql");
-        database
-            .execute_batch(&format!("CREATE TABLE tools (key INTEGER PRIMARY KEY, workspace_id, id); {index}"))
-            .unwrap();
+        let database = migrated(&migrations("db"));
         for workspace in 0..40 {
             let ids = (0..40).map(|it| format!("other-{it}")).chain(["kit:list".to_owned()]);
             for id in ids {
                 let row = (format!("w{workspace}"), id);
-                database.execute("INSERT INTO tools (workspace_id, id) VALUES (?1, ?2)", row).unwrap();
+                let insert = "INSERT INTO tools (workspace_id, id, source, created_at) VALUES (?1, ?2, 'toolset', '')";
+                database.execute(insert, row).unwrap();
             }
         }
         database.execute_batch("ANALYZE").unwrap();

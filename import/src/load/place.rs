@@ -1,5 +1,5 @@
 //! The second stage: which inboxes each message is in, its key there, and who wrote and got what is at it. An inbox owns
-//! a block of keys, in which they rise with the date (migrations/benchmarks/0001). So one message more in the middle moves
+//! a block of keys, in which they rise with the date (migrations/benchmarks). So one message more in the middle moves
 //! others: the whole is made anew from the messages, and depends on nothing but them.
 
 use super::{Phase, State};

@@ -1,4 +1,4 @@
-//! The tables `call_totals` and `call_mark`. Calls that end below the mark are counted by triggers (migrations/db/0017).
+//! The tables `call_totals` and `call_mark`. Calls that end below the mark are counted by triggers (0006_execution.sql).
 
 use crate::db::{Statement, sql};
 use crate::ids::WorkspaceId;

@@ -1,5 +1,5 @@
 //! SQL for sessions, manifests, their files and the contents of those. The words that the statements share are here;
-//! 0013_version_files.sql says what labels and lines are.
+//! 0003_files.sql says what labels and lines are.
 
 pub mod blob;
 pub mod commit;

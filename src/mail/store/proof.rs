@@ -2,6 +2,7 @@
 //! run on a native SQLite, each on its own schema, over the same mail.
 
 use super::{PARTS, count, page};
+use crate::db::native::{migrated, migrations};
 use crate::db::{Statement, sql};
 use crate::dice::Dice;
 use crate::mail::Search;
@@ -9,8 +10,6 @@ use crate::mail::search::Order;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-
-const SCHEMA: &str = include_str!("../../../migrations/benchmarks/0001_create_emails.sql");
 
 /// The first document's, word for word.
 const DOCUMENT_SCHEMA: &str = "
@@ -115,8 +114,7 @@ fn document_database<'a>(mails: impl Iterator<Item = &'a Mail>) -> Connection {
 
 /// `inboxes_of` says in which inboxes a message is.
 fn database(mails: &[Mail], inboxes_of: impl Fn(&Mail) -> BTreeSet<String>) -> Connection {
-    let database = Connection::open_in_memory().unwrap();
-    database.execute_batch(SCHEMA).unwrap();
+    let database = migrated(&migrations("benchmarks"));
     for (number, it) in mails.iter().enumerate() {
         let recipients = json!(it.recipients).to_string();
         let sql = "INSERT INTO emails (id, message_id, inbox, subject, sender, recipients, date, body)

@@ -1,15 +1,14 @@
--- Mail for the benchmarks: messages, the inboxes that they are in, and what finds them there.
+-- Mail for the benchmarks: messages, the inboxes that hold them, and the indexes that find them there.
 --
--- A search is inside one inbox. FTS5 can leave out rowids at no cost, if they are a range: so an inbox owns a block of
--- 2^20 of them, and a search reads what that inbox holds, whatever the corpus holds. Within a block the order of keys is
--- the order of dates: newest first is then the index backwards, and a date is a bound.
+-- A search is inside one inbox. FTS5 restricts a search to a range of rowids at no cost. So each inbox owns a block of
+-- 2^20 rowids, and a search reads the mail of its inbox only, however large the corpus is. Within a block, keys are in
+-- the order of dates. So "newest first" reads the index backwards, and a date is a bound on the key.
 
--- One row a message. Ids are in the order in which messages came. The body is last: what is shown in lists is read without
--- walking through it.
+-- One row for each message. Ids are in the order of insertion. The body is the last column: lists do not read past it.
 CREATE TABLE emails (
   id INTEGER PRIMARY KEY,
   message_id TEXT NOT NULL UNIQUE,
-  inbox TEXT NOT NULL, -- the address of the mailbox' owner, whatever inboxes the message is found in
+  inbox TEXT NOT NULL, -- the address of the mailbox's owner, whichever inboxes the message is found in
   subject TEXT,
   sender TEXT,
   recipients TEXT CHECK (json_type(recipients) = 'array'), -- To, Cc and Bcc, as JSON
@@ -18,7 +17,7 @@ CREATE TABLE emails (
   body TEXT
 );
 
--- Inboxes that can be searched, and how many messages each has. Addresses are in lower case.
+-- The inboxes that can be searched, and how many messages each holds. Addresses are in lower case.
 CREATE TABLE inboxes (
   id INTEGER PRIMARY KEY CHECK (id > 0),
   inbox TEXT NOT NULL UNIQUE CHECK (inbox = lower(inbox)),
@@ -27,27 +26,28 @@ CREATE TABLE inboxes (
   hi INTEGER GENERATED ALWAYS AS ((id << 20) + 1048575) VIRTUAL
 );
 
--- A message in an inbox: one for each message under the owner rule, one for each inbox that it is in under the participant
--- rule. In a block, ids rise with (date, message_id): whoever adds mail chooses them so, and a trigger refuses others. They
--- need not be without gaps.
+-- A message in an inbox. Under the owner rule a message has one entry. Under the participant rule it has one entry for
+-- each inbox that it is in. Within a block, ids rise with (date, message_id): the program that adds mail chooses such
+-- ids, and a trigger refuses others. Gaps are allowed.
 CREATE TABLE entries (
   id INTEGER PRIMARY KEY,
   email_id INTEGER NOT NULL REFERENCES emails (id),
-  date TEXT NOT NULL, -- the message's, or '' if it has none: dates with no day are before all others
+  date TEXT NOT NULL, -- the message's date, or '' if it has none, which sorts before all dates
   inbox_id INTEGER GENERATED ALWAYS AS (id >> 20) VIRTUAL REFERENCES inboxes (id)
 );
 -- Finds the key at which a day begins.
 CREATE INDEX entries_by_date ON entries (inbox_id, date);
 CREATE INDEX entries_by_email ON entries (email_id);
 
--- Everybody who wrote or got a message, in lower case. Who is in no message any more may still be here.
+-- The addresses of all senders and recipients, in lower case. An address stays here after its last message is deleted.
 CREATE TABLE addresses (
   id INTEGER PRIMARY KEY,
   address TEXT NOT NULL UNIQUE CHECK (address = lower(address))
 );
 
--- What each wrote (role 0) and got (role 1), in the order of keys: what `from` and `to` are asked of each entry that has the
--- words, and where the first and the last entry are that it can be true of.
+-- The entries that each address sent (role 0) and received (role 1), in the order of keys. The filters `from` and `to`
+-- look here, for each entry that has the words, whether the entry matches. The first and the last entry of an address
+-- bound the search.
 CREATE TABLE people (
   address_id INTEGER NOT NULL REFERENCES addresses (id),
   role INTEGER NOT NULL CHECK (role IN (0, 1)),
@@ -58,7 +58,7 @@ CREATE TABLE people (
 CREATE VIEW entry_texts AS
 SELECT n.id, e.subject, e.body FROM entries n JOIN emails e ON e.id = n.email_id;
 
--- Whoever is named twice in one role is here twice.
+-- An address that a message names twice in one role is here twice.
 CREATE VIEW entry_people (entry_id, role, address) AS
 SELECT n.id, 0, lower(e.sender) FROM entries n JOIN emails e ON e.id = n.email_id WHERE e.sender <> ''
 UNION ALL
@@ -67,21 +67,22 @@ WHERE j.value <> '';
 
 CREATE VIRTUAL TABLE emails_fts USING fts5 (subject, body, content = 'entry_texts', content_rowid = 'id');
 
--- Triggers keep all that follows from the two tables, and refuse what would make it wrong. Bulk loads drop them, fill what
--- follows in one go, and make them again from sqlite_schema:
+-- The triggers keep the tables that are derived from emails and entries up to date, and refuse changes that would make
+-- them wrong. A bulk load drops the triggers, fills the derived tables in one go, and creates the triggers again from
+-- sqlite_schema:
 --   INSERT INTO addresses (address) SELECT DISTINCT address FROM entry_people;
 --   INSERT OR IGNORE INTO people SELECT a.id, role, entry_id FROM entry_people JOIN addresses a USING (address) ORDER BY 1, 2, 3;
 --   INSERT INTO emails_fts (emails_fts) VALUES ('rebuild');
 --   UPDATE inboxes SET emails = (SELECT count(*) FROM entries WHERE inbox_id = inboxes.id);
 
--- REPLACE deletes with no trigger to take the old words out of the index. (Under another id, the entries' reference refuses
--- it. `ON CONFLICT (message_id)` does what it says.)
+-- REPLACE would delete the old row without firing a trigger, and leave the old words in the index. (With another id,
+-- REPLACE is refused by the foreign key of entries. `ON CONFLICT (message_id) DO UPDATE` works as usual.)
 CREATE TRIGGER emails_bi BEFORE INSERT ON emails BEGIN
   SELECT raise(ABORT, 'an email has this id: delete it, or update it')
   WHERE EXISTS (SELECT 1 FROM emails WHERE id = new.id);
 END;
 
--- Its entries go first, while their text is still there to be taken out of the index.
+-- The entries are deleted first, while their text is still there to be removed from the index.
 CREATE TRIGGER emails_bd BEFORE DELETE ON emails BEGIN
   DELETE FROM entries WHERE email_id = old.id;
 END;
@@ -106,7 +107,7 @@ CREATE TRIGGER emails_au_people AFTER UPDATE OF sender, recipients ON emails BEG
   WHERE p.entry_id IN (SELECT id FROM entries WHERE email_id = new.id) ON CONFLICT DO NOTHING;
 END;
 
--- A message's date and place are its entries' keys; among messages of one date, its Message-ID.
+-- The keys of a message's entries follow from its date and, among messages of one date, from its Message-ID.
 CREATE TRIGGER emails_bu BEFORE UPDATE OF id, message_id, date ON emails BEGIN
   SELECT raise(ABORT, 'an email keeps its id, Message-ID and date: delete it and insert another');
 END;
