@@ -294,6 +294,8 @@ fn message_of(cause: &JsValue) -> String {
 
 #[cfg(test)]
 pub mod native;
+#[cfg(test)]
+mod schema;
 
 #[cfg(test)]
 mod tests {
