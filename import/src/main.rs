@@ -1,4 +1,4 @@
-//! Loads the Enron mail. docs/mail-import.md tells how it is used; `load` how it is done.
+//! Loads the Enron mail. docs/mail-import.md explains its use, and `load` its method.
 
 mod args;
 mod d1;

@@ -1,4 +1,4 @@
-//! The local file as workerd and wrangler see it.
+//! The local file from the view of workerd and wrangler.
 
 use crate::harness::{folder, load, refused, root, run};
 use std::io::{BufRead, BufReader, Write};
@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 const SAMPLE: &str = "samples/enron/maildir";
 
-/// workerd, on a state of its own. It ends with its standard input.
+/// workerd, with a state of its own. It ends with its standard input.
 struct Server {
     child: Child,
     answers: BufReader<ChildStdout>,
