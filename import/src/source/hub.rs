@@ -48,7 +48,7 @@ pub fn fetch(dataset: &str, downloads: &Path) -> Result<Vec<PathBuf>> {
     let listing = curl(&[&url]).output().context("curl is needed to download")?;
     ensure!(listing.status.success(), "cannot list {dataset}: {}", String::from_utf8_lossy(&listing.stderr).trim());
     let listed: Vec<Listed> =
-        serde_json::from_slice(&listing.stdout).with_context(|| format!("what does {url} say?"))?;
+        serde_json::from_slice(&listing.stdout).with_context(|| format!("cannot read the listing at {url}"))?;
     let mut files: Vec<_> = listed.iter().filter(|each| each.path.ends_with(".parquet")).collect();
     files.sort_by(|one, other| one.path.cmp(&other.path));
     ensure!(!files.is_empty(), "{dataset} has no parquet files");
@@ -93,7 +93,7 @@ fn fetch_file(url: &str, listed: &Listed, path: &Path) -> Result<()> {
     ensure!(have == listed.size, "{url} gave {have} bytes of {}: run it again to go on", listed.size);
     if !is_as_listed(&part, listed)? {
         fs::remove_file(&part)?;
-        bail!("{url} is not what it should be by its checksum, and was removed: run it again");
+        bail!("{url} has a wrong checksum, and was removed: run it again");
     }
     fs::rename(&part, path)?;
     Ok(())

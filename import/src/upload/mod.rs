@@ -43,7 +43,7 @@ pub fn upload(options: &args::Load, plan: &Plan, database: &Database, report: &P
     let files = chunks::prepare(&connection, &state, &sql, options.chunk_mb * 1_000_000)?;
     if options.prepare_only {
         print!("{summary}");
-        println!("\n{} SQL files are in {}: carry them out in the order of their names", files.len(), sql.display());
+        println!("\n{} SQL files are in {}: run them in the order of their names", files.len(), sql.display());
         return Ok(());
     }
     let wrangler = Wrangler { program: &options.wrangler, config: &options.config, binding: &database.binding };

@@ -32,7 +32,7 @@ impl Wrangler<'_> {
         let said = String::from_utf8_lossy(&output.stdout);
         let answers: Option<Vec<Answer>> = said.find('[').and_then(|at| serde_json::from_str(&said[at..]).ok());
         let count = answers.and_then(|answers| answers.first().and_then(|it| it.results.first()).map(|it| it.emails));
-        count.with_context(|| format!("how many emails are there? wrangler said: {said}"))
+        count.with_context(|| format!("cannot read the number of emails; wrangler printed: {said}"))
     }
 
     /// Runs all of the file or, after a failure, nothing of it.
