@@ -93,7 +93,7 @@ fn fetch_file(url: &str, listed: &Listed, path: &Path) -> Result<()> {
     ensure!(have == listed.size, "{url} gave {have} bytes of {}: run it again to go on", listed.size);
     if !is_as_listed(&part, listed)? {
         fs::remove_file(&part)?;
-        bail!("{url} has a wrong checksum, and was removed: run it again");
+        bail!("{url} is not what it should be by its checksum, and was removed: run it again");
     }
     fs::rename(&part, path)?;
     Ok(())
