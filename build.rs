@@ -1,5 +1,5 @@
-//! Takes the white space out of the JSON that the Worker serves as it is. In the repository it is there to be read, and in
-//! a bundle to be paid for.
+//! Removes the white space from the JSON files that the Worker serves unchanged. White space helps readers of the
+//! repository, but only enlarges the bundle.
 
 use std::path::Path;
 use std::{env, fs, io};
@@ -16,7 +16,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// All of it but white space outside of texts.
+/// The JSON without white space outside of texts.
 fn compact(json: &str) -> String {
     let (mut in_text, mut escaped) = (false, false);
     json.chars()

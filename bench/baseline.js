@@ -1,5 +1,5 @@
-// The bare JavaScript Worker that scripts/bench compares with: for each measured route as many D1
-// statements, in as many round trips, as ours makes, the plainest SQL that answers, and no more.
+// The bare JavaScript Worker that scripts/bench compares with. For each measured route this Worker sends the same number of
+// D1 statements in the same number of round trips as Pegboard, with the plainest SQL, and does nothing else.
 
 const COLUMNS = "t.id, t.source, t.created_at, v.*";
 const JOIN = "FROM tools t JOIN tool_versions v ON v.key = t.current_version_key";
@@ -24,7 +24,7 @@ export default {
   },
 };
 
-/** What a call of read_file asks of D1: a batch that reads and inserts, a read, a batch that updates. */
+/** The D1 requests of a call of read_file: a batch that reads and inserts, a read, a batch that updates. */
 async function readFile(db, workspace, call) {
   const id = `call_${crypto.randomUUID()}`;
   const started = Date.now();

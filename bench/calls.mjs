@@ -1,4 +1,5 @@
-// Calls through the whole pipeline: against a bare JavaScript Worker, and as files, manifests, tools and records grow.
+// Calls through the whole pipeline: against a bare JavaScript Worker, and with growing numbers of files, file manifests,
+// tools and records.
 
 import { sideBySide } from "./load.mjs";
 import * as seed from "./seed.mjs";
@@ -19,14 +20,14 @@ export async function speed(worker, baseline, seconds) {
   return { "POST /api/execute read_file": await sideBySide(execute(worker, WORKSPACE, call), execute(baseline, WORKSPACE, call), seconds, 8) };
 }
 
-/** The sessions that `write_file` is measured in, each against one of 10 files. */
+/** The sessions for measuring `write_file`. Each is compared with a session of 10 files. */
 const SESSIONS = {
   "in 10,000 files": { count: 10_000 },
   "in 10,000 files of one directory": { count: 10_000, path: "'/d0/f' || i" },
-  "after 10,000 manifests": { count: 10, manifests: 10_000 },
+  "after 10,000 file manifests": { count: 10, manifests: 10_000 },
 };
 
-// Other contents each time, so that each write also stores them.
+// Each write has new contents, so that each write also stores a blob.
 let written = 0;
 const write = (session) => ({ tool_name: "write_file", arguments: { path: "/d0/written", content: `text ${written++}` }, session_id: session });
 
@@ -44,11 +45,11 @@ export async function writes(worker, seconds) {
   return measured;
 }
 
-/** What one write costs in each of those sessions. */
+/** The cost of one write in each of these sessions. */
 export async function writeCosts(call) {
   const costs = {};
   const measure = async (name, session) => {
-    // The first write makes the file; the second is like all that follow.
+    // The first write creates the file; the second write is like all later writes.
     await call("POST", "/api/execute", write(session), WORKSPACE);
     costs[`write_file ${name}`] = (await call("POST", "/api/execute", write(session), WORKSPACE)).cost;
   };
@@ -57,7 +58,7 @@ export async function writeCosts(call) {
   return costs;
 }
 
-/** A call in a registry of 10,000 tools and 1,000,000 recorded calls against one in an empty registry. */
+/** A call in a registry of 10,000 tools and 1,000,000 recorded calls, against a call in an empty registry. */
 export async function growth(full, empty, seconds) {
   await seed.tools(full, WORKSPACE, 10_000);
   await seed.calls(full, WORKSPACE, 1_000_000);

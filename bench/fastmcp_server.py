@@ -1,5 +1,5 @@
-"""FastMCP serving one trivial tool, as it is recommended for production: no sessions, JSON answers, one uvicorn process.
-Prints its URL as JSON once it listens; ends with its stdin."""
+"""FastMCP with one trivial tool, configured as recommended for production: no sessions, JSON responses, one uvicorn process.
+The server prints its URL as JSON when it listens, and ends with its stdin."""
 
 import json
 import os

@@ -1,10 +1,10 @@
-// Loading mail: a made-up corpus (always the same one) by the importer, against the same rows by the shortest way that
-// SQLite has (import/examples/bare.rs), in turns. By itself:
+// Loading mail: the importer loads a synthetic corpus (always the same one), against a bare bulk insert of the same rows
+// (import/examples/bare.rs), in turns. To run it alone:
 //
 //   cargo build --profile native -p pegboard-import --bins --examples
 //   node bench/import.mjs [--corpus FILE.csv] [--messages 300000] [--rounds 2] [--folder target/bench-mail] [--out FILE]
 //
-// It leaves mail-N.sqlite in the folder, a loaded database to search in; and corpus-N.csv, unless it was given a corpus of N.
+// The script leaves in the folder mail-N.sqlite, a loaded database to search; and corpus-N.csv, unless a corpus was given.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const NATIVE = join(process.env.CARGO_TARGET_DIR ?? join(ROOT, "target"), "native");
 const LIMITS = { ratio: 1.5, memory_mb: 300 };
 
-/** All figures. The ratio is of medians, and everything is on a machine that may be busy with something else. */
+/** All figures. The ratio compares medians, because the machine may be busy with other work. */
 export async function measure({ corpus: given, messages, rounds, folder }) {
   mkdirSync(folder, { recursive: true });
   const corpus = given ?? (await synthesised(messages, folder));
@@ -58,7 +58,7 @@ export function print(it) {
 
 export const isGood = (it) => it.ratio <= it.limit && it.peak_memory_mb < it.memory_limit_mb;
 
-/** The corpus, made once: it is the same each time. */
+/** The corpus. It is the same each time, so it is made once. */
 async function synthesised(messages, folder) {
   const corpus = join(folder, `corpus-${messages}.csv`);
   if (!existsSync(corpus)) {
@@ -68,7 +68,7 @@ async function synthesised(messages, folder) {
   return corpus;
 }
 
-/** From nothing to a database that can be searched: reading, parsing and all. */
+/** From the source to a searchable database, including reading and parsing. */
 async function load(corpus, database, folder) {
   rmSync(database, { force: true });
   const options = ["--config", join(ROOT, "wrangler.toml"), "--database", database, "--work", join(folder, "work")];

@@ -1,11 +1,11 @@
-// Requests as fast as they are answered, over a few kept-alive connections.
+// Sends requests as fast as the server responds, over a few kept-alive connections.
 
 import { Agent, request } from "node:http";
 
 const CONNECTIONS = 8;
 
-/** Sends a request (url, headers, and a body to be posted, or a function that makes one) for so many seconds; gives requests a second, and the times
- * of all answers in milliseconds. */
+/** Sends a request (url, headers, and a body to post, or a function that makes the body) again and again for some seconds.
+ * Returns requests a second, and the times of all responses in milliseconds. */
 export async function load(side, seconds) {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const times = [];
@@ -37,7 +37,7 @@ function once({ url, headers, body }, agent) {
   });
 }
 
-/** Measures two sides in turns, so that a slow moment of the machine falls on both. */
+/** Measures two sides in turns, so that a slow moment of the machine affects both. */
 export async function sideBySide(left, right, seconds, rounds = 4) {
   const sides = [left, right].map((side) => ({ ...side, rates: [], times: [] }));
   for (const side of sides) await load(side, Math.min(1, seconds));

@@ -1,8 +1,8 @@
-// How often simple queries find the mail that answers a question: node bench/mail-quality.mjs QUESTIONS URL
+// How often simple queries find the email that answers a question: node bench/mail-quality.mjs QUESTIONS URL
 //
-// QUESTIONS is JSON Lines: {"question", "inbox" or "inbox_address", "message_ids": […]}, and what else there may be. URL is a
-// Worker that has the mail; PEGBOARD_TOKEN is its token, if it asks for one. No model takes part: a query is the question's
-// own words, so what is measured is what an agent gets that takes no pains.
+// QUESTIONS is JSON Lines: {"question", "inbox" or "inbox_address", "message_ids": […]}; other fields are ignored. URL is a
+// Worker that has the mail; PEGBOARD_TOKEN is its token, if it needs one. No model takes part: a query is the question's own
+// words. So the script measures the result of an agent that makes no effort.
 
 import { readFileSync } from "node:fs";
 
@@ -10,7 +10,7 @@ const [file, url] = process.argv.slice(2);
 const RANKS = [1, 5, 10];
 const AT_ONCE = 4;
 
-/** Words that are in questions because they are questions. */
+/** Words that belong to any question, and not to its subject. */
 const STOP_WORDS = new Set(
   `a about after again all also am an and any are as asked at be because been before being between both but by can could date day did do does
   email emails for from get give given had has have he her him his how i if in into is it its just know made mail me mentioned message
@@ -18,13 +18,13 @@ const STOP_WORDS = new Set(
   these they this those time to under up us was we were what when where which who whom whose why will with would you your`.split(/\s+/),
 );
 
-/** The words of a question that say what it is about. */
+/** The words of a question that tell its subject. */
 function keywords(question) {
   const words = question.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return [...new Set(words)].filter((it) => it.length > 1 && !STOP_WORDS.has(it)).slice(0, 64);
 }
 
-/** How a question is asked. */
+/** The ways to turn the words of a question into queries. */
 const QUERIES = {
   "all words": (words) => [words.join(" ")],
   "any word": (words) => [words.join(" OR ")],
@@ -40,7 +40,7 @@ async function search(query, inbox) {
   return answer.result.emails.map((it) => it.message_id);
 }
 
-/** At which place an expected message first comes, or infinitely far. */
+/** The rank of the first expected message, or infinity. */
 async function place(queries, { inbox, expected }) {
   for (const query of queries) {
     const found = await search(query, inbox);

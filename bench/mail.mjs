@@ -1,7 +1,8 @@
-// Searches in a large corpus against the first document's query on the same file; scripts/bench prepares both.
+// Searches in a large corpus, against the plain query of Pegboard's specification ("the document") on the same file.
+// scripts/bench prepares the corpus.
 //
-// Natively: our SQL, as the Worker sends it, and the document's, in turns in one process. In D1: the rows that each reads.
-// End to end: the whole call in workerd against our SQL alone.
+// Natively: the Worker's SQL and the document's SQL, in turns in one process. In D1: the rows that each of them reads.
+// End to end: the whole call in workerd, against the Worker's SQL alone.
 
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +22,7 @@ const DATABASE = "BENCHMARKS_DB";
 
 const STORE = fileURLToPath(new URL("../src/mail/store", import.meta.url));
 const sql = (name) => readFileSync(join(STORE, `${name}.sql`), "utf8");
-/** As src/mail/store.rs puts them together, where nobody is asked for and where somebody is. */
+/** The statements as src/mail/store.rs builds them: without a person (`ours`), and with `from` or `to` (`ofPeople`). */
 const fill = (name, parts) => Object.entries(parts).reduce((text, [part, with_]) => text.replaceAll(`{${part}}`, () => with_), sql(name));
 const ours = (name, order = "rank") => fill(name, { bounds: sql("bounds"), shown: sql("shown"), found: "emails_fts MATCH ?1", order });
 const ofPeople = (name, order = "rank") =>
@@ -29,7 +30,7 @@ const ofPeople = (name, order = "rank") =>
 const OURS = ours("page");
 const BY_DATE = ours("page", "emails_fts.rowid DESC");
 const COUNT = ours("count");
-/** As they are where somebody is asked for, and no prefix. */
+/** The statements with a person, and without a prefix. */
 const OURS_OF_PEOPLE = ofPeople("page");
 const BY_DATE_OF_FEW = ofPeople("page_of_few");
 const COUNT_OF_FEW = ofPeople("count_of_few");
@@ -39,7 +40,7 @@ const THEIRS = `SELECT e.message_id, e.subject, e.sender, e.date,
   FROM emails_fts INNER JOIN document_emails e ON emails_fts.rowid = e.rowid
   WHERE emails_fts MATCH ?1 AND e.inbox = ?2 ORDER BY rank LIMIT ?3`;
 
-/** What is bound to ours; a query's words are plain, so that they are the same text for both. */
+/** The parameters of our statements. A query has plain words only, so both sides take the same text. */
 const bound = (words, inbox, limit, { after = null, before = null, from = null, to = null } = {}) => [words, inbox, after, before, from, to, limit];
 
 const file = mailFile(join(options.state, "v3/d1/miniflare-D1DatabaseObject"));
@@ -69,8 +70,9 @@ function mailFile(folder) {
   throw new Error(`no database in ${folder} has mail`);
 }
 
-/** The document's table beside ours, over the same index: its rowids are those of the entries. Without statistics SQLite may
- * begin with all mails of the inbox and ask the index for each, which takes minutes: the document's query is measured at its best. */
+/** Adds the document's table beside ours, over the same index: its rowids are those of the entries. The table gets statistics,
+ * because without them SQLite may read all emails of the inbox and look each up in the index, which takes minutes. So the
+ * document's query is measured at its best. */
 function addDocumentTable(file) {
   const database = new DatabaseSync(file);
   if (!database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'idx_emails_date'").get()) {
@@ -94,7 +96,7 @@ function chooseInboxes() {
   return { small: near(500), large: near(1e9) };
 }
 
-/** Words by how many mails have them, all of which are in both inboxes. */
+/** Words that are in both inboxes, chosen by the number of emails that have them. */
 function chooseQueries() {
   database.exec(`
     CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'emails_fts', 'row');
@@ -108,7 +110,7 @@ function chooseQueries() {
   const isIn = (words, { inbox }) => count.get(...bound(words, inbox, 1)).count > 0;
   const pick = (share, skip = 0) => {
     const found = candidates.all(Math.round(total * share)).filter(({ term }) => Object.values(inboxes).every((it) => isIn(term, it)));
-    if (found.length <= skip) throw new Error(`no word is in one mail of ${1 / share} and in both inboxes`);
+    if (found.length <= skip) throw new Error(`no word is in one email of ${1 / share} and in both inboxes`);
     return found[skip];
   };
   const [rare, medium, common, veryCommon] = [pick(0.001), pick(0.02), pick(0.3), pick(0.8)];
@@ -175,7 +177,7 @@ async function countRows() {
   }
   const { inbox } = inboxes.large;
   const common = Object.values(queries)[2];
-  // By how much of their mail is there.
+  // People, ordered by the number of their emails in the inbox.
   const person = (role, offset) =>
     database.prepare(`SELECT address FROM people p JOIN addresses a ON a.id = address_id JOIN inboxes i ON entry_id BETWEEN i.lo AND i.hi
       WHERE i.inbox = ?1 AND role = ?2 AND address <> ?1 GROUP BY address ORDER BY count(*) DESC, address LIMIT 1 OFFSET ?3`).get(inbox, role, offset)?.address;
@@ -197,7 +199,7 @@ async function countRows() {
   }
 }
 
-/** The whole pipeline in workerd against our two statements alone, in turns. */
+/** The whole pipeline in workerd, against our two statements alone, in turns. */
 async function wholeCalls() {
   const [page, count] = [OURS, COUNT].map((it) => database.prepare(it));
   const headers = { "x-workspace-id": "bench_mail" };

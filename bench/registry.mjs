@@ -1,4 +1,4 @@
-// What registering, going back, and looking back cost in D1.
+// The D1 cost of registering a version, of a rollback, and of reading a past state.
 
 import * as seed from "./seed.mjs";
 
@@ -13,7 +13,7 @@ const version = (number) => ({
   handler: { type: "builtin", key: "read_file" },
 });
 
-/** Versions of one tool, then the state of the registry after 10,000 changes: of few things, and of as many. */
+/** Versions of one tool; then the state of the registry after 10,000 changes, of few subjects and of 10,000 subjects. */
 export async function costs(server, call) {
   const costs = {};
   const measure = async (name, path, body, workspace = WORKSPACE) => {

@@ -1,4 +1,4 @@
-// The benchmark itself; scripts/bench prepares what it needs and says what it is for.
+// The benchmark itself. scripts/bench prepares its databases and explains its purpose.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ try {
     growth: await growth(worker),
     writes: await calls.writes(worker, seconds),
   };
-  // Two runtimes on one state would be in each other's way, and one that does nothing is in nobody's.
+  // Two runtimes must not use one state. An idle runtime must not disturb the next measurement.
   await Promise.all([worker.stop(), baseline.stop()]);
   report.cost = await cost();
   const [full, empty] = [await begin("full", ["--var", "AUTH=open"]), await begin("empty", ["--var", "AUTH=open"])];
@@ -73,7 +73,7 @@ async function speed(worker, baseline) {
   return measured;
 }
 
-/** Our own speed with 10,000 tools against ours with 10. */
+/** The Worker's speed with 10,000 tools, against its speed with 10. */
 async function growth(worker) {
   const routes = {
     "list": "/api/tools?source=registered&limit=10",
@@ -89,7 +89,7 @@ async function growth(worker) {
   return measured;
 }
 
-/** What each endpoint costs in D1, with a token, as the Worker itself counts it. */
+/** The D1 cost of each endpoint, with a token, as the Worker itself counts it. */
 async function cost() {
   const server = await begin("worker", ["--var", "ROOT_TOKEN=root", "--var", "COST_HEADER=on"]);
   const call = async (token, method, path, body, workspace = LARGE) => {

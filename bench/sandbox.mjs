@@ -1,6 +1,6 @@
-// The sandbox: a warm call over HTTP against starting Python for the same code, in turns; calls a second; a cold
-// start; memory; a call through the Worker's whole pipeline against one of the sandbox alone. `scripts/bench` takes
-// `measure` and `print`; by itself, without the Worker:
+// The sandbox: a warm call over HTTP, against starting Python for the same code, in turns; calls a second; a cold start;
+// memory; a call through the Worker's whole pipeline, against a call of the sandbox alone. `scripts/bench` uses `measure`
+// and `print`. To run it alone, without the Worker:
 //
 //   node bench/sandbox.mjs --binary target/native/pegboard-sandbox [--seconds 3] [--out FILE]
 
@@ -23,8 +23,7 @@ const ROUNDS = 100;
 const COLD_STARTS = 7;
 const CONNECTIONS = [1, 2, 8];
 
-/** All figures, of a binary. The first is what the others stand on: it must be at most `limit`. `serve` starts a Worker
- * whose sandbox is at a URL. */
+/** All figures of a binary. The first figure must be at most `limit`. `serve` starts a Worker whose sandbox is at a URL. */
 export async function measure(binary, seconds, serve) {
   const server = await start(binary);
   try {
@@ -80,7 +79,7 @@ export function print(report) {
 
 const mib = (kib) => (kib === null ? "?" : `${(kib / 1024).toFixed(1)} MiB`);
 
-/** A call through the whole pipeline and one of the sandbox alone, in turns. */
+/** A call through the whole pipeline, and a call of the sandbox alone, in turns. */
 async function endToEnd(worker, url, agent) {
   const [execute, alone] = [[], []];
   for (let round = 0; round < 20; round++) await throughPipeline(worker.url, agent);
@@ -99,7 +98,7 @@ async function timed(action) {
   return performance.now() - begun;
 }
 
-/** Starts a server on a port of its choice; `url` is there as soon as it listens. */
+/** Starts a server on a free port, and returns when the server listens. */
 async function start(binary) {
   const child = spawn(binary, ["--listen", "127.0.0.1:0", "--python", PYTHON], {
     env: {},
@@ -174,21 +173,21 @@ async function coldStart(binary) {
   return quantile(times, 0.5);
 }
 
-/** Of the three processes that stay: each is the other's parent. */
+/** The memory of the three lasting processes. The keeper is the supervisor's parent, and the supervisor the zygote's. */
 async function memory(keeper) {
   const supervisor = await onlyChild(keeper);
   const zygote = await onlyChild(supervisor);
   return { keeper: occupied(keeper), supervisor: occupied(supervisor), zygote: occupied(zygote) };
 }
 
-/** What a run leaves behind is a child too, until it has been seen to. */
+/** The only child of a process. A finished call is a child too until its parent has reaped it, hence the retries. */
 async function onlyChild(pid) {
   for (let tries = 0; tries < 50; tries++) {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
     if (children.length === 1) return Number(children[0]);
     await setTimeout(100);
   }
-  throw new Error(`process ${pid} does not come to have one child`);
+  throw new Error(`process ${pid} still has more or fewer than one child`);
 }
 
 function occupied(pid) {
@@ -197,7 +196,7 @@ function occupied(pid) {
   try {
     return { rss, pss: field(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"), "Pss") };
   } catch {
-    return { rss, pss: null }; // Only root may look.
+    return { rss, pss: null }; // Only root may read this file.
   }
 }
 

@@ -1,4 +1,4 @@
-// What the measured databases hold, put there by SQL past the API.
+// Fills the measured databases by SQL, without the API.
 
 /** `count` tools of a usual size, in a workspace of their own. */
 export async function tools(server, workspace, count) {
@@ -22,7 +22,7 @@ export async function tools(server, workspace, count) {
   });
 }
 
-/** A session of so many files and so many manifests (at least one). `path` is SQL over the file's number `i`. */
+/** A session of `count` files and `manifests` file manifests (at least one). `path` is SQL over the file's number `i`. */
 export async function files(server, workspace, session, { count, path = "'/d' || (i / 100) || '/f' || i", manifests = 1 }) {
   const at = "2026-11-16T01:00:00.000Z";
   const sha = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
@@ -53,7 +53,7 @@ export async function files(server, workspace, session, { count, path = "'/d' ||
   });
 }
 
-/** A log of so many changes, of so many versions of tools of a usual size. */
+/** A change log of some length, about some number of versions, of tools of a usual size. */
 export async function changes(server, workspace, count, things) {
   await server.ask({
     batch: [
@@ -70,7 +70,7 @@ export async function changes(server, workspace, count, things) {
   });
 }
 
-/** So many recorded calls. */
+/** Some number of recorded calls. */
 export async function calls(server, workspace, count) {
   const step = 100_000;
   for (let from = 0; from < count; from += step) {

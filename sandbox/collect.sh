@@ -1,5 +1,5 @@
 #!/bin/sh
-# collect.sh OUT PROGRAM: makes OUT a root file system of the program, Python, and the libraries that both are linked to.
+# collect.sh OUT PROGRAM: makes in OUT a root file system of the program, Python, and the libraries of both.
 set -eu
 out=$1
 program=$2
@@ -12,7 +12,7 @@ done
 real=$(readlink -f "$python")
 stdlib=$("$real" -I -S -c 'import sys; print([each for each in sys.path if not each.endswith((".zip", "lib-dynload"))][0])')
 
-# take PATH...: with its folders, and what links point to.
+# take PATH...: copies a path with its parent folders, and follows links.
 take() {
   cp --parents --dereference --recursive --preserve=mode,timestamps "$@" "$out"
 }
@@ -21,16 +21,16 @@ mkdir -p "$out/tmp" "$out/proc" "$out$(dirname "$python")"
 take "$program" "$real" "$stdlib"
 [ "$python" = "$real" ] || ln -s "$real" "$out$python"
 
-# What no tool needs, some of it large.
+# No tool needs these folders, and some are large.
 for each in test idlelib tkinter turtledemo ensurepip lib2to3 site-packages dist-packages; do
   rm -rf "${out:?}$stdlib/$each"
 done
 rm -rf "$out$stdlib"/config-*
-# Nobody can write there later, and compiling takes longer than all the rest of a start. Nor does anybody change the
-# sources, so they need not be looked at.
+# Python modules are compiled now: nobody can write there later, and compiling takes longer than the rest of a start. The
+# sources never change, so Python need not check them.
 "$real" -I -S -m compileall -q -f --invalidation-mode unchecked-hash "$out$stdlib" -s "$out"
 
-# Their libraries, the loader among them, and where it finds them.
+# The libraries of the program and of Python, including the loader, and the loader's cache.
 find "$out$stdlib" -name '*.so' >/tmp/linked
 printf '%s\n' "$program" "$real" >>/tmp/linked
 while read -r each; do ldd "$each"; done </tmp/linked | grep -o '/[^ ]*\.so[^ ]*' | sort -u >/tmp/libraries

@@ -1,4 +1,4 @@
-//! Bytes as digits: checksums, and names that are made of them.
+//! Bytes as hexadecimal digits, for checksums and for names made of checksums.
 
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,17 +1,16 @@
-//! A message as it is loaded, and why one cannot be.
+//! A message as it is loaded, and the reasons why a message cannot be loaded.
 
 use std::fmt;
 
-/// D1 keeps no row over 2,000,000 bytes. What is beside the texts takes far less than the rest.
+/// D1 stores no row over 2,000,000 bytes. The columns besides the texts take far less than the rest.
 const ROW_BYTES: usize = 1_990_000;
-/// Message-IDs, addresses, inboxes and files are names, and are sent whole in one statement: D1 takes 100,000 bytes of
-/// SQL.
+/// Message-IDs, addresses, inboxes and files are names, which are sent in one statement: D1 takes 100,000 bytes of SQL.
 pub const NAME_BYTES: usize = 10_000;
 
-/// One message, its texts decoded. What it says of itself, not where it was found.
+/// One message with decoded texts, without the place where it was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mail {
-    /// With its angle brackets, as ART-E's data has it.
+    /// With its angle brackets, as in ART-E's data.
     pub message_id: String,
     pub subject: String,
     /// The address of the first From; '' if there is none.
@@ -34,11 +33,11 @@ pub enum Unusable {
 }
 
 impl Mail {
-    /// The last look at a message, whatever source it is from: what a text in D1 cannot hold is taken out, and a
-    /// message that D1 cannot hold at all is refused, so that a local database is never one that could not be uploaded.
+    /// The last check of a message from any source. It removes characters that a text in D1 cannot hold, and refuses a
+    /// message that D1 cannot hold at all. So every local database can be uploaded.
     pub fn checked(mut self) -> Result<Self, Unusable> {
         for text in [&mut self.message_id, &mut self.subject, &mut self.sender, &mut self.body] {
-            // A NUL would end the text where it stands, for whoever reads it as one.
+            // Readers would take a NUL for the end of the text.
             if text.contains('\0') {
                 text.retain(|each| each != '\0');
             }
@@ -60,7 +59,7 @@ impl Mail {
 }
 
 impl Unusable {
-    /// What the summary counts by.
+    /// The name under which the summary counts the reason.
     pub fn reason(&self) -> &'static str {
         match self {
             Self::Unreadable(_) => "unreadable",
@@ -72,7 +71,7 @@ impl Unusable {
     }
 }
 
-/// What the report adds to the reason.
+/// The detail that the report adds to the reason.
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -94,7 +93,7 @@ mod tests {
 
     #[test]
     fn recipients_are_there_once_however_they_are_spelt() {
-        // By the case of ASCII alone, which is all that a search knows.
+        // Only the case of ASCII letters is ignored, as in a search.
         let recipients = ["a@x", "B@x", "a@x", "", "b@x", "É@x", "é@x"].map(String::from).to_vec();
         let checked = Mail { recipients, ..mail() }.checked().unwrap();
         assert_eq!(checked.recipients, ["a@x", "B@x", "É@x", "é@x"]);

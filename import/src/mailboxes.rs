@@ -1,4 +1,4 @@
-//! Whose mail it is. The corpus files messages by mailbox, `allen-p/inbox/1.`; an inbox has its owner's address.
+//! The owners of mailboxes. The corpus files messages by mailbox, `allen-p/inbox/1.`; an inbox has its owner's address.
 
 use crate::hex::hex;
 use crate::mail::Mail;
@@ -10,13 +10,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::path::Path;
 
-/// Directory, TAB, address: measured on the corpus, as the head of the file tells.
+/// Directory, TAB, address: measured on the corpus, as the head of the file explains.
 const OWNERS: &str = include_str!("owners.tsv");
 
-/// What the folder of all mailboxes is called.
+/// The name of the folder that holds all mailboxes.
 pub const MAILDIR: &str = "maildir";
 
-/// The inboxes that ART-E asks questions of: eight to test with, twenty to train with.
+/// The inboxes of ART-E's questions: eight for tests, twenty for training.
 #[rustfmt::skip]
 pub const ART_E: [&str; 28] = [
     "karen.denne", "john.lavorato", "paul.kaufman", "sarah.novosel",
@@ -28,18 +28,18 @@ pub const ART_E: [&str; 28] = [
     "mark.taylor", "pete.davis", "elizabeth.sager", "tana.jones", "sandra.mccubbin",
 ];
 
-/// Which inboxes a message is in.
+/// The rule that decides in which inboxes a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
-    /// That of the mailbox in which it was found.
+    /// The inbox of the mailbox where the message was found.
     Owner,
-    /// Each chosen one that is in its From, To, Cc or Bcc (ART-E's rule).
+    /// Each chosen inbox that is in the message's From, To, Cc or Bcc (ART-E's rule).
     Participant,
 }
 
 impl Rule {
-    /// As it is given on the command line, and kept.
+    /// The rule's name on the command line and in the database.
     pub fn name(self) -> &'static str {
         match self {
             Self::Owner => "owner",
@@ -48,11 +48,12 @@ impl Rule {
     }
 }
 
-/// The rule, and the inboxes that it is for.
+/// The rule, and the chosen inboxes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inboxes {
     pub rule: Rule,
-    /// In lower case, of ASCII: as SQLite's lower() has it, which searches use. `None`, under the owner rule, is all of them.
+    /// In lower case of ASCII, like SQLite's lower(), which searches use. `None`, under the owner rule, means all
+    /// inboxes.
     pub chosen: Option<BTreeSet<String>>,
 }
 
@@ -66,8 +67,9 @@ impl Inboxes {
         Self { rule, chosen }
     }
 
-    /// These and those, if one import can be of both: each inbox has what it would have alone. Not so by the participant
-    /// rule: what earlier imports left out, for nobody of theirs took part in it, is not there for the others.
+    /// The union of both selections, if one import can load it: each inbox must get the messages that it would get
+    /// alone. The participant rule does not allow this: earlier imports left out the messages in which none of their
+    /// inboxes took part.
     pub fn with(&self, more: &Self) -> Option<Self> {
         let chosen = match (self.rule, more.rule, &self.chosen, &more.chosen) {
             _ if self == more => self.chosen.clone(),
@@ -78,7 +80,7 @@ impl Inboxes {
         Some(Self { rule: self.rule, chosen })
     }
 
-    /// Those that the message is in; `owner` is whose mailbox it was found in.
+    /// The inboxes that hold the message; `owner` is the owner of the mailbox where it was found.
     pub fn of(&self, owner: &str, sender: &str, recipients: &[String]) -> BTreeSet<String> {
         let people: Vec<&str> = match self.rule {
             Rule::Owner => vec![owner],
@@ -88,7 +90,7 @@ impl Inboxes {
         people.into_iter().map(str::to_ascii_lowercase).filter(chosen).collect()
     }
 
-    /// Whether it is in any.
+    /// Whether any inbox holds the message.
     pub fn want(&self, owner: &str, mail: &Mail) -> bool {
         match (self.rule, &self.chosen) {
             (Rule::Owner, None) => true,
@@ -108,11 +110,11 @@ impl fmt::Display for Inboxes {
     }
 }
 
-/// Directories of mailboxes, and the addresses of their owners.
+/// The directories of mailboxes, and the addresses of their owners.
 pub struct Owners(HashMap<String, String>);
 
 impl Owners {
-    /// The corpus' own, and those of a file of the same form, which win.
+    /// The owners of the corpus, and the owners of a file in the same form, which override them.
     pub fn read(more: Option<&Path>) -> Result<Self> {
         let mut owners = HashMap::new();
         let more = match more {
@@ -131,7 +133,7 @@ impl Owners {
         Ok(Self(owners))
     }
 
-    /// The inbox of a mailbox. One whose owner nobody knows is called by its directory.
+    /// The inbox of a mailbox. Without a known owner it is called like the directory.
     pub fn inbox(&self, file: &str) -> String {
         let directory = mailbox(file);
         self.0.get(directory).cloned().unwrap_or_else(|| directory.to_ascii_lowercase())
@@ -141,14 +143,14 @@ impl Owners {
         self.0.contains_key(directory)
     }
 
-    /// The same for the same owners: whose a mailbox is decides where its messages go.
+    /// A hash of the owners. They decide where messages go, so an interrupted import needs the same owners.
     pub fn fingerprint(&self) -> String {
         let lines: Vec<String> =
             self.all().iter().map(|(directory, address)| format!("{directory}\t{address}\n")).collect();
         hex(&Sha256::digest(lines.concat())[..8])
     }
 
-    /// Every mailbox, by directory; for making up mail.
+    /// Every mailbox, by directory, for synthetic mail.
     pub fn all(&self) -> Vec<(&str, &str)> {
         let mut all: Vec<_> =
             self.0.iter().map(|(directory, address)| (directory.as_str(), address.as_str())).collect();
@@ -160,7 +162,7 @@ impl Owners {
 /// `allen-p` of `allen-p/inbox/1.`, `maildir/allen-p/inbox/1.` and `enron/maildir/allen-p/inbox/1.`.
 fn mailbox(file: &str) -> &str {
     let parts: Vec<&str> = file.trim_start_matches("./").split('/').collect();
-    // A mailbox is a folder: what lies in `maildir` itself has none.
+    // A mailbox is a folder: a file in `maildir` itself has none.
     let folders = &parts[..parts.len().saturating_sub(1)];
     let inside = folders.windows(2).rposition(|pair| pair[0] == MAILDIR).map_or(0, |at| at + 1);
     parts[inside]

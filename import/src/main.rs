@@ -1,4 +1,4 @@
-//! Loads the Enron mail. docs/mail-import.md tells how it is used; `load` how it is done.
+//! Loads the Enron mail. docs/mail-import.md explains its use, and `load` its method.
 
 mod args;
 mod d1;
@@ -56,7 +56,7 @@ fn load_mail(options: &args::Load) -> Result<()> {
     if options.dry_run {
         let summary = load::dry_run(&plan, &report)?;
         print!("No mail was loaded. Into an empty database this would have been:\n{summary}");
-        eprintln!("what was skipped is named in {}", report.display());
+        eprintln!("skipped messages are listed in {}", report.display());
         return Ok(());
     }
     let database = d1::config::read(&options.config, &options.binding)?;
@@ -79,6 +79,6 @@ fn load_mail(options: &args::Load) -> Result<()> {
     let summary = load::load(&mut connection, &plan, &report)?;
     connection.close().map_err(|(_, cause)| cause).context("cannot close the database")?;
     print!("{summary}");
-    eprintln!("what was skipped is named in {}", report.display());
+    eprintln!("skipped messages are listed in {}", report.display());
     Ok(())
 }

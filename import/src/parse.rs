@@ -1,7 +1,7 @@
-//! RFC 822 as it is found in the corpus. `mail-parser` does the work; here is what it must be helped with.
+//! RFC 822 as it occurs in the corpus. `mail-parser` does most of the work; this module handles the rest.
 //!
-//! Headers are in Latin-1 in a few messages, and in a few a subject with a line break in it was written as it was, so
-//! that a line of the header has no name. Lines end in CRLF, in LF, or the header's in one and the body's in the other.
+//! A few messages have headers in Latin-1. A few subjects hold a raw line break, so that a line of the header has no
+//! name. Lines end in CRLF, in LF, or in one of them in the header and in the other in the body.
 
 use crate::mail::{Mail, Unusable};
 use mail_parser::{Address, DateTime, HeaderName, Message, MessageParser};
@@ -17,7 +17,7 @@ impl Parser {
         Self(people.into_iter().fold(parser, MessageParser::header_address))
     }
 
-    /// One message's bytes, as a file has them.
+    /// Parses the bytes of one message, as a file holds them.
     pub fn parse(&self, raw: &[u8]) -> Result<Mail, Unusable> {
         if raw.trim_ascii().is_empty() {
             return Err(Unusable::Empty);
@@ -25,7 +25,7 @@ impl Parser {
         let (header, body) = split(raw);
         let named = with_named_lines(header);
         let whole = match (utf8(&named), &named, missing_end(header)) {
-            // Nothing is wrong with it: so it is with all but some ten messages of a hundred thousand.
+            // The header is fine, as in all but about ten messages of a hundred thousand.
             (Cow::Borrowed(_), Cow::Borrowed(_), b"") => Cow::Borrowed(raw),
             (mended, _, end) => Cow::Owned([mended.as_bytes(), end, body].concat()),
         };
@@ -37,7 +37,8 @@ impl Parser {
 fn read(message: &Message, raw_body: &[u8]) -> Mail {
     let recipients = [message.to(), message.cc(), message.bcc()].into_iter().flatten();
     let mut text = message.body_text(0).unwrap_or_default();
-    // Some other code page, under the name of ASCII. Any reading keeps the words around it; this one keeps Latin-1's.
+    // The header has another code page under the name of ASCII. Any reading keeps the words around; this one keeps
+    // Latin-1's letters.
     if text.contains('\u{fffd}') && std::str::from_utf8(raw_body).is_err() && message.text_body_count() == 1 {
         text = utf8(raw_body);
     }
@@ -51,7 +52,7 @@ fn read(message: &Message, raw_body: &[u8]) -> Mail {
     }
 }
 
-/// The header with the empty line that ends it, and the rest. The first empty line counts, whichever way lines end.
+/// The header with the empty line that ends it, and the rest. The first empty line counts, with either line end.
 fn split(raw: &[u8]) -> (&[u8], &[u8]) {
     let mut at = 0;
     for line in raw.split_inclusive(|&byte| byte == b'\n') {
@@ -63,7 +64,7 @@ fn split(raw: &[u8]) -> (&[u8], &[u8]) {
     raw.split_at(at)
 }
 
-/// What a header lacks that the file ends in: its last line is only one once something ends it.
+/// The missing end of a header if the file ends inside it: a last line counts only if it is ended.
 fn missing_end(header: &[u8]) -> &'static [u8] {
     match header.split_inclusive(|&byte| byte == b'\n').next_back() {
         Some(b"\n" | b"\r\n") => b"",
@@ -72,7 +73,7 @@ fn missing_end(header: &[u8]) -> &'static [u8] {
     }
 }
 
-/// Header lines that have no name continue the line before them: an indentation says so.
+/// A header line without a name continues the previous line, which an indentation marks.
 fn with_named_lines(header: &[u8]) -> Cow<'_, [u8]> {
     let lines = || header.split_inclusive(|&byte| byte == b'\n');
     if lines().all(is_well_formed) {
@@ -96,7 +97,7 @@ fn is_well_formed(line: &[u8]) -> bool {
     }
 }
 
-/// Text that is not UTF-8 is read as Latin-1: right for most of the corpus, and it never fails.
+/// Reads text that is not UTF-8 as Latin-1. This is right for most of the corpus, and never fails.
 fn utf8(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -105,7 +106,7 @@ fn utf8(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 fn addresses(header: &Address) -> impl Iterator<Item = String> {
-    // Where there is no address the name is what there is to find the message by.
+    // Without an address, the name is used, so that the message can be found by it.
     header.iter().filter_map(|each| each.address().or(each.name()).map(|text| text.trim_ascii().to_owned()))
 }
 
@@ -117,7 +118,7 @@ fn utc(date: &DateTime) -> Option<String> {
     date.is_valid().then(|| date_of(date.to_timestamp()))
 }
 
-/// Seconds since 1970 as the database writes them.
+/// Seconds since 1970, in the database's format.
 pub fn date_of(timestamp: i64) -> String {
     DateTime::from_timestamp(timestamp).to_rfc3339()
 }

@@ -1,11 +1,11 @@
-//! How far it is: a bar on a terminal, lines elsewhere.
+//! Progress: a bar on a terminal, lines elsewhere.
 
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
-/// Between lines, where there is no terminal; and between looks at the rate, where there is one. How often the bar itself
-/// is drawn, indicatif sees to.
+/// The time between lines without a terminal, and between updates of the rate with a terminal. indicatif decides how
+/// often to draw the bar.
 const LINES: Duration = Duration::from_secs(5);
 const RATES: Duration = Duration::from_millis(200);
 
@@ -13,20 +13,20 @@ pub struct Progress {
     what: &'static str,
     total: u64,
     begun: Instant,
-    /// Where this run began, and when: what was done before it says nothing of its speed.
+    /// The position and the time at which this run began: earlier runs tell nothing about its speed.
     from: Option<(u64, Instant)>,
     said: Option<Instant>,
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
-    /// Of something that has an end.
+    /// Progress with a known end.
     pub fn bar(what: &'static str, total: u64) -> Self {
         let template = "{prefix:9} {wide_bar} {percent:>3} %  {msg}  ETA {eta}";
         Self::new(what, total, || ProgressBar::new(total).with_style(style(template)))
     }
 
-    /// Of something short.
+    /// Progress of a short step.
     pub fn spinner(what: &'static str) -> Self {
         Self::new(what, 0, || {
             let spinner = ProgressBar::new_spinner().with_style(style("{prefix:9} {spinner}"));
@@ -43,7 +43,7 @@ impl Progress {
         Self { what, total, begun: Instant::now(), from: None, said: None, bar }
     }
 
-    /// Of which so much was done before. Without this, it is what the first `at` says.
+    /// Sets how much earlier runs have done. Without this call, the first `at` sets it.
     pub fn starting_at(mut self, position: u64) -> Self {
         self.start(position);
         self
@@ -57,7 +57,7 @@ impl Progress {
         *self.from.insert((position, Instant::now()))
     }
 
-    /// `position` of the total; `messages` and `bytes` that this run has done.
+    /// `position` of the total; `messages` and `bytes` of this run.
     pub fn at(&mut self, position: u64, messages: u64, bytes: u64) {
         let (from, since) = match self.from {
             Some(from) => from,
@@ -106,7 +106,7 @@ fn rate(messages: u64, bytes: u64, seconds: f64) -> String {
     rate
 }
 
-/// How long the rest takes, if so much of the whole took so long.
+/// How long the rest takes, if this part of the whole took this long.
 fn left(done: u64, whole: u64, seconds: f64) -> Duration {
     let share = done as f64 / whole.max(1) as f64;
     Duration::from_secs_f64((seconds / share.max(0.001) - seconds).max(0.0))

@@ -1,4 +1,4 @@
-//! A file that names each message that was not loaded, and why.
+//! A file that names each message that was not loaded, and the reason.
 
 use anyhow::{Context, Result};
 use std::fs::{self, File};

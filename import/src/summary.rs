@@ -1,4 +1,4 @@
-//! What an import did, in figures, for whoever ran it.
+//! The figures of an import, for its user.
 
 use crate::mail::Unusable;
 use std::collections::BTreeMap;
@@ -8,12 +8,12 @@ use std::time::Instant;
 
 pub struct Summary {
     begun: Instant,
-    /// Messages that earlier, interrupted runs had taken from the source.
+    /// Messages that earlier, interrupted runs took from the source.
     before: u64,
     /// Messages and bytes that this run took from the source.
     pub read: u64,
     pub bytes: u64,
-    /// By this import, in all its runs.
+    /// The counts of this import, in all its runs.
     pub loaded: u64,
     pub elsewhere: u64,
     pub inboxes: u64,
@@ -74,7 +74,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// In KiB, where the system tells.
+/// In KiB, if the system tells it.
 fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

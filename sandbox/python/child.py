@@ -1,4 +1,4 @@
-"""One call, in a process of its own: takes its place behind the wall, runs the code, reports, and is gone."""
+"""One call, in a process of its own: the child locks itself in, runs the code, reports the outcome, and ends."""
 
 import codecs
 import io
@@ -11,10 +11,10 @@ import lockdown
 import report
 
 STDOUT, STDERR, RESULT = 1, 2, 3
-NO_WALL = 70  # The exit status that says that the code was not run.
-BALLAST_BYTES = 2 << 20  # What is freed when memory ran out, so that this can be told.
+NO_WALL = 70  # The exit status for code that was not run.
+BALLAST_BYTES = 2 << 20  # Freed when memory has run out, so that the error can be reported.
 
-# Those that documents come in, less the large ones of East Asia: they would double the time that a start takes.
+# The usual encodings of documents, without the large ones of East Asia, which would double the start-up time.
 ENCODINGS = (
     *("ascii", "idna", "punycode", "raw-unicode-escape", "utf-7", "utf-8-sig", "utf-16", "utf-32"),
     *("base64", "hex", "quopri", "rot13"),
@@ -23,7 +23,7 @@ ENCODINGS = (
     *("koi8-r", "koi8-u", "mac-roman"),
 )
 
-# Of what the allowed modules do, that which makes them import others.
+# Uses the features of the allowed modules that import other modules.
 REHEARSAL = """
 import json, re, typing
 
@@ -47,14 +47,14 @@ re.sub(r"(?P<a>\\w)+", r"\\g<a>", "abc", flags=re.IGNORECASE)
 
 
 def warm_up():
-    """Does once, in the zygote, what every call would else do for itself, or could not do behind the wall: load files."""
+    """Loads files once, in the zygote. A call that is locked in can no longer load them."""
     sys.stdin = io.StringIO()
     sys.stdout, sys.stderr = _streams[:] = _text(STDOUT), _text(STDERR)
     for name in ("__future__", "_pylong", "unicodedata"):
         try:
             __import__(name)
         except ImportError:
-            pass  # Not in every version.
+            pass  # Not every version of Python has it.
     for name in ENCODINGS:
         codecs.lookup(name)
     guest.run(json.loads(json.dumps({"code": REHEARSAL, "function": "f", "arguments": {}})))
@@ -65,21 +65,21 @@ def warm_up():
 
 
 def run(parent, limits, descriptors, filter_program):
-    """Does not return."""
+    """Runs the call. This function does not return."""
     try:
         lockdown.die_with_parent()
         if os.getppid() != parent:
             os._exit(NO_WALL)
         source = _take(descriptors)
         address_space, cpu_seconds = limits
-        ballast = [bytes(BALLAST_BYTES)]  # Not a bytearray, which would be written to.
+        ballast = [bytes(BALLAST_BYTES)]  # Not a bytearray, which Python would fill, and so occupy.
         lockdown.enter(filter_program, address_space + BALLAST_BYTES, cpu_seconds)
     except BaseException:
         os._exit(NO_WALL)
     status = 1
     try:
         status = _answer(source, ballast)
-    finally:  # Whatever got out of there is of no interest to anybody.
+    finally:  # No exception may leave this function.
         os._exit(status)
 
 
@@ -99,12 +99,12 @@ def _answer(source, ballast):
     try:
         _write(frame)
     except OSError:
-        pass  # The code has closed the pipe: the supervisor says what that means.
+        pass  # The code has closed the pipe: the supervisor reports this case.
     return status
 
 
 def _take(descriptors):
-    """Reads the request, and leaves of all descriptors only the three pipes."""
+    """Reads the request, and closes all descriptors except the three pipes."""
     request, *pipes = descriptors
     source = os.pread(request, os.fstat(request).st_size, 0)
     for pipe, place in zip(pipes, (STDOUT, STDERR, RESULT)):
@@ -115,12 +115,12 @@ def _take(descriptors):
 
 
 def _text(descriptor):
-    """By the line, so that code that is stopped has said what it had to say until then."""
+    """Streams that are flushed after each line, so that the output of killed code is complete up to then."""
     raw = io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False))
     return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", newline="\n", line_buffering=True)
 
 
-_streams = []  # Ours. The code may have put others in their place.
+_streams = []  # The original streams. The code may have replaced sys.stdout and sys.stderr.
 
 
 def _flush():
@@ -128,7 +128,7 @@ def _flush():
         try:
             stream.flush()
         except BaseException:
-            pass  # Whatever it is that the code has put there.
+            pass  # The code may have replaced the stream by any object.
 
 
 def _write(frame):

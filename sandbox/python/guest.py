@@ -1,4 +1,4 @@
-"""What the code sees. All of it is for friendliness: nothing here keeps anybody in."""
+"""The environment that the code sees. It only makes errors helpful: nothing here protects anything."""
 
 import builtins
 import io
@@ -10,7 +10,7 @@ ALLOWED = ("json", "re", "typing")
 
 
 def run(request):
-    """Runs the code, and answers what its function returned, if one is to be called."""
+    """Runs the code, and returns the value of its function, if the request names a function."""
     names = {"__name__": "__main__", "__builtins__": _builtins}
     exec(_compile(request["code"]), names)
     wanted = request.get("function")
@@ -28,7 +28,7 @@ def _compile(code):
         return compile(code, report.FILENAME, "exec", dont_inherit=True)
     except MemoryError:
         raise
-    except Exception as error:  # Also of another kind than SyntaxError: for NUL, surrogates, too deep nesting.
+    except Exception as error:  # Not only SyntaxError: NUL, surrogates and deep nesting raise other errors.
         raise report.BadSource from error
 
 
@@ -43,15 +43,15 @@ def _open(*_arguments, **_options):
 
 
 def _print(*values, file=None, flush=False, **options):
-    """Says it at once, half a line too: the code may be stopped before the other half."""
+    """Prints at once, even half a line, because the code may be killed before the other half."""
     flush = flush or isinstance(sys.stdout if file is None else file, io.TextIOWrapper)
     builtins.print(*values, file=file, flush=flush, **options)
 
 
 _print.__name__ = _print.__qualname__ = "print"
 
-# The code's own, made once: a call has a copy of all memory anyway. Modules keep the real ones, and so can go on
-# importing what they need.
+# The code's own builtins, made once: each call has a copy of all memory anyway. Modules keep the real builtins, so that
+# they can still import other modules.
 _builtins = {
     **vars(builtins),
     "__import__": _import,

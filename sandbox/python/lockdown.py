@@ -1,4 +1,4 @@
-"""The wall. After `enter`, a process has memory, three pipes and a clock, whatever becomes of its Python."""
+"""The protection. After `enter`, a process has memory, three pipes and a clock, even if an attacker controls Python."""
 
 import ctypes
 import os
@@ -21,7 +21,7 @@ class _Program(ctypes.Structure):
 
 
 def program(instructions):
-    """A seccomp filter as the kernel takes it, of its instructions of 8 bytes each."""
+    """A seccomp filter in the kernel's format, made of its instructions of 8 bytes each."""
     return _Program(len(instructions) // 8, instructions)
 
 
@@ -30,14 +30,14 @@ def die_with_parent():
 
 
 def hide():
-    """No core dumps, which the system may hand to a program of its own, and no look by others of the same user."""
+    """No core dumps, which the system may pass to a program, and no inspection by other processes of the same user."""
     _call(PR_SET_DUMPABLE, 0, None)
 
 
 def enter(filter_program, address_space, cpu_seconds):
-    """Anything that fails here is raised: no code may run outside of the wall."""
+    """Every failure is raised, because no code may run without the protection."""
     _limit(resource.RLIMIT_AS, address_space)
-    # The supervisor holds the clock. This is for the case that it cannot: a signal, then one that cannot be blocked.
+    # The supervisor enforces the timeout. If it cannot, this limit sends a signal, and then one that cannot be blocked.
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
     _limit(resource.RLIMIT_NOFILE, 8)
     for nothing in (

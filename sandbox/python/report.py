@@ -1,36 +1,36 @@
-"""What the child says of its call, as one JSON text on the result pipe."""
+"""The child's report about its call, as one JSON text on the result pipe."""
 
 import io
 import json
 import linecache
 import traceback
 
-FILENAME = "main.py"  # What the code is called in tracebacks.
+FILENAME = "main.py"  # The name of the code in tracebacks.
 MAX_RESULT_BYTES = 1 << 20
 MAX_ERROR_CHARACTERS = 16_000
 NO_MEMORY = b'{"kind":"memory","error":"MemoryError: the code needs more memory than it may have"}'
 
-_name_of = vars(type)["__name__"].__get__  # Not what a class may say of itself.
+_name_of = vars(type)["__name__"].__get__  # A class may lie about its own __name__.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class BadSource(Exception):
-    """The code could not be compiled, for a reason that is its cause."""
+    """The code could not be compiled. The cause of this exception is the reason."""
 
 
 class BadResult(Exception):
-    """What a function returned cannot be passed on, for a reason that is its text."""
+    """The value of a function is not valid JSON. The text of this exception is the reason."""
 
 
 class _Source(str):
-    """The code, with the lines that Python counts: there are other characters that end one for `str`."""
+    """The code, split into lines as Python counts them; `str.splitlines` knows other line ends as well."""
 
     def splitlines(self):
         return [line.rstrip("\n") for line in io.StringIO(self, newline=None)]
 
 
 def remember(code):
-    """Lets warnings and tracebacks show the code's lines. They are made when somebody asks for them."""
+    """Lets warnings and tracebacks show the code's lines. The lines are made on demand."""
     linecache.cache[FILENAME] = (lambda: _Source(code),)
 
 
@@ -52,7 +52,7 @@ def succeeded(result):
 
 
 def left(error, in_function):
-    """The code wanted to stop. What it says may be an object of its own, that fails when it is looked at."""
+    """The code raised SystemExit. Its argument may be an object of the code that fails when it is read."""
     try:
         status = int(error.code) if isinstance(error.code, int) else int(error.code is not None)
         if status == 0 and not in_function:
@@ -63,7 +63,7 @@ def left(error, in_function):
 
 
 def failed(error, code):
-    """The code failed. While memory is short, less and less is said."""
+    """The code failed. If memory is short, the report becomes shorter and shorter."""
     try:
         return _describe(error, code), 1
     except BaseException:
@@ -80,16 +80,16 @@ def _describe(error, code):
 
 
 def _told(error, code):
-    """The traceback as Python prints it, less all lines that are not of the code itself."""
+    """The traceback as Python prints it, without the lines that are not the code's own."""
     remember(code)
     told = traceback.TracebackException.from_exception(error, limit=_bound(error), compact=True)
     _keep_own(told)
-    # Running out of memory tends to happen again while it is handled, which says nothing.
+    # Memory often runs out again while the error is handled; such a second error tells nothing.
     return "".join(told.format(chain=not isinstance(error, MemoryError))).strip("\n")
 
 
 def _bound(error):
-    """None, or for a traceback that it would take too long to tell, how much of its end is told."""
+    """None; or, for a traceback that would take too long to print, the number of its last entries to print."""
     at, depth = error.__traceback__, 0
     while at:
         at, depth = at.tb_next, depth + 1

@@ -1,7 +1,7 @@
 """The warm interpreter that every call is forked from.
 
-It never sees what a call is about: it takes descriptors, forks, says who was born and who has died. What it says and
-is told is described in src/zygote/wire.rs; anything else that it is told ends it, and all its children with it.
+The zygote never sees the code of a call: it takes descriptors, forks, and reports the starts and ends of children.
+src/zygote/wire.rs describes its messages. Any other message ends the zygote, and all its children with it.
 """
 
 import _signal
@@ -15,23 +15,23 @@ import child
 import lockdown
 
 CONTROL = 0  # The socket to the supervisor.
-DESCRIPTORS = 4  # That come with a call: its request, and the pipes for stdout, stderr and the result.
+DESCRIPTORS = 4  # Of a call: its request, and the pipes for stdout, stderr and the result.
 CALL_BYTES = 21
 MOST_DESCRIPTORS = 1 << 16
 WORD = 4
 
 
 def main():
-    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # For us and our children: it is the supervisor's to heed.
-    os.closerange(3, MOST_DESCRIPTORS)  # Whoever started the server may have left some open.
-    os.environ.clear()  # Python itself adds to the empty one that it was given.
+    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # In the zygote and its children: the supervisor handles it.
+    os.closerange(3, MOST_DESCRIPTORS)  # The process that started the server may have left some open.
+    os.environ.clear()  # The zygote got an empty environment, but Python adds to it.
     control = _socket.socket(fileno=CONTROL)
     filter_program = lockdown.program(control.recv(1 << 16))
     lockdown.die_with_parent()
     lockdown.hide()
     child.warm_up()
     gc.collect()
-    gc.freeze()  # So that a child's collector does not touch, and thereby copy, what it shares with us.
+    gc.freeze()  # So that a child's collector does not write to, and thereby copy, shared memory.
     control.send(b"H" + sys.version.split()[0].encode())
     serve(control, filter_program)
 
@@ -60,10 +60,10 @@ def serve(control, filter_program):
 
 
 def receive(control):
-    """The next call: its id, its limits and its descriptors."""
+    """Reads the next call: its id, its limits and its descriptors."""
     message, ancillary, flags, _ = control.recvmsg(CALL_BYTES + 1, _socket.CMSG_SPACE(DESCRIPTORS * WORD))
     if not message:
-        os._exit(0)  # The supervisor is gone, or wants us gone.
+        os._exit(0)  # The supervisor is gone, or dismisses the zygote.
     rights = b"".join(data for level, kind, data in ancillary if (level, kind) == (_socket.SOL_SOCKET, _socket.SCM_RIGHTS))
     descriptors = [int.from_bytes(rights[at : at + WORD], sys.byteorder) for at in range(0, len(rights), WORD)]
     known = len(message) == CALL_BYTES and message[:1] == b"R" and len(descriptors) == DESCRIPTORS
@@ -73,7 +73,7 @@ def receive(control):
 
 
 def born(limits, descriptors, filter_program):
-    """A child's process id and pidfd, or none if the system gives none: that is no reason for the others to go."""
+    """Returns a child's process id and pidfd, or none if the system has no process to give; other children go on."""
     try:
         pid = fork(limits, descriptors, filter_program)
     except OSError:

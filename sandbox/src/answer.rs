@@ -1,5 +1,5 @@
-//! What is answered of a call that was made. The clock, the kill and the exit are the supervisor's own knowledge; what
-//! the child says of itself is taken as data that may be forged, and can only ever be about itself.
+//! The response to a call that was run. The supervisor itself knows the time, the kill and the exit status. The child's
+//! own report is data that may be forged, and can only be about the child itself.
 
 use crate::json;
 use crate::limits::Limits;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::time::Duration;
 
-/// The longest result, with what is around it.
+/// The longest result, including the JSON around it.
 pub const MAX_FRAME_BYTES: usize = (1 << 20) + (64 << 10);
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
@@ -31,7 +31,7 @@ pub struct Answer {
     pub stdout: String,
     pub stderr: String,
     pub result: Option<Box<RawValue>>,
-    /// The exit status, or the signal that ended it, as a negative number.
+    /// The exit status, or the signal that ended the child, as a negative number.
     pub exit: Option<i32>,
     pub truncated: Truncated,
     pub duration_ms: u64,
@@ -43,19 +43,19 @@ pub struct Truncated {
     pub stderr: bool,
 }
 
-/// Why we ended it, if we did.
+/// Why the supervisor ended the child, if it did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stopped {
     TimedOut,
     Flooded,
-    /// Nobody waits for the answer any more.
+    /// The client no longer waits for the response.
     Abandoned,
 }
 
-/// All that is known of a call that is over.
+/// Everything that is known about a finished call.
 pub struct Ended {
     pub stopped: Option<Stopped>,
-    /// None if the zygote died, and the child with it.
+    /// `None` if the zygote died, and the child with it.
     pub exit: Option<i32>,
     pub stdout: Captured,
     pub stderr: Captured,
@@ -63,7 +63,7 @@ pub struct Ended {
     pub duration: Duration,
 }
 
-/// What the child says on its result pipe.
+/// The child's report on its result pipe.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Frame {
@@ -95,7 +95,7 @@ impl Answer {
     }
 }
 
-/// The result, or what went wrong.
+/// The result, or the error.
 fn verdict(ended: &Ended, limits: Limits) -> Result<Option<Box<RawValue>>, (ErrorKind, String)> {
     let killed = |why: String| Err((ErrorKind::Killed, why));
     let late = || Err((ErrorKind::Timeout, format!("Timed out after {} s", limits.timeout.as_secs_f64())));
@@ -124,7 +124,7 @@ fn verdict(ended: &Ended, limits: Limits) -> Result<Option<Box<RawValue>>, (Erro
         (Some(ErrorKind::Memory), Some(error), None) => {
             Err((ErrorKind::Memory, format!("{}\n(the limit is {} MB)", cut(error), limits.memory_bytes >> 20)))
         }
-        // These are not the child's to claim.
+        // The child may not report these kinds itself.
         (Some(ErrorKind::Timeout | ErrorKind::Killed), ..) => killed("Killed: it ended without a result".into()),
         (Some(kind), Some(error), None) => Err((kind, cut(error))),
         _ => killed("Killed: it ended without a result".into()),
@@ -218,7 +218,7 @@ mod tests {
         }
     }
 
-    /// Mutations of good frames, from a fixed seed: whatever the child says, the answer is JSON that can be read back.
+    /// Mutations of good frames, from a fixed seed: whatever the child reports, the response is readable JSON.
     #[test]
     fn any_frame_gives_an_answer() {
         let seeds = [r#"{"result":{"a":[1,2.5,"\u00e9"]}}"#, r#"{"kind":"exception","error":"Value\nError"}"#];

@@ -1,13 +1,13 @@
-//! Reading a request's body, with a bound and a deadline.
+//! Reads a request's body, with a size limit and a timeout.
 
 use axum::body::Body;
 use http_body_util::BodyExt;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// A request with code of the greatest length, and arguments of some megabytes.
+/// Enough for code of the greatest length, and for some megabytes of arguments.
 pub const MAX_BYTES: usize = 4 << 20;
-/// So much is still read of a longer one: a client that cannot finish sending may not see the answer.
+/// This much of a longer body is still read, because a client that cannot finish sending may not see the response.
 const DRAINED_BYTES: usize = 32 << 20;
 const WITHIN: Duration = Duration::from_secs(5);
 
@@ -21,7 +21,7 @@ pub async fn read(body: Body) -> Result<Vec<u8>, BadBody> {
     timeout(WITHIN, collect(body)).await.unwrap_or(Err(BadBody::Broken))
 }
 
-/// Of a request that is refused anyway.
+/// Discards the body of a request that is refused anyway.
 pub async fn skip(body: Body) {
     let _ = timeout(WITHIN, drain(body, 0)).await;
 }
@@ -41,7 +41,7 @@ async fn collect(mut body: Body) -> Result<Vec<u8>, BadBody> {
     Ok(bytes)
 }
 
-/// Counts what comes, and keeps nothing of it.
+/// Counts the bytes, and keeps none.
 async fn drain(mut body: Body, mut seen: usize) {
     while seen <= DRAINED_BYTES {
         match body.frame().await {

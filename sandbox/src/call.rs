@@ -15,12 +15,12 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-/// For what takes no time once a child is dead.
+/// The timeout for steps that take no time once a child is dead.
 const AFTERWARDS: Duration = Duration::from_secs(2);
 
 /// Why no code was run.
 pub enum NotRun {
-    /// The zygote is of no use any more. Once it is gone, it may work with another one.
+    /// The zygote is no longer usable. After its end, a retry with another zygote may work.
     Zygote(Error),
     Here(Error),
 }
@@ -58,7 +58,7 @@ pub async fn run(
     let sent = [sealed(&request.task)?, stdout.1, stderr.1, frame.1];
     let descriptors = sent.each_ref().map(AsFd::as_fd);
     let mut child = zygote.fork(request.limits, descriptors).await?;
-    // With our copies gone, the pipes end when the child does.
+    // The supervisor drops its copies, so that the pipes end when the child ends.
     drop(sent);
     let begun = Instant::now();
     let flooded = Notify::new();
@@ -88,7 +88,7 @@ pub async fn run(
             ended = &mut ending => (timeout(AFTERWARDS, reading).await.ok(), ended),
         }
     };
-    // The code was run, whatever could be read of it.
+    // The code was run, even if its output could not be read.
     let (stdout, stderr, frame) = read.unwrap_or_else(|| (Captured::lost(), Captured::lost(), Captured::lost()));
     Ok(Answer::of(Ended { stopped, exit, stdout, stderr, frame, duration }, request.limits))
 }
@@ -103,7 +103,7 @@ fn pipe() -> Result<(Receiver, OwnedFd)> {
     Ok((Receiver::from_owned_fd(read)?, write))
 }
 
-/// The task as a file in memory that nobody can change any more.
+/// The task as a sealed file in memory, which no process can change.
 fn sealed(task: &[u8]) -> Result<OwnedFd> {
     let mut file = File::from(memfd_create("task", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?);
     file.write_all(task)?;

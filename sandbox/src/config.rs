@@ -9,19 +9,19 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     pub listen: SocketAddr,
-    /// The interpreter; without it, the usual places are tried.
+    /// The interpreter. If it is not set, the usual paths are tried.
     pub python: Option<PathBuf>,
     /// How many calls run at once.
     pub slots: usize,
-    /// The most that a call may take; it may ask for less.
+    /// The upper limits of a call; a request may ask for less.
     pub timeout: Duration,
     pub memory_mb: u64,
-    /// Whom Python runs as, where we are root.
+    /// The user that Python runs as, if the server runs as root.
     pub user: u32,
     /// When a zygote is replaced.
     pub recycle_calls: u64,
     pub recycle_after: Duration,
-    /// Layers that can be left out, to see that the others hold without them.
+    /// Layers that can be turned off, to test the other layers alone.
     pub landlock: bool,
     pub namespaces: bool,
 }
@@ -86,7 +86,7 @@ impl Config {
     }
 }
 
-/// Two at least: one endless call must not keep everybody waiting.
+/// At least two, so that one endless call does not keep all other calls waiting.
 fn usual_slots(processors: usize) -> usize {
     processors.clamp(2, MOST_SLOTS)
 }

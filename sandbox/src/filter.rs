@@ -1,5 +1,5 @@
-//! The system calls that are left to a call's process: those of a computation with three open pipes. All others fail
-//! with EPERM, which Python turns into an exception; those of another architecture kill.
+//! The system calls that a call's process may use: enough for a computation with three open pipes. All other system
+//! calls fail with EPERM, which Python turns into an exception. System calls of another architecture kill the process.
 
 use nix::libc;
 use seccompiler::{
@@ -33,20 +33,22 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_writev,
 ];
 
-/// Allowed if one of an argument's conditions holds: the call, the argument, the conditions.
+/// A system call that is allowed if one of the conditions on an argument holds: the system call, the argument, the
+/// conditions.
 type Conditional = (libc::c_long, u8, &'static [(SeccompCmpOp, u64)]);
 
 const ALLOWED_IF: &[Conditional] = &[
-    // Memory may be had, but not made executable.
+    // Memory may be allocated, but not made executable.
     (libc::SYS_mmap, 2, &[(NOT_EXECUTABLE, 0)]),
     (libc::SYS_mprotect, 2, &[(NOT_EXECUTABLE, 0)]),
-    // And given back. The other advice is for files, or for sharing pages with others.
+    // Memory may be freed. The other kinds of advice are for files, or for sharing pages with other processes.
     (
         libc::SYS_madvise,
         2,
         &[(SeccompCmpOp::Eq, libc::MADV_DONTNEED as u64), (SeccompCmpOp::Eq, libc::MADV_FREE as u64)],
     ),
-    // Locks: waiting and waking, without the kinds that inherit priorities, which were holes more than once.
+    // Locks may wait and wake. The kinds that inherit priorities are left out, because they have had several
+    // vulnerabilities.
     (
         libc::SYS_futex,
         1,
@@ -57,18 +59,19 @@ const ALLOWED_IF: &[Conditional] = &[
             (FUTEX_OPERATION, libc::FUTEX_WAKE_BITSET as u64),
         ],
     ),
-    // Clocks of everybody's. Those of single processes, also others', have numbers that are negative, or large here.
+    // The system's clocks. The clocks of single processes, including other processes, have negative numbers, which are
+    // large here.
     (libc::SYS_clock_gettime, 0, &[(SeccompCmpOp::Le, libc::CLOCK_TAI as u64)]),
     (libc::SYS_clock_getres, 0, &[(SeccompCmpOp::Le, libc::CLOCK_TAI as u64)]),
     (libc::SYS_clock_nanosleep, 0, &[(SeccompCmpOp::Le, libc::CLOCK_TAI as u64)]),
 ];
 
 const NOT_EXECUTABLE: SeccompCmpOp = SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64);
-/// Less the flags that say whose lock it is, and by which clock.
+/// Ignores the flags for private locks and for the choice of a clock.
 const FUTEX_OPERATION: SeccompCmpOp =
     SeccompCmpOp::MaskedEq(!((libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) as u32) as u64);
 
-/// The filter as the kernel takes it: 8 bytes for each instruction.
+/// The filter in the kernel's format: 8 bytes for each instruction.
 pub fn bytes() -> Result<Vec<u8>> {
     let program = compile().map_err(|cause| Error::other(format!("the seccomp filter cannot be built: {cause}")))?;
     let mut bytes = Vec::with_capacity(program.len() * 8);
@@ -85,7 +88,7 @@ fn compile() -> std::result::Result<BpfProgram, BackendError> {
     for &(call, argument, conditions) in ALLOWED_IF {
         let of_call = rules.entry(call).or_default();
         for (comparison, value) in conditions {
-            // Arguments of all these are 32 bits wide; the kernel does not look at what is above.
+            // All these arguments have 32 bits; the kernel ignores the upper bits.
             let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, comparison.clone(), *value)?;
             of_call.push(SeccompRule::new(vec![condition])?);
         }

@@ -1,9 +1,9 @@
-//! Noise for tests, the same in every run.
+//! Random input for tests, the same in every run.
 
-/// What parsers stumble over.
+/// Bytes that often break parsers.
 const TELLING: &[u8] = b"{}[]\",:\\u0-e.x\0\xff";
 
-/// Good enough to fuzz with, and the same in every run.
+/// A random number generator that is good enough for fuzzing, and the same in every run.
 pub struct Random(pub u64);
 
 impl Random {

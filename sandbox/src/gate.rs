@@ -1,30 +1,31 @@
-//! How many calls are let in: some run, a few more wait for a short time, and the rest is told to come again.
+//! The queue of calls: some calls run, a few more wait for a short time, and the rest is refused with the advice to
+//! retry.
 
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// How many wait, for each that runs.
+/// How many calls may wait for each slot.
 const QUEUE_PER_SLOT: usize = 8;
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
 pub struct Gate {
     slots: Arc<Semaphore>,
-    /// One for each call that runs or waits.
+    /// One permit for each call that runs or waits.
     tickets: Arc<Semaphore>,
     size: usize,
 }
 
-/// There is no room.
+/// The queue is full.
 #[derive(Debug)]
 pub struct Full;
 
-/// The right to wait. Taken before a body is read, so that bodies in memory are as few as calls.
+/// The permit to wait. A request takes it before its body is read, so that memory never holds more bodies than calls.
 #[expect(dead_code, reason = "held for its drop")]
 pub struct Ticket(OwnedSemaphorePermit);
 
-/// The right to run, held until the child is dead.
+/// The permit to run, held until the child is dead.
 #[expect(dead_code, reason = "held for its drop")]
 pub struct Slot(OwnedSemaphorePermit, Ticket);
 

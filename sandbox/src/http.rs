@@ -1,4 +1,4 @@
-//! The two routes, and what is refused.
+//! The two routes, and their refusals.
 
 use crate::answer::Answer;
 use crate::body::{self, BadBody, MAX_BYTES};
@@ -23,7 +23,7 @@ pub struct App {
     pub zygotes: Arc<Zygotes>,
     pub gate: Gate,
     pub limits: Limits,
-    /// How many were run.
+    /// How many calls were run.
     pub calls: AtomicU64,
 }
 
@@ -36,7 +36,8 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// Which layers are on, and how busy it is. Layers that are always on, or it would not have started, are told too.
+/// Tells which layers are on, and how busy the server is. The layers without which the server does not start are listed
+/// too.
 async fn health(State(app): State<Arc<App>>) -> Response {
     let Some(zygote) = app.zygotes.current() else {
         return Refusal::Unavailable("Python is being started".into()).into_response();
@@ -76,7 +77,7 @@ async fn health(State(app): State<Arc<App>>) -> Response {
 }
 
 async fn run(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Result<Response, Refusal> {
-    // Browsers send this type only where they are allowed to: no web page can use a sandbox on somebody's own machine.
+    // A browser sends this type only with permission, so that no web page can use a sandbox on a developer's machine.
     if !is_json(&headers) {
         body::skip(body).await;
         return Err(Refusal::MediaType);
@@ -90,7 +91,8 @@ async fn run(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Res
     drop(body);
     let slot = app.gate.slot(ticket).await?;
     let (answer, answered) = oneshot::channel();
-    // A task of its own, for if our client goes away, we are dropped, and the child must still be killed and buried.
+    // The call runs in a task of its own: if the client disconnects, this function is dropped, but the child must still
+    // be killed and reaped.
     tokio::spawn(carry_out(app, slot, request, answer));
     match answered.await {
         Ok(Ok(answer)) => Ok(json_response(StatusCode::OK, &answer)),
@@ -105,7 +107,7 @@ async fn carry_out(app: Arc<App>, slot: Slot, request: Request, mut answer: ones
     if ended.is_ok() {
         app.calls.fetch_add(1, Ordering::Relaxed);
     }
-    // Fails if nobody waits for it.
+    // Sending fails if the client no longer waits.
     let _ = answer.send(ended);
 }
 

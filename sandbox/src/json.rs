@@ -1,12 +1,13 @@
-//! JSON that is passed on as it came: checked to be such as every reader takes, but not turned into values, which
-//! would cost memory, and large numbers their last digits.
+//! JSON that is passed on unchanged. It is checked to be JSON that every reader accepts, but it is not parsed into
+//! values: values would cost memory, and large numbers would lose digits.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// Whether it is good. A `RawValue` alone may still hold half a surrogate pair, a number beyond all floats, or be nested without end.
-/// It will be read as a part of something: of our answer, and of what others make of that.
+/// Checks the JSON. A `RawValue` alone may still hold half a surrogate pair, a number beyond all floats, or endless
+/// nesting. The check adds some nesting, because readers will meet the value inside our response, and inside their own
+/// documents.
 pub fn check(value: &RawValue) -> serde_json::Result<()> {
     serde_json::from_str::<Checked>(&format!("[[[[{}]]]]", value.get())).map(|_| ())
 }

@@ -1,5 +1,5 @@
-//! The keeper: holds the port, so that nobody is turned away, and starts the supervisor anew if it ends. It does so
-//! little that there is little in it to go wrong.
+//! The keeper holds the port, so that no client is refused, and restarts the supervisor if it ends. The keeper does
+//! little, so little can go wrong in it.
 
 use crate::config::Config;
 use crate::log::say;
@@ -14,10 +14,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The first argument, that makes the binary a supervisor.
+/// The first argument that makes the binary a supervisor.
 pub const SERVE: &str = "serve";
 
-/// One that dies sooner than this is given a moment.
+/// A supervisor that dies sooner than this is restarted only after a pause.
 const SOON: Duration = Duration::from_secs(1);
 
 pub fn main(config: &Config, arguments: &[String]) -> Result<()> {
@@ -33,9 +33,10 @@ pub fn main(config: &Config, arguments: &[String]) -> Result<()> {
         let ended = attend(&supervisor, &signals, &mut stopping)?;
         has_served |= said_that_it_serves(&mut supervisor);
         match ended {
-            // It was told to.
+            // The supervisor was told to stop.
             WaitStatus::Exited(_, 0) => return Ok(()),
-            // It cannot work here. Where one could, this will pass.
+            // The supervisor cannot work here. If an earlier supervisor has worked, the trouble will pass, and the loop
+            // continues.
             WaitStatus::Exited(_, status) if stopping || !has_served => {
                 return Err(Error::other(format!("the server ended with status {status}")));
             }
@@ -53,18 +54,19 @@ fn serve(listener: &TcpListener, arguments: &[String]) -> Result<Child> {
     Command::new("/proc/self/exe").arg(SERVE).args(arguments).stdin(listener).stdout(Stdio::piped()).spawn()
 }
 
-/// Of one that is dead, which alone had the other end of the pipe: see `serve::tell_keeper`.
+/// Tells whether a dead supervisor had reported that it serves. Only the supervisor had the other end of the pipe: see
+/// `serve::tell_keeper`.
 fn said_that_it_serves(supervisor: &mut Child) -> bool {
     supervisor.stdout.take().is_some_and(|mut said| said.read(&mut [0]).is_ok_and(|read| read > 0))
 }
 
-/// Passes signals on, and buries, until the supervisor is dead.
+/// Passes signals on, and reaps processes, until the supervisor is dead.
 fn attend(supervisor: &Child, signals: &SigSet, stopping: &mut bool) -> Result<WaitStatus> {
     let pid = Pid::from_raw(i32::try_from(supervisor.id()).map_err(Error::other)?);
     loop {
         match signals.wait()? {
             Signal::SIGCHLD => {
-                // Also others', where we are the first process of a container.
+                // As the first process of a container, the keeper also reaps other processes.
                 while let Ok(status) = waitpid(None, Some(WaitPidFlag::WNOHANG)) {
                     match status.pid() {
                         Some(dead) if dead == pid => return Ok(status),

@@ -1,4 +1,4 @@
-//! What one call may use.
+//! The limits of one call.
 
 use crate::config::Config;
 use std::time::Duration;
@@ -14,7 +14,7 @@ impl Limits {
         Self { timeout: config.timeout, memory_bytes: config.memory_mb << 20 }
     }
 
-    /// Less, where less is asked for; never more.
+    /// Lower limits, if a request asks for them; never higher ones.
     pub fn lowered(self, timeout: Option<Duration>, memory_mb: Option<u64>) -> Self {
         Self {
             timeout: timeout.map_or(self.timeout, |asked| asked.min(self.timeout)),
@@ -23,7 +23,8 @@ impl Limits {
         }
     }
 
-    /// For RLIMIT_CPU, which catches what the supervisor's clock does not: a little later than that.
+    /// For RLIMIT_CPU, a little later than the supervisor's timeout. It catches processes that the supervisor's timeout
+    /// misses.
     pub fn cpu_seconds(self) -> u32 {
         u32::try_from(self.timeout.as_secs()).unwrap_or(u32::MAX - 2) + 2
     }

@@ -1,8 +1,8 @@
-//! Runs hostile Python for Pegboard. docs/sandbox.md says what it guards against, and how.
+//! Runs hostile Python for Pegboard. docs/sandbox.md explains the threats and the protection.
 //!
-//! One binary plays three parts, each the parent of the next: the keeper holds the port and starts the supervisor anew
-//! should it die; the supervisor speaks HTTP and holds the clock; the launcher walls itself in and becomes the zygote's
-//! parent for a moment. Then come Python (`python/`): the zygote, and from it one child for each call.
+//! One binary has three roles, and each process starts the next. The keeper holds the port, and restarts the supervisor
+//! if it dies. The supervisor serves HTTP and enforces timeouts. The launcher locks itself in, starts Python and ends.
+//! Then comes Python (`python/`): the zygote, which forks one child for each call.
 
 mod answer;
 mod body;

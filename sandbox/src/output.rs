@@ -1,28 +1,29 @@
-//! What a call writes: all of it is read, so that it does not block, and the beginning is kept.
+//! The output of a call. All of it is read, so that the child does not block, and the beginning is kept.
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::Notify;
 
 /// How much of stdout and of stderr is kept.
 pub const KEPT_BYTES: usize = 64 << 10;
-/// After so much, it is a flood, and read no further.
+/// A stream that is longer than this counts as a flood, and is read no further.
 pub const FLOOD_BYTES: usize = 8 << 20;
 
 #[derive(Debug, Default, PartialEq)]
 pub struct Captured {
     pub bytes: Vec<u8>,
-    /// There was more.
+    /// Whether the stream had more bytes.
     pub cut: bool,
 }
 
 impl Captured {
-    /// All of it.
+    /// Output that is lost completely.
     pub fn lost() -> Self {
         Self { bytes: Vec::new(), cut: true }
     }
 }
 
-/// Reads to the end, or to a flood, of which `flooded` is told. What cannot be read is missing, as what is too much.
+/// Reads to the end, or to a flood, which it reports to `flooded`. Output that cannot be read counts as cut, like
+/// output that is too long.
 pub async fn capture(mut pipe: impl AsyncRead + Unpin, kept: usize, flooded: &Notify) -> Captured {
     let mut captured = Captured::default();
     let mut buffer = vec![0; 16 << 10];
@@ -47,24 +48,24 @@ pub async fn capture(mut pipe: impl AsyncRead + Unpin, kept: usize, flooded: &No
     }
 }
 
-/// As text, which is no longer than what may be kept, and whether something is missing.
+/// The output as text, not longer than the limit, and whether something is missing.
 pub fn text(captured: &Captured) -> (String, bool) {
     let mut bytes = &captured.bytes[..];
     if captured.cut {
-        // A character that the cut went through is not shown as a broken one.
+        // A character that was cut in the middle is dropped, not shown as a broken character.
         let whole =
             bytes.utf8_chunks().last().filter(|chunk| is_begun(chunk.invalid())).map(|chunk| chunk.invalid().len());
         bytes = &bytes[..bytes.len() - whole.unwrap_or(0)];
     }
     let mut text = String::from_utf8_lossy(bytes).into_owned();
-    // Each broken byte has become three.
+    // Each broken byte has become three bytes.
     let longest = text.floor_char_boundary(KEPT_BYTES);
     let cut = captured.cut || longest < text.len();
     text.truncate(longest);
     (text, cut)
 }
 
-/// Whether the bytes could be the beginning of a character.
+/// Tells whether the bytes could be the beginning of a character.
 fn is_begun(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }

@@ -1,5 +1,5 @@
-//! There is always a zygote: a new one when one dies, and now and then, since its children share its hash seed and
-//! the layout of its memory, before an attacker has learnt much of it.
+//! Keeps a zygote ready at all times. A new zygote starts when one dies, and at intervals: children share the hash seed
+//! and the memory layout of their zygote, and an attacker must not learn much about either.
 
 use crate::answer::Answer;
 use crate::call::{self, NotRun};
@@ -17,10 +17,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-/// How long a call waits for a zygote that is being started.
+/// How long a call waits for a zygote that is starting.
 const AT_HAND_WITHIN: Duration = Duration::from_secs(5);
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(500);
-/// How often a zygote is looked at, whether it is due.
+/// How often the pool checks whether its zygote must be replaced.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub struct Zygotes {
@@ -32,7 +32,7 @@ pub struct Zygotes {
 }
 
 impl Zygotes {
-    /// With a first one, that was found to be behind its wall.
+    /// Starts the pool with a first zygote, whose protection has been checked.
     pub async fn start(config: &Config) -> Result<Arc<Self>> {
         let zygotes = Arc::new(Self {
             plan: Plan::of(config)?,
@@ -55,13 +55,13 @@ impl Zygotes {
         self.started.load(Ordering::Relaxed)
     }
 
-    /// Makes the call, a second time if the zygote died before we heard that it had begun.
+    /// Makes the call. It retries once if the zygote died before it reported the start of the call.
     pub async fn call(&self, request: &Request, abandoned: impl Future<Output = ()>) -> Result<Answer> {
         tokio::pin!(abandoned);
         let zygote = self.at_hand().await?;
         match call::run(&zygote, request, &mut abandoned).await {
             Err(NotRun::Zygote(_)) => {
-                // A child that we did not hear of may have begun, and must not run beside another one.
+                // The child may have started without a report, and must not run beside its retry.
                 zygote.end().await;
                 Ok(call::run(&*self.at_hand().await?, request, abandoned).await?)
             }
@@ -86,7 +86,7 @@ impl Zygotes {
                     say("the zygote has died; starting another");
                 }
             }
-            // Until then the one before serves. It ends when its last call does.
+            // Until the new zygote is ready, the old one serves. The old zygote ends with its last call.
             let another = self.another().await;
             self.current.send_replace(Some(Arc::new(another)));
         }
@@ -114,7 +114,7 @@ impl Zygotes {
         }
     }
 
-    /// A zygote whose children were seen to be unable to do what no other layer but seccomp forbids.
+    /// Starts a zygote, and checks with a probe that only seccomp can stop that its children are locked in.
     async fn checked(&self) -> Result<Zygote> {
         const PROBE: &str = r#"{"code":"import typing\ntry:\n    typing.sys.modules['posix'].stat('/')\nexcept PermissionError as error:\n    print(error.errno)"}"#;
         let zygote = Zygote::start(&self.plan).await?;

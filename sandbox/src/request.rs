@@ -1,4 +1,4 @@
-//! What `POST /run` is asked for. Parsed strictly: what is misspelt is refused, not ignored.
+//! The body of `POST /run`. It is parsed strictly: a misspelt field is refused, not ignored.
 
 use crate::json;
 use crate::limits::Limits;
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 pub const MAX_CODE_BYTES: usize = 1 << 20;
 
-/// A call that can be made.
+/// A valid request.
 #[derive(Debug)]
 pub struct Request {
-    /// As the child reads it.
+    /// The task in the child's format.
     pub task: Vec<u8>,
     pub limits: Limits,
 }
@@ -46,7 +46,7 @@ struct FunctionCall<'a> {
 }
 
 impl Request {
-    /// The request, or what is wrong with it.
+    /// The request, or the problem in it.
     pub fn parse(body: &[u8], most: Limits) -> Result<Self, String> {
         let request: RequestIn = serde_json::from_slice(body).map_err(|cause| cause.to_string())?;
         if request.code.len() > MAX_CODE_BYTES {
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    /// Mutations of good requests, from a fixed seed: none may panic, and what is taken must be a sound task.
+    /// Mutations of good requests, from a fixed seed: none may panic, and an accepted request must be a valid task.
     #[test]
     fn any_bytes_are_either_refused_or_sound() {
         let seeds = [

@@ -1,4 +1,4 @@
-//! The supervisor: makes sure that there is a wall, and only then answers.
+//! The supervisor: first checks the protection, and only then serves.
 
 use crate::config::Config;
 use crate::gate::Gate;
@@ -20,21 +20,21 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-/// What a call may take besides its own time, when we are told to stop: to wait for a slot, to be killed.
+/// How much time a call may take besides its own when the server stops: for waiting in the queue, and for being killed.
 const BESIDES: Duration = Duration::from_secs(5);
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn run(config: Config) -> Result<()> {
-    // Inherited, for the keeper waits for its signals.
+    // The signal mask was inherited from the keeper, which blocks its signals.
     SigSet::all().thread_unblock()?;
     let told_to_stop = told_to_stop()?;
-    // Without the keeper nobody would stop us, and its successor needs the port.
+    // The supervisor dies with the keeper: nobody else would stop it, and the next keeper needs the port.
     set_pdeathsig(Signal::SIGKILL)?;
-    // Nobody who runs as the same user may look at us.
+    // Processes of the same user may not inspect the supervisor.
     set_dumpable(false)?;
-    // A launcher's child becomes ours.
+    // The supervisor becomes the parent of a launcher's child.
     set_child_subreaper(true)?;
-    // A call has some ten descriptors, and a connection one.
+    // A call has about ten descriptors, and a connection has one.
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most.min(65536), most)?;
     let zygotes = Zygotes::start(&config).await?;
@@ -55,19 +55,19 @@ pub async fn run(config: Config) -> Result<()> {
     };
     tokio::select! {
         ended = axum::serve(listener, http::router(app)).with_graceful_shutdown(told).into_future() => ended,
-        // All calls are over. Somebody keeps a connection open without a whole request.
+        // All calls are over, but a client keeps a connection open without a complete request.
         () = overdue => Ok(()),
     }
 }
 
-/// That we could begin. Our standard output is a pipe to the keeper and to nobody else, so this fails if the keeper
-/// died before its death was made ours.
+/// Reports the start to the keeper. Standard output is a pipe to the keeper alone, so this fails if the keeper died
+/// before `set_pdeathsig`.
 fn tell_keeper() -> Result<()> {
     let told = std::io::stdout().write_all(b"serving\n").and_then(|()| std::io::stdout().flush());
     told.map_err(|cause| Error::other(format!("the keeper is gone: {cause}")))
 }
 
-/// The keeper's, which came as our standard input.
+/// The keeper's listener, which is the supervisor's standard input.
 fn listener() -> Result<TcpListener> {
     let listener = std::net::TcpListener::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     listener.set_nonblocking(true)?;

@@ -1,10 +1,10 @@
-//! Runs every attack against a server that is there, in a container for one. Only if asked for by name:
+//! Runs every attack against a running server, for example in a container. It runs only if it is named:
 //!
 //! ```console
 //! $ SANDBOX_ADDRESS=127.0.0.1:8080 cargo test -p pegboard-sandbox --test there
 //! ```
 //!
-//! What is left of an attack cannot be seen from here, but by the calls that follow.
+//! From here the test cannot search for traces of an attack; it can only make calls after it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
@@ -24,8 +24,8 @@ fn every_attack_is_stopped() {
     let address = std::env::var("SANDBOX_ADDRESS").expect("SANDBOX_ADDRESS says where the server is");
     let server = Client::of(address);
     let health = server.health();
-    // As the supervisor counts, which is as calls do where they have no namespace of their own. In a container, the
-    // first process is the keeper, and stands for the supervisor.
+    // These are the supervisor's process ids, which calls share if they have no pid namespace of their own. In a
+    // container the first process is the keeper, which stands for the supervisor.
     let zygote = health["zygote"]["pid"].as_i64().unwrap().try_into().unwrap();
     let attacks = attacks(Targets { zygote, supervisor: 1 });
     let broken: Vec<String> = attacks

@@ -1,6 +1,6 @@
 // node bundle-size.mjs DIR LIMIT: prints the size of the bundle in DIR, raw and gzipped, and writes
-// it to DIR/size.json. Fails when the gzipped size is above LIMIT bytes (0: no limit).
-// Counted is what a deploy uploads: the script and the module, not the source map.
+// the size to DIR/size.json. Fails if the gzipped size is above LIMIT bytes (0: no limit).
+// The size covers the files that a deployment uploads: the script and the module, not the source map.
 
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

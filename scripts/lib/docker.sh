@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced: whether a Docker engine answers, asked of the same program that wrangler would use.
+# Sourced: tells whether a Docker engine answers. It asks the same program that wrangler would use.
 
 docker_answers() {
   local docker=${WRANGLER_DOCKER_BIN:-docker}

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by every script: where things are, how to speak, and the variables that keep the tools quiet.
+# Sourced by every script: folders, messages, and the variables that keep the tools quiet.
 
 # The root of this clone. node_modules, target, build, dist and .wrangler live under it.
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
@@ -9,15 +9,15 @@ cd "$ROOT" || exit
 # shellcheck disable=SC2034 # read by tools.sh
 CACHE="${PEGBOARD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pegboard}"
 
-# Progress goes to stderr, so that what a script prints on stdout is its result.
+# Progress goes to stderr, so that stdout holds only the result of a script.
 say() { printf '%s\n' "$*" >&2; }
 die() {
   say "error: $*"
   exit 1
 }
 
-# wrangler: no telemetry, no banner with an update check, no logs or registry of running Workers in
-# the home directory, and no attempt to fetch a sample `request.cf` from the network.
+# wrangler sends no telemetry, prints no banner with an update check, keeps no logs or registry of running Workers in the
+# home directory, and does not fetch a sample `request.cf` from the network.
 export WRANGLER_SEND_METRICS=false
 export WRANGLER_SEND_ERROR_REPORTS=false
 export WRANGLER_HIDE_BANNER=true

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# Sourced after env.sh: processes that must not outlive the script that started them.
+# Sourced after env.sh: starts processes that end with the script.
 
 # Process groups that stop_all ends, in the order in which they were started.
 GROUPS_STARTED=()
 
-# start COMMAND...: runs it in the background in a process group of its own, so that whatever it
-# starts in turn is ended with it. Sets STARTED to its process id.
+# start COMMAND...: runs the command in the background in a process group of its own, so that its child processes end with
+# it. Sets STARTED to its process id.
 start() {
-  # Job control is what gives a background command its own group.
+  # Job control gives a background command its own process group.
   set -m
   "$@" </dev/null &
   STARTED=$!
@@ -15,7 +15,7 @@ start() {
   GROUPS_STARTED+=("$STARTED")
 }
 
-# Ends every group that was started: asks first, insists after five seconds. Safe to call twice.
+# Ends every process group: with SIGTERM first, and with SIGKILL after five seconds. Safe to call twice.
 stop_all() {
   local group tries
   for group in ${GROUPS_STARTED[@]+"${GROUPS_STARTED[@]}"}; do
@@ -29,19 +29,19 @@ stop_all() {
   GROUPS_STARTED=()
 }
 
-# From here on, however the script ends, so do they.
+# From here on the process groups end with the script, however the script ends.
 stop_all_at_exit() {
   trap stop_all EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
 }
 
-# Whether something answers at URL. With Node, which is here anyway; curl may not be.
+# Tells whether a server answers at URL. Uses Node, because curl may be missing.
 answers() {
   node -e 'fetch(process.argv[1], { signal: AbortSignal.timeout(2000) }).then(() => process.exit(0), () => process.exit(1))' "$1"
 }
 
-# wait_for URL PID SECONDS: until URL answers; fails if the process ends first or time runs out.
+# wait_for URL PID SECONDS: waits until a server answers at URL; fails if the process ends first, or after SECONDS.
 wait_for() {
   local url=$1 pid=$2 deadline=$((SECONDS + $3))
   until answers "$url"; do

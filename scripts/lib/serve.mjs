@@ -1,6 +1,6 @@
 // Runs the Worker in workerd for the tests and the benchmark: `node scripts/lib/serve.mjs OPTIONS`
 //
-//   --state DIR         where D1, KV and Durable Objects persist: the same layout as wrangler's
+//   --state DIR         the folder of D1, KV and Durable Objects, in the layout of wrangler's
 //                       `--persist-to DIR`, so that `scripts/migrate-local DIR` prepares it
 //   --var NAME=VALUE    overrides one of wrangler.toml's vars, or sets a secret; repeatable
 //   --without BINDING   leaves out a D1 database of wrangler.toml; repeatable
@@ -8,23 +8,24 @@
 //                       except the Durable Objects
 //   --port PORT         a fixed port instead of a free one
 //
-// What runs is dist/, the bundle as `scripts/build` leaves it, with the bindings of wrangler.toml.
-// .dev.vars is not read and containers are off. Requests reach workerd's own socket: nothing of
-// `wrangler dev` stands in between.
+// The Worker is dist/, the bundle that `scripts/build` makes, with the bindings of wrangler.toml.
+// .dev.vars is not read, and containers are off. Requests reach workerd's own socket, without the
+// proxy of `wrangler dev`.
 //
-// Once it serves, it prints one line of JSON, {"url": "http://127.0.0.1:PORT"}, and then takes
-// commands on stdin, a JSON object a line, and answers each with a line on stdout, in order:
+// When the Worker is ready, the script prints one line of JSON, {"url": "http://127.0.0.1:PORT"}.
+// Then the script reads commands on stdin, one JSON object a line, and responds to each with a line
+// on stdout, in order:
 //
 //   {"id":1,"sql":"SELECT ?1","params":[7],"db":"DB"}      → {"id":1,"rows":[…],"meta":{…}}
 //   {"id":2,"batch":[{"sql":…,"params":[…]},…],"db":"DB"}  → {"id":2,"batch":[{"rows":…,"meta":…},…]}
 //   {"id":3,"scheduled":"*/5 * * * *"}                     → {"id":3,"outcome":"ok"}
-//   {"id":5,"object":"LIMITER","name":"…","bodies":[…]}   → {"id":5,"answers":[…]}, posted to it all at once
+//   {"id":5,"object":"LIMITER","name":"…","bodies":[…]}   → {"id":5,"answers":[…]}, all posted at once
 //   {"id":4,"restart":true}                                → {"id":4,"url":…}, the same URL as before
-//   whatever fails                                         → {"id":…,"error":"message"}
+//   a command that fails                                   → {"id":…,"error":"message"}
 //
-// "db" defaults to DB. A restart kills workerd, as a crash would, and starts it on the same state.
-// The end of stdin ends everything, so that a caller killed outright leaves nothing behind; so do
-// SIGTERM and SIGINT. What the Worker logs goes to stderr.
+// "db" defaults to DB. A restart kills workerd, as a crash would, and starts workerd with the same
+// state. The end of stdin stops everything, so that a killed caller leaves no process behind.
+// SIGTERM and SIGINT stop everything too. The Worker's log goes to stderr.
 
 import { readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -38,7 +39,7 @@ import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangle
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const HOST = "127.0.0.1";
 
-// stdout is for our answers alone. wrangler says there that it has found a .dev.vars, as it is after scripts/dev.
+// stdout is for responses only, but wrangler reports there that it found the .dev.vars of scripts/dev.
 console.log = console.info = console.error;
 
 class StderrLog extends Log {
@@ -65,7 +66,7 @@ function readArguments() {
   return { ...values, vars: Object.fromEntries(vars) };
 }
 
-/** The modules of dist/: the script first, which makes it the main one. */
+/** The modules of dist/. The first module is the main one. */
 function bundleModules() {
   const dist = join(ROOT, "dist");
   const wasm = readdirSync(dist).filter((name) => name.endsWith(".wasm"));
@@ -82,7 +83,7 @@ function miniflareOptions({ state, vars, without, worker, port }) {
   });
   const { modulesRules: _, ...options } = workerOptions;
   options.name = config.name;
-  // wrangler merges .dev.vars into these; a test must not depend on a developer's file.
+  // wrangler merges .dev.vars into the bindings, but a test must not depend on a developer's file.
   options.bindings = { ...config.vars, ...vars };
   for (const binding of without) delete options.d1Databases[binding];
   options.modulesRoot = worker === undefined ? join(ROOT, "dist") : dirname(resolve(worker));
@@ -92,7 +93,7 @@ function miniflareOptions({ state, vars, without, worker, port }) {
 
   return convertV4MiniflareOptions({
     workers: [options],
-    // Miniflare's own proxy, needed for commands only; requests go to the direct socket above.
+    // Miniflare's own proxy, for commands only. Requests go to the direct socket above.
     host: HOST,
     port: 0,
     resourcePersistencePath: join(resolve(state), "v3"),
@@ -152,7 +153,7 @@ async function main() {
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
-  // A caller that was killed no longer reads our answers either.
+  // A killed caller no longer reads responses.
   process.stdout.on("error", stop);
   process.stderr.on("error", stop);
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced after env.sh: steps with a banner and a duration each, and a summary however the script ends.
+# Sourced after env.sh: runs steps with a banner and a duration, and prints a summary however the script ends.
 
 STEP=
 SUMMARY=()

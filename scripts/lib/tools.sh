@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Sourced after env.sh: one function for each tool that the scripts need. Each makes sure that the
-# tool is there, at its pinned version, and does nothing when it is; it prints one line before
-# anything long. Two clones, or two scripts, may call them at the same time.
+# Sourced after env.sh: one function for each tool that the scripts need. Each function installs its tool at the pinned
+# version, and does nothing if the tool is there. A function prints one line before long work. Two clones, or two
+# scripts, may call these functions at the same time.
 
 # The only versions that are not pinned in another file of this repository (package.json,
 # Cargo.lock, rust-toolchain.toml, scripts/lib/requirements.txt).
@@ -19,11 +19,11 @@ ensure_build_tools() {
   ensure_wasm_opt
 }
 
-# Where a tool of a given version lives, e.g. ~/.cache/pegboard/node-22.23.3.
+# The folder of a tool at a version, e.g. ~/.cache/pegboard/node-22.23.3.
 tool_dir() { printf '%s/%s-%s' "$CACHE" "$1" "$2"; }
 
-# locked PATH COMMAND...: runs the command while no other script runs one for the same PATH. Where
-# there is no flock (macOS) two scripts may do the same work at once, which the callers survive.
+# locked PATH COMMAND...: runs the command while no other script runs a command for the same PATH. Without flock (macOS)
+# two scripts may do the same work at once, which the callers tolerate.
 locked() {
   local path=$1
   shift
@@ -33,13 +33,13 @@ locked() {
       exec 9>"$path.lock"
       flock 9
     fi
-    # What the command starts must not keep the lock.
+    # Child processes of the command must not keep the lock.
     "$@" 9>&-
   )
 }
 
-# install_once DIR FILE COMMAND...: unless DIR/FILE exists, runs `COMMAND... TEMP` to fill a
-# temporary directory and renames that to DIR, so that an interrupted installation does no harm.
+# install_once DIR FILE COMMAND...: unless DIR/FILE exists, runs `COMMAND... TEMP` to fill a temporary directory, and
+# renames the directory to DIR. So an interrupted installation does no harm.
 install_once() {
   [[ -e $1/$2 ]] || locked "$1" install_renaming "$@"
 }
@@ -57,7 +57,7 @@ install_renaming() {
   mv "$temp" "$dir"
 }
 
-# rust-toolchain.toml alone is not enough: rustup does not act on it where RUSTUP_AUTO_INSTALL=0.
+# rust-toolchain.toml alone is not enough: rustup ignores it if RUSTUP_AUTO_INSTALL=0.
 ensure_rust() {
   command -v rustup >/dev/null || die "rustup is needed: https://rustup.rs"
   local channel
@@ -76,8 +76,8 @@ ensure_rust() {
   fi
 }
 
-# Puts a Node that is new enough for wrangler first on PATH. npm packages of the name
-# node-<system>-<cpu> carry the official binary, so an old Node with its npm can fetch a new one.
+# Puts a Node that is new enough for wrangler first on PATH. The npm packages node-<system>-<cpu> hold the official binary,
+# so the npm of an old Node can install a new Node.
 ensure_node() {
   command -v npm >/dev/null || die "Node.js with npm is needed: https://nodejs.org"
   local major
@@ -105,8 +105,8 @@ install_node() {
   npm install --prefix "$2" --no-save --no-audit --no-fund --loglevel=error "$1@$NODE_VERSION" >&2
 }
 
-# `npm ci`, unless node_modules was made from this very lock file. Install scripts stay off: the
-# binaries of workerd and esbuild come in optional packages, not from their scripts.
+# Runs `npm ci`, unless node_modules was made from the same lock file. Install scripts stay off: the binaries of workerd and
+# esbuild come in optional packages, not from install scripts.
 ensure_node_modules() {
   local stamp=node_modules/.pegboard-lock
   cmp -s package-lock.json "$stamp" && return 0
@@ -123,9 +123,8 @@ ensure_worker_build() {
   WORKER_BUILD="$dir/bin/worker-build"
 }
 
-# worker-build would download the CLI itself. We build it from its package instead, which works
-# wherever cargo does and is checked by the registry's checksums.
-# Its version must be that of the library, or it refuses the module.
+# worker-build would download the wasm-bindgen CLI. This function builds the CLI from its crate instead, which works wherever
+# cargo works, and which the registry's checksums verify. The CLI must have the library's version, or it refuses the module.
 ensure_wasm_bindgen() {
   local version dir
   version=$(awk '$0 == "name = \"wasm-bindgen\"" { getline; gsub(/"/, "", $3); print $3 }' Cargo.lock)
@@ -134,14 +133,14 @@ ensure_wasm_bindgen() {
   export WASM_BINDGEN_BIN="$dir/bin/wasm-bindgen"
 }
 
-# Likewise wasm-opt and esbuild, from npm.
+# wasm-opt and esbuild come from npm, for the same reason.
 ensure_wasm_opt() {
   export WASM_OPT_BIN="$ROOT/scripts/lib/wasm-opt"
   export ESBUILD_BIN="$ROOT/node_modules/.bin/esbuild"
 }
 
-# cargo_install PACKAGE VERSION DIR. These tools only orchestrate, so they are built for a short
-# build rather than for speed. Some published lock files are stale: second try without --locked.
+# cargo_install PACKAGE VERSION DIR. These tools do little work of their own, so the settings aim for a short build, not for
+# fast tools. Some published lock files are outdated, hence the second attempt without --locked.
 cargo_install() {
   local package=$1 version=$2 dir=$3
   say "building $package $version, once for this machine (some minutes)"
@@ -151,23 +150,23 @@ cargo_install() {
   "${install[@]}" --locked >&2 || "${install[@]}" >&2
 }
 
-# A Python environment with the packages of scripts/lib/requirements.txt; sets PYTHON_BIN, the
-# directory of its programs.
+# Makes a Python environment with the packages of scripts/lib/requirements.txt, and sets PYTHON_BIN to the directory of its
+# programs.
 ensure_python() {
   python_of scripts/lib/requirements.txt
   # shellcheck disable=SC2034 # read by scripts/test
   PYTHON_BIN=$PYTHON_OF
 }
 
-# The same for what scripts/bench measures against.
+# The same for FastMCP, against which scripts/bench measures.
 ensure_fastmcp() {
   python_of bench/requirements.txt
   # shellcheck disable=SC2034 # read by scripts/bench
   FASTMCP_BIN=$PYTHON_OF
 }
 
-# python_of FILE: the environment with those packages, in PYTHON_OF. Named after the file's hash, so that a changed pin
-# makes a new one.
+# python_of FILE: makes the environment with the packages of FILE, and sets PYTHON_OF. The environment is named after the
+# hash of FILE, so that a changed version makes a new environment.
 python_of() {
   command -v python3 >/dev/null || die "python3 is needed"
   local hash dir
@@ -179,7 +178,7 @@ with open(sys.argv[1], "rb") as f:
   PYTHON_OF="$dir/bin"
 }
 
-# A venv knows its own path and can't be renamed into place: `ready` is written last instead.
+# A venv holds its own path and cannot be renamed into place, so the file `ready` is written last instead.
 install_python() {
   local dir=$1
   [[ ! -e $dir/ready ]] || return 0

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Holds the Worker to its own description: api_test.py TEMPLATE_STATE
+"""Checks the Worker against openapi.json: api_test.py TEMPLATE_STATE
 
-Schemathesis reads openapi.json, makes up requests for every operation, valid and not, and checks each
-answer against what the description promises. It runs against dist/ in workerd, in open mode, on a copy
-of TEMPLATE_STATE. Generation is deterministic: the same code gets the same requests.
+Schemathesis reads openapi.json, generates valid and invalid requests for every operation, and checks each response against
+the description. It runs against dist/ in workerd, in open mode, on a copy of TEMPLATE_STATE. The generation is deterministic:
+the same code gets the same requests.
 """
 
 import subprocess
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from worker import serving
 
-# Not among them: positive_data_acceptance, because a well-formed request may name what does not exist.
+# positive_data_acceptance is left out, because a well-formed request may name something that does not exist.
 CHECKS = [
     "not_a_server_error",
     "status_code_conformance",
@@ -37,7 +37,7 @@ SCHEMATHESIS = [
     "--max-examples=10",
     "--generation-deterministic",
     "--request-timeout=10",
-    # One at a time: two threads of Python 3.11 at once trip over each other in its parser.
+    # One request at a time, because two threads of Python 3.11 disturb each other in its parser.
     "--workers=1",
     "--no-color",
 ]
@@ -45,7 +45,7 @@ SCHEMATHESIS = [
 
 def main(template: str) -> int:
     with serving("api-state", template, ["AUTH=open", "SECRET_KEY=api-test"]) as url:
-        # A deadline, because CI must end; the run itself takes some two minutes.
+        # A timeout, because CI must end; the run itself takes about two minutes.
         return subprocess.run([*SCHEMATHESIS, f"--url={url}"], timeout=300, check=False).returncode
 
 

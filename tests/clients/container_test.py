@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Runs Python through the container, end to end: container_test.py TEMPLATE_STATE
 
-`wrangler dev` builds the image of sandbox/Dockerfile and serves the Worker of build/ on a copy of TEMPLATE_STATE; the
-Durable Object starts containers on the Docker engine that answers here. Where there is no registry to pull from, which
-SANDBOX_BASE_IMAGE tells, the image is made from that one, and the server is not compiled in Docker: it is put into it as
-sandbox/build-image compiles it here.
+`wrangler dev` builds the image of sandbox/Dockerfile, and serves the Worker of build/ on a copy of TEMPLATE_STATE. The
+Durable Object starts containers on the local Docker engine. SANDBOX_BASE_IMAGE is for machines without an image registry:
+then the image is based on this local image, and holds the server that sandbox/build-image compiles on this machine.
 """
 
 import contextlib
@@ -26,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "target/container"
 DOCKER = os.environ.get("WRANGLER_DOCKER_BIN", "docker")
 BUILD_IMAGE = "pegboard-sandbox-build:local"
-# Of its own, so that no other Worker on this engine is taken for it.
+# A name of its own, so that no other Worker on this engine is mistaken for it.
 NAME = f"pegboard-test-{os.getpid()}"
 INSTANCES = 2
 IDLE_SECONDS = 10
@@ -45,7 +44,7 @@ def names(*options):
 
 
 def containers():
-    """Those of ours that run, less the network helpers that workerd puts beside them."""
+    """The running containers of this test, without the network helpers that workerd starts beside them."""
     return sorted(name for name in names() if not name.endswith("-proxy"))
 
 
@@ -57,7 +56,7 @@ def eventually(what, seconds, holds):
 
 
 def write_config():
-    """wrangler.toml with another folder's paths, the Worker as it is built already, and the settings of this test."""
+    """Writes a wrangler.toml with absolute paths, the Worker that is already built, and the settings of this test."""
     config = tomllib.loads((ROOT / "wrangler.toml").read_text())
     del config["build"]
     config["name"] = NAME
@@ -88,7 +87,7 @@ def free_port():
 
 @contextlib.contextmanager
 def worker(template):
-    """The Worker's URL, and nothing left of it afterwards."""
+    """Starts the Worker and yields its URL. Nothing of the Worker is left afterwards."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     shutil.copytree(template, FOLDER / "state")
     config = write_config()
@@ -158,25 +157,25 @@ def fails(answer, code, told):
 
 
 def tests(url):
-    """Answers the image that was tested."""
+    """Returns the image that was tested."""
     first = Client(url, "ws_0")
-    assert containers() == [], "nothing is started before it is wanted"
+    assert containers() == [], "no container starts before the first call"
     begun = time.monotonic()
     prints(first.python("print(6 * 7)"), "42\n")
     say(f"a call that starts the container: {time.monotonic() - begun:.1f} s")
     begun = time.monotonic()
     for number in range(10):
         prints(first.python(f"print({number})"), f"{number}\n")
-    say(f"a call of a warm one: {(time.monotonic() - begun) * 100:.0f} ms")
+    say(f"a call of a warm container: {(time.monotonic() - begun) * 100:.0f} ms")
     (container,) = containers()
     inspected = json.loads(docker("inspect", container))[0]
     assert inspected["Config"]["User"] == "65534:65534", inspected["Config"]
-    say("it is not root")
+    say("the container does not run as root")
     routes = Path(f"/proc/{inspected['State']['Pid']}/net/route")
-    # How the kit's network helper cuts the internet off; Cloudflare's own has another way.
+    # The kit's network helper removes the route to the internet; Cloudflare's own helper works in another way.
     if "MINIFLARE_CONTAINER_EGRESS_IMAGE" in os.environ and routes.exists():
         assert not any(line.split()[1] == "00000000" for line in routes.read_text().splitlines()[1:]), routes.read_text()
-        say("it has no route to the internet")
+        say("the container has no route to the internet")
 
     fails(first.python("print(1 / 0)"), "TOOL_ERROR", "ZeroDivisionError: division by zero")
     fails(first.python("import socket"), "TOOL_ERROR", "only json, re, typing can be imported")
@@ -212,7 +211,7 @@ def tests(url):
     assert len(containers()) == INSTANCES, containers()
     say(f"workspaces are spread over {INSTANCES} containers")
 
-    # Calls that take all places of one container, and of its queue.
+    # These calls take all slots of one container, and its whole queue.
     slots = max(2, os.cpu_count() or 1)
     with ThreadPoolExecutor(30 * slots) as pool:
         busy = [pool.submit(first.python, "while True: pass") for _ in range(30 * slots)]
@@ -225,13 +224,13 @@ def tests(url):
 
     eventually("idle containers are stopped", IDLE_SECONDS * 3, lambda: containers() == [])
     prints(first.python("print('woken')"), "woken\n")
-    say(f"after {IDLE_SECONDS} s of nothing they are stopped, and started when wanted")
+    say(f"after {IDLE_SECONDS} s of idling the containers stop, and start again on demand")
     return inspected["Image"]
 
 
 @contextlib.contextmanager
 def published(image):
-    """Where a container of the image listens, that nothing is in front of."""
+    """Starts a container of the image without the Worker, and yields its address."""
     name = docker("run", "--detach", "--rm", "--publish", "127.0.0.1::8080", image).strip()
     try:
         yield docker("port", name, "8080").split()[0]
@@ -240,7 +239,7 @@ def published(image):
 
 
 def attacks(image):
-    say("attacking it (cargo test -p pegboard-sandbox --test there)")
+    say("attacking the container (cargo test -p pegboard-sandbox --test there)")
     with published(image) as address:
         command = ["cargo", "test", "--quiet", "--locked", "--package", "pegboard-sandbox", "--test", "there"]
         subprocess.run(command, check=True, env=os.environ | {"SANDBOX_ADDRESS": address}, cwd=ROOT)
@@ -253,6 +252,6 @@ def main(template):
 
 
 if __name__ == "__main__":
-    # So that what was started is stopped then too.
+    # A terminated test stops its containers too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     main(*sys.argv[1:])

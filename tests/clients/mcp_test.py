@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Real MCP clients against the Worker: mcp_test.py TEMPLATE_STATE
 
-The official conformance suite in both revisions, with what is not declared in tests/clients/mcp/expected-*.yml, and the clients
-of the TypeScript and Python SDKs as they are, with a token and without. They talk to dist/ in workerd, in open mode, on a
-copy of TEMPLATE_STATE.
+This runs the official conformance suite in both revisions, with its expected failures in
+tests/clients/mcp/expected-*.yml, and the unmodified clients of the TypeScript and Python SDKs, with a token and without.
+They send their requests to dist/ in workerd, in open mode, on a copy of TEMPLATE_STATE.
 """
 
 import json
@@ -35,7 +35,7 @@ def conformance(url: str, revision: str) -> int:
     ]  # fmt: skip
     print(f"\n--- conformance, {revision}", flush=True)
     done = subprocess.run(command, timeout=300, check=False, capture_output=True, text=True)
-    # What it says of every scenario is long; of failures, the end tells.
+    # The output about every scenario is long; the summary at the end names the failures.
     lines = done.stdout.splitlines()
     summary = next((index for index, line in enumerate(lines) if "SUMMARY" in line), 0)
     print("\n".join(lines[summary:]), done.stderr if done.returncode else "", flush=True)
@@ -54,7 +54,7 @@ def main(template: str) -> int:
     with serving("mcp-state", template, VARS) as url:
         fixed = fixtures.set_up(url)
         failed = [revision for revision in REVISIONS if conformance(url, revision)]
-        # Without a token, as on a machine of one's own, and with one.
+        # Once without a token, as on a development machine, and once with a token.
         for known in ({**fixed, "token": None}, fixed):
             for command in (["node", str(HERE / "mcp" / "client.mjs")], [sys.executable, str(HERE / "mcp" / "client.py")]):
                 if client(url, command, known):

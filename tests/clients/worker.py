@@ -1,4 +1,4 @@
-"""The Worker for tests that are written in Python: dist/ in workerd, on a copy of the migrated state."""
+"""The Worker for tests in Python: dist/ in workerd, on a copy of the migrated state."""
 
 import contextlib
 import json
@@ -10,14 +10,14 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def serving(name: str, template: str, variables: list[str]) -> Iterator[str]:
-    """Gives the URL of a server whose state, a copy of `template`, is called `name`."""
+    """Yields the URL of a server whose state, a copy of `template`, is called `name`."""
     state = Path("target/it") / name
     shutil.rmtree(state, ignore_errors=True)
     shutil.copytree(template, state)
     serve = ["node", "scripts/lib/serve.mjs", "--state", str(state)]
     for variable in variables:
         serve += ["--var", variable]
-    # The server ends when its stdin does, hence even when this process is killed.
+    # The server ends with its stdin, and so even if this process is killed.
     with subprocess.Popen(serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         ready = server.stdout.readline()
         if not ready:

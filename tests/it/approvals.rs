@@ -1,9 +1,9 @@
-//! Calls that wait for an approval: asked once, decided once, run as they were asked.
+//! Calls that wait for an approval: one request, one decision, and one run with the original arguments.
 
 use crate::harness::{Answer, Client, Server, Tool, Upstream, closed, closed_workspace, open, race, workspace};
 use serde_json::{Value, json};
 
-/// Asks for a call that waits, and gives the answer and its approval's id.
+/// Makes a call that waits, and returns the response and the id of its approval.
 #[track_caller]
 fn ask(client: &Client, body: Value) -> (Value, String) {
     let pending = client.call(body).failed(202, "APPROVAL_REQUIRED");
@@ -16,7 +16,7 @@ fn decide(client: &Client, id: &str, word: &str) -> Answer {
     client.post(&format!("/api/approvals/{id}/{word}"), json!({"reason": "because"}))
 }
 
-/// A tool that writes files, and waits.
+/// A tool that writes files, and needs an approval.
 fn writer(server: &Server, client: &Client) {
     Tool::new("writer").builtin("write_file").with(json!({"requires_approval": 1})).put(server, client);
 }

@@ -132,7 +132,7 @@ fn attached_tools_come_in_pages() {
     }
     client.get(&format!("{path}?cursor=6e6f7768657265")).refused(400, "VALIDATION_ERROR");
 
-    // A cursor stays good when what it names is detached.
+    // A cursor stays valid after the attachment that it names has been removed.
     let page = client.get(&format!("{path}?limit=2")).ok();
     client.delete(&format!("{path}/{}", page["tools"][1]["id"].as_str().unwrap())).no_content();
     let rest = client.get(&format!("{path}?cursor={}", page["next_cursor"].as_str().unwrap())).ok();

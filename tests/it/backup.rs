@@ -3,7 +3,7 @@
 use crate::harness::{Client, Tool, closed_workspace, open, race, workspace};
 use serde_json::{Value, json};
 
-/// A registry with something of everything.
+/// A registry with at least one thing of every kind.
 fn furnish(client: &Client) -> String {
     client.post("/api/credentials", json!({"id": "GITHUB_TOKEN", "description": "Reads issues"})).created();
     let headers = json!({"Authorization": "Bearer ${GITHUB_TOKEN}", "X-Key": "a literal"});
@@ -32,7 +32,7 @@ fn backup(client: &Client) -> Value {
     client.get("/api/registry/backup").ok()
 }
 
-/// What the API shows of all that.
+/// The registry as the API shows it.
 fn shown(client: &Client) -> Value {
     let mut agents = client.pages("/api/agents", "agents", 50);
     for agent in &mut agents {
@@ -67,7 +67,7 @@ fn a_backup_restores_exactly_here_and_elsewhere() {
     let subjects = log.iter().map(|it| it["subject"].as_str().unwrap()).collect::<Vec<_>>();
     assert_eq!(subjects[..4], ["credential:GITHUB_TOKEN", "tool:x@1.0.0", "tool:x@1.1.0", "tool:y@0.1.0"]);
     assert!(!json!(log).to_string().contains("a literal"), "the log shows no header");
-    // It is alive: found, called, attached, and its past can be told.
+    // The restored registry works: its tools can be found, called and attached, and its past can be read.
     assert_eq!(other.get("/api/tools?q=words").ok()["tools"][0]["id"], "x");
     other.execute("x", json!({"text": "b"})).success();
     other.register("x", "1.2.0", json!({"returns_schema": {"type": "string"}, "rate_limit": 7}));
@@ -80,7 +80,7 @@ fn what_is_not_in_the_backup_goes() {
     let client = workspace();
     furnish(&client);
     let (before, seen) = (backup(&client), shown(&client));
-    // All kinds of things are changed, added and removed.
+    // Things of all kinds are changed, added and removed.
     client.register("x", "1.2.0", json!({"returns_schema": {"type": "string"}}));
     client.register("z", "1.0.0", json!({}));
     client.post("/api/tools/y/activate", json!({"version": "0.1.0"})).ok();
@@ -164,7 +164,7 @@ fn a_large_registry_is_restored_at_a_cost_in_proportion() {
     let made = other.post("/api/registry/restore", whole.clone());
     assert_eq!(made.ok()["changes"], 500);
     assert_eq!(backup(&other), whole);
-    // Every version is another, then all go.
+    // Every version differs; then all versions are removed.
     let mut changed = whole;
     for version in changed["versions"].as_array_mut().unwrap() {
         version["timeout_seconds"] = json!(31);
@@ -192,7 +192,7 @@ fn an_approval_does_not_run_what_a_restore_has_put_in_its_place() {
     assert_eq!(answer.status, 409, "{}", answer.text);
 }
 
-/// Restores what `change` makes of a good backup, and sees that nothing happens.
+/// Restores a good backup after `change`, and checks that the restore is refused and changes nothing.
 #[track_caller]
 fn refused(change: impl Fn(&mut Value), expected: &str) {
     let client = workspace();
@@ -267,7 +267,7 @@ fn a_backup_from_before_does_not_bring_back_what_is_not_secure() {
     let refused = client.post("/api/registry/restore", before.clone()).refused(409, "CONFLICT");
     assert!(refused.message.contains("x@1.1.0"), "{}", refused.message);
     assert_eq!((backup(&client), client.changes().len()), (now.clone(), seq));
-    // Not even after the version itself is gone.
+    // Not even after the version itself has been deleted.
     let mut without = now;
     without["versions"].as_array_mut().unwrap().remove(1);
     client.post("/api/registry/restore", without).ok();
@@ -293,7 +293,7 @@ fn a_restore_that_was_overtaken_does_nothing() {
     assert!(statuses.iter().all(|it| [200, 201, 409].contains(it)), "{statuses:?}");
     let log = client.changes();
     assert!(log.iter().enumerate().all(|(index, it)| it["seq"] == index + 1));
-    // Whatever won: log and tables agree, and all invariants hold.
+    // Whichever request won: log and tables agree, and all invariants hold.
     assert_eq!(client.get("/api/registry/invariants").ok()["ok"], true);
     let (state, live) = (client.get("/api/registry/state").ok(), backup(&client));
     let count = |it: &Value, name: &str| it[name].as_array().unwrap().len();

@@ -1,4 +1,4 @@
-//! `/api/tool-calls`: the record of calls, filtered and summed up.
+//! `/api/tool-calls`: the record of calls, with its filters and its summary.
 
 use crate::harness::{Client, Tool, closed_workspace, open, workspace};
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ fn a_list_tells_of_what_is_not_small() {
     assert_eq!(arguments["size"], whole.text.len());
 }
 
-/// Records a call past the API.
+/// Records a call by SQL, without the API.
 fn insert(client: &Client, id: &str, tool: &str, status: &str, duration: Option<u32>, error: Option<&str>) {
     let error = error.map(|code| json!({"code": code, "message": "m", "details": null}).to_string());
     open().sql(
@@ -186,7 +186,7 @@ fn a_running_call_knows_when_it_may_be_taken_for_dead() {
         )
     };
     assert_eq!(seconds(), [json!({"seconds": 630})]);
-    // Of several calls one may have to wait for those before it.
+    // Of several calls in one request, one may have to wait for the calls before it.
     let agent = client.agent(json!({}));
     client.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "patient"})).created();
     let asked = |id: &str| json!({"type": "tool_use", "id": id, "name": "patient", "input": {}});
@@ -204,7 +204,7 @@ fn a_page_of_many_calls_reads_its_own_rows() {
            strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-' || i || ' seconds'), i % 97, 'session-' || (i % 30) FROM n",
         &[json!(client.workspace())],
     );
-    // As after some time in use: the planner has its statistics.
+    // After some time in use, the query planner has statistics.
     open().sql("ANALYZE", &[]);
     for query in ["", "tool_name=tool-7", "session_id=session-3", "status=error", "status=success", "status=denied"] {
         let answer = client.get(&format!("/api/tool-calls?{query}"));

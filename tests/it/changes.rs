@@ -1,4 +1,4 @@
-//! The table `changes`: what every mutation leaves there.
+//! The table `changes`: the rows that every mutation leaves there.
 
 use crate::harness::{Client, closed, closed_workspace, open, race, workspace};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What holds for every route.
+//! The rules that hold for every route.
 
 use crate::harness::{self, ROOT_TOKEN, Server, closed, open, unique, workspace};
 use serde_json::json;
@@ -55,7 +55,7 @@ fn unknown_routes_and_methods_are_refused_in_the_envelope() {
     }
 }
 
-/// The status of a request whose target is sent as it stands, with nothing escaped.
+/// The status of a request whose target is sent without any escaping.
 fn status_of_raw(target: &str) -> u16 {
     let address = open().url().strip_prefix("http://").unwrap().to_owned();
     let mut connection = TcpStream::connect(&address).unwrap();

@@ -1,9 +1,9 @@
-//! What requests cost in D1 round trips and rows, as the Worker counts them.
+//! The cost of requests in D1 round trips and rows, as the Worker counts them.
 
 use crate::harness::{Client, Tool, closed, closed_workspace, open, workspace};
 use serde_json::json;
 
-/// Reading this many rows for a page of 50 is in proportion; reading the registry is not.
+/// A page of 50 may read this many rows; this is far less than the registry has.
 const FEW_HUNDRED: u32 = 300;
 
 #[test]

@@ -1,4 +1,4 @@
-//! The runtime is killed in the middle of writes: what was acknowledged is there, and nothing is half there.
+//! The runtime is killed in the middle of writes: every acknowledged write is there, and no write is half there.
 
 use crate::harness::{Server, unique};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ fn no_acknowledged_write_is_lost_and_no_state_is_torn() {
         assert_eq!(client.record(result)["status"], "success");
     }
 
-    // Every manifest leads to the one before it, holds one file more, and all that it names is there.
+    // Every file manifest refers to the previous one and holds one more file, and all its contents are there.
     let manifests = client.pages("/api/sessions/default/manifests", "manifests", 50);
     assert!(manifests.len() >= written.len());
     assert_eq!(manifests[0]["id"], session["active_manifest_id"]);
@@ -66,7 +66,7 @@ fn no_acknowledged_write_is_lost_and_no_state_is_torn() {
     );
     assert_eq!(missing, Vec::<Value>::new());
 
-    // What nobody heard of is either done or seen to be running, until the sweep ends it.
+    // A call whose response was lost is either done, or recorded as running until the sweep ends it.
     let calls = client.pages("/api/tool-calls", "tool_calls", 100);
     let statuses = calls.iter().map(|it| it["status"].as_str().unwrap()).collect::<BTreeSet<_>>();
     assert!(statuses.iter().all(|it| ["success", "running"].contains(it)), "{statuses:?}");

@@ -1,4 +1,4 @@
-//! Credentials: defined, asked for, filled in, and never shown.
+//! Credentials: their definition, their use in headers, and that no response shows them.
 
 use crate::harness::{Upstream, closed_workspace, definition, open, workspace};
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ fn headers_get_their_values_when_the_tool_is_called_and_nobody_sees_them() {
     let received = upstream.received();
     let sent = received[0].headers.iter().find(|(name, _)| name == "authorization").unwrap();
     assert_eq!(sent.1, "Bearer gh-value-1234");
-    // The server repeats it; the caller, the record and the log do not show it.
+    // The server repeats the secret, but the caller, the record and the log do not show it.
     assert!(answer["result"].to_string().contains("Bearer [redacted]"), "{answer}");
     for shown in [answer.to_string(), client.record(&answer).to_string(), json!(client.changes()).to_string()] {
         assert!(!shown.contains("gh-value-1234"), "{shown}");

@@ -1,10 +1,10 @@
-//! The curl lines of the first document's API section, run with the real curl, ids substituted.
+//! The curl commands of the specification's first document, run with the real curl, with ids filled in.
 
 use crate::harness::{open, unique};
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// Runs curl with these arguments, and gives the status and the body.
+/// Runs curl with these arguments, and returns the status and the body.
 fn curl(arguments: &[&str]) -> (u16, Value) {
     let output =
         Command::new("curl").args(["-sS", "-w", "\n%{http_code}"]).args(arguments).output().expect("curl runs");

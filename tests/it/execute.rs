@@ -1,9 +1,9 @@
-//! `POST /api/execute`: every stage of a call, what stops it there, and that the record says so.
+//! `POST /api/execute`: every stage of a call, the refusals of that stage, and their record.
 
 use crate::harness::{Client, Server, Tool, Upstream, closed, closed_workspace, open, unique, workspace};
 use serde_json::{Value, json};
 
-/// A refused call is recorded with its code, and was not run.
+/// Checks that a refused call is recorded with its code, and was not run.
 #[track_caller]
 fn recorded(client: &Client, result: &Value) -> Value {
     let record = client.record(result);

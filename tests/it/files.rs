@@ -16,12 +16,12 @@ impl Files {
         Self { client: workspace(), session: unique("session") }
     }
 
-    /// A session in a workspace of its own on that server.
+    /// A session in a new workspace on that server.
     pub fn on(server: &Server) -> Self {
         Self { client: server.client(&unique("ws")), session: unique("session") }
     }
 
-    /// The same session's URL with `rest` after it.
+    /// The session's URL with `rest` after it.
     pub fn url(&self, rest: &str) -> String {
         format!("/api/sessions/{}{rest}", self.session)
     }
@@ -38,7 +38,7 @@ impl Files {
         self.client.delete(&self.url(&format!("/files/{path}")))
     }
 
-    /// The names in a directory, a `/` after those of directories.
+    /// The names in a directory, with a `/` after the names of directories.
     fn names(&self, path: &str, limit: usize) -> Vec<String> {
         let slash = if path.is_empty() { "" } else { "/" };
         let entries = self.client.pages(&self.url(&format!("/files{slash}{path}")), "entries", limit);
@@ -52,7 +52,7 @@ impl Files {
     }
 }
 
-/// How many rows of a table there are in the workspace.
+/// The number of rows of a table in the workspace.
 pub fn count(server: &Server, client: &Client, table: &str) -> u64 {
     let rows =
         server.sql(&format!("SELECT count(*) AS n FROM {table} WHERE workspace_id = ?1"), &[json!(client.workspace())]);
@@ -372,7 +372,7 @@ fn racing_first_writes_make_one_session() {
     assert_eq!(count(open(), &files.client, "sessions"), 1);
 }
 
-/// What reading and writing costs in a session, as rows read and written.
+/// The cost of reading and writing in a session, as rows read and written.
 fn costs(files: &Files) -> Vec<(&'static str, u32, u32)> {
     let asked = [
         ("new", files.put("probe/new", "a new file")),
@@ -394,7 +394,7 @@ fn costs(files: &Files) -> Vec<(&'static str, u32, u32)> {
         .collect()
 }
 
-/// Puts many files and many manifests into a session, as so many writes would have.
+/// Adds many files and many file manifests to a session, as that many writes would.
 fn seed(files: &Files, paths: u32, manifests: u32) {
     let params = json!([files.client.workspace(), files.session, paths, manifests]);
     let numbers = |last: &str| {
@@ -430,7 +430,7 @@ fn seed(files: &Files, paths: u32, manifests: u32) {
         },
     ]}));
     assert!(answer["error"].is_null(), "{answer}");
-    // As after some time in use: the planner has its statistics, and may change its mind.
+    // After some time in use, the query planner has statistics, and may choose another plan.
     open().sql("ANALYZE", &[]);
 }
 

@@ -1,4 +1,4 @@
-//! Tools in every format, and calls by the names and properties that a model was given.
+//! Tools in every format, and calls by exported names and properties.
 
 use crate::harness::{Client, Tool, Upstream, open, workspace};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ fn name(tool: &Value) -> &str {
     tool["name"].as_str().or(tool["function"]["name"].as_str()).unwrap()
 }
 
-/// The name under which the only tool that matches is handed out.
+/// The exported name of the only tool that matches.
 fn exported(client: &Client, id: &str) -> String {
     let tools = client.get(&format!("/api/tools?format=anthropic&ids={id}")).ok();
     name(&tools["tools"][0]).to_owned()
@@ -71,7 +71,7 @@ fn a_tool_is_called_by_its_id_or_by_the_name_that_it_is_handed_out_under() {
         let source = if id.contains('.') { "module" } else { "toolset" };
         Tool::new(id).builtin("list_files").source(source).put(open(), &client);
     }
-    // So that the beginnings of names are not enough.
+    // Many tools share the beginning of the name, so that the beginning alone does not identify a tool.
     for end in ["a", "b"] {
         Tool::new(&format!("{long}{end}")).builtin("read_file").put(open(), &client);
     }
@@ -149,7 +149,7 @@ fn properties_come_back_under_their_own_names() {
     let result = client.execute("odd", given).result(200);
     assert_eq!(result["result"]["arguments"], expected);
     assert_eq!(client.record(&result)["arguments"], expected);
-    // Its own names are as good.
+    // The stored names work as well.
     client.execute("odd", expected).success();
     client.execute("odd", json!({"first name": null})).failed(400, "INVALID_ARGUMENTS");
 }
@@ -218,7 +218,7 @@ fn a_toolbox_is_searched_by_any_of_the_words() {
         let tools = client.get(&format!("{path}?{query}")).ok();
         tools["tools"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    // The default ones.
+    // The agent's default tools.
     assert_eq!(ids("q=list%20files")[0], "list_files");
     assert_eq!(ids("q=list%20files&limit=1"), ["list_files"]);
     assert!(ids("q=what%20runs%20python%20code").contains(&"execute_python".to_owned()));

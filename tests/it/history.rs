@@ -1,4 +1,4 @@
-//! The change log, read; and the registry at any point of it, against what it really was.
+//! Reading the change log; and the registry at any point of the log, compared with the registry as it really was.
 
 use crate::harness::{Client, Dice, closed_workspace, definition, open, unique, workspace};
 use serde_json::{Value, json};
@@ -176,7 +176,7 @@ fn live(client: &Client) -> Value {
     json!({"tools": states, "versions": versions, "agents": agents, "attachments": attachments})
 }
 
-/// What a list shows of a state, to see that `live` tells what users see.
+/// The part of a state that a list shows, to check that `live` matches the responses of the API.
 fn check_against_lists(client: &Client, live: &Value) {
     let versions = live["versions"].as_array().unwrap();
     for version in versions {
@@ -188,7 +188,7 @@ fn check_against_lists(client: &Client, live: &Value) {
     assert_eq!(json!(agents), live["agents"]);
 }
 
-/// One step of a random history. Many are refused, which must leave no trace.
+/// One step of a random history. Many steps are refused, and a refused step must leave no trace.
 fn step(client: &Client, dice: &mut Dice, backups: &[Value]) {
     let tool = (*dice.pick(&["alpha", "beta", "gamma", "alpha-b", "alpha_2"])).to_owned();
     let number = format!("{}.{}.{}", 1 + dice.below(2), dice.below(4), dice.below(12));
@@ -222,7 +222,7 @@ fn step(client: &Client, dice: &mut Dice, backups: &[Value]) {
             client.post("/api/tools", definition(&tool, &number, fields));
         }
         4 | 5 => {
-            // One that is high enough, most of the time.
+            // Most of the time, a version that is high enough.
             let next = highest(client)
                 .rsplit_once('.')
                 .map(|(rest, last)| format!("{rest}.{}", last.parse::<u32>().unwrap() + 1))
@@ -285,7 +285,7 @@ fn the_log_alone_tells_every_state_of_a_random_history() {
     }
     assert!(recorded.len() > 120, "only {} steps changed something", recorded.len());
 
-    // Nothing but the log goes to another workspace, and tells there all that was.
+    // Only the log is copied to another workspace, where it tells everything about the past.
     let log = lines(&client);
     assert!(log.iter().enumerate().all(|(index, it)| it["seq"] == index + 1));
     let times = log.iter().map(|it| it["timestamp"].as_str().unwrap()).collect::<Vec<_>>();
@@ -316,7 +316,7 @@ fn a_state_costs_what_it_holds_and_not_its_history() {
     let root = closed_workspace();
     let server = crate::harness::closed();
     let workspace = json!(root.workspace());
-    // Ten thousand changes of five hundred things.
+    // Ten thousand changes of five hundred subjects.
     server.ask(json!({"batch": [{
         "sql": "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, new_state)
                 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)

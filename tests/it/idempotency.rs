@@ -1,4 +1,4 @@
-//! Idempotency keys: a call is made once, however often it is sent.
+//! Idempotency keys: a call runs once, however often it is sent.
 
 use crate::harness::{Tool, Upstream, closed_workspace, open, race, workspace};
 use serde_json::{Value, json};

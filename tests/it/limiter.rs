@@ -1,9 +1,10 @@
-//! Rate limits: the Durable Object that keeps them, asked as the Worker asks it, and calls that run into them.
+//! Rate limits: requests to the Durable Object that keeps them, as the Worker sends them, and calls that exceed the
+//! limit.
 
 use crate::harness::{Client, Server, Tool, open, race, unique, workspace};
 use serde_json::{Value, json};
 
-/// Asks the limiter of the workspace's tool `limited` to take a call, so many times at once.
+/// Asks the limiter of the workspace's tool `limited` for a call, this many times at once.
 fn take(server: &Server, client: &Client, times: usize) -> Vec<Value> {
     let name = format!("{}/limited", client.workspace());
     let bodies = vec![json!({"Take": {"limit": 5}}); times];
@@ -49,7 +50,7 @@ fn the_window_survives_a_restart() {
     assert_eq!(allowed, 1);
 }
 
-/// A tool that may be called five times a minute.
+/// A tool with a limit of five calls a minute.
 fn limited(server: &Server, client: &Client) {
     Tool::new("limited").builtin("list_files").with(json!({"rate_limit": 5})).put(server, client);
 }
@@ -98,7 +99,7 @@ fn the_time_to_wait_is_the_truth() {
          FROM tool_calls WHERE workspace_id = ?1",
         &[json!(client.workspace())],
     )[0];
-    // The limiter is asked a moment after a call starts.
+    // The Worker asks the limiter a moment after a call starts.
     let left = 60.0 - between["seconds"].as_f64().unwrap();
     assert!((wait - left).abs() < 2.0, "told {wait} seconds where {left} are left");
     let standing = client.get("/api/tools/limited/rate-limit").ok();

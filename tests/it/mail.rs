@@ -1,4 +1,4 @@
-//! `email_search`, `email_get` and `/api/benchmarks/inboxes`: what they answer, and what it costs.
+//! `email_search`, `email_get` and `/api/benchmarks/inboxes`: their results, and their cost.
 
 mod corpus;
 
@@ -11,7 +11,7 @@ fn client() -> Client {
     server().client(&unique("mail"))
 }
 
-/// A search of one inbox, with whatever else is asked.
+/// Searches one inbox, with additional arguments.
 fn search(client: &Client, query: &str, inbox: &str, more: Value) -> Value {
     let mut arguments = json!({"query": query, "inbox_id": inbox});
     arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -42,7 +42,8 @@ fn a_search_answers_a_page_with_snippets_and_a_total() {
     assert_eq!(undated, expected);
 }
 
-/// Run on the document's own tables, over the same mail. Scores are compared on the host: `src/mail/store/proof.rs`.
+/// The query of the specification's first document, on its own tables with the same mail. `src/mail/store/proof.rs`
+/// compares the scores on the host.
 #[test]
 fn a_search_finds_what_the_documents_query_finds_in_its_order() {
     let server = document_server();
@@ -57,7 +58,7 @@ fn a_search_finds_what_the_documents_query_finds_in_its_order() {
     for _ in 0..400 {
         let inbox = *dice.pick(&RANDOM);
         let [one, two, three] = [word(&mut dice), word(&mut dice), word(&mut dice)];
-        // As people type it, and as FTS5 has it.
+        // The query as people type it, and in FTS5's syntax.
         let (query, theirs) = match dice.below(6) {
             0 => (format!("\"{one} {two}\""), format!("\"{one} {two}\"")),
             1 => (format!("{}*", &one[..3]), format!("{} *", &one[..3])),
@@ -96,7 +97,7 @@ fn the_query_language() {
     check("\"instead lunch\"", &[]);
     check("lunch -meeting", &["<3@mail>"]);
     check("sched*", &["<3@mail>", "<1@mail>"]);
-    // Too short to be one.
+    // Too short for a prefix.
     check("sc*", &[]);
     check("le*", &["<5@mail>"]);
     check("weekly OR lunch", &["<3@mail>", "<2@mail>", "<1@mail>"]);
@@ -169,7 +170,7 @@ fn arguments_that_cannot_be_asked_are_refused() {
     let message = refused(json!({"query": words}), "/query");
     let expected = "has more than 64 words to search for, where each prefix* counts as 8";
     assert_eq!(message, format!("The arguments do not fit: /query: {expected}"));
-    // What few terms can cost.
+    // Queries of few terms that would be expensive.
     refused(json!({"query": format!("\"{}\"", "a ".repeat(900))}), "/query");
     let prefixes = ('a'..='z').map(|it| format!("{it}ab*")).collect::<Vec<_>>();
     refused(json!({"query": prefixes.join(" OR ")}), "/query");
@@ -254,7 +255,7 @@ fn an_email_is_read_whole() {
     }
 }
 
-/// Both databases are counted: a call is two round trips besides its tool.
+/// Both databases are counted: a call takes two round trips besides its tool.
 #[test]
 fn a_search_costs_its_page_and_its_count() {
     let client = client();
@@ -278,7 +279,7 @@ fn a_search_costs_its_page_and_its_count() {
     assert_eq!(search(&client, "common", LARGE, json!({"limit": 50}))["emails"].as_array().unwrap().len(), 50);
 }
 
-/// Of 3,000 emails with the words, somebody wrote 300 and somebody else got 30.
+/// Of 3,000 emails with the words, one person wrote 300, and another person received 30.
 #[test]
 fn a_search_for_people_costs_what_there_is_of_theirs() {
     let client = client();
@@ -299,7 +300,7 @@ fn a_search_for_people_costs_what_there_is_of_theirs() {
         let read = read - nothing;
         assert!(total == found && read < most, "{filter}: {total} emails found, {read} rows read");
     };
-    // A row for each email that has the words, until the page is full; again for the count.
+    // One row for each email that has the words, until the page is full; and the same for the count.
     check(&many, "rank", 300, 4_000);
     check(&many, "date", 300, 4_000);
     check(&few, "rank", 30, 3_200);
@@ -308,7 +309,7 @@ fn a_search_for_people_costs_what_there_is_of_theirs() {
     check(&nobody, "date", 0, 20);
 }
 
-/// Questions in plain words, against the mail that `scripts/dev` loads.
+/// Questions in plain words, on the mail that `scripts/dev` loads.
 #[test]
 fn the_measure_of_quality_runs_on_the_sample() {
     let server = Server::start_with_sample_mail("sample-mail", &[("AUTH", "open")]);
@@ -331,7 +332,7 @@ fn the_measure_of_quality_runs_on_the_sample() {
     assert!(String::from_utf8_lossy(&none.stderr).contains("/dev/null has no questions"));
 }
 
-/// The handler is held to what it can do where another tool's schema is not.
+/// The handler checks its arguments itself if the schema of another tool does not.
 #[test]
 fn another_tool_may_have_the_same_handler() {
     let client = client();

@@ -1,35 +1,35 @@
-//! Integration tests: HTTP against the Worker as shipped, in real workerd with real D1, KV and Durable
-//! Objects. They speak JSON and import nothing of ours, so that a renamed field cannot go unnoticed.
-//! `scripts/test it` runs them. Every test makes its own workspace, and all run at once.
+//! Integration tests: they send HTTP requests to the bundle as deployed, in real workerd with real D1, KV and Durable
+//! Objects. The tests use JSON and import none of Pegboard's types, so that a renamed field is noticed. `scripts/test
+//! it` runs them. Every test makes its own workspace, and all tests run at once.
 //!
-//! | module | what it holds down |
+//! | module | covers |
 //! |---|---|
 //! | `conventions` | envelope and codes, request ids, CORS, limits of bodies, unknown routes and methods |
-//! | `tools` | the registry, read: filters, search, pages, versions, description, validation, rate limits |
-//! | `versions` | registering, the step that a version must take, rolling back, switching on and off, races |
-//! | `credentials` | what tools may ask for, and that its value stays inside |
-//! | `history` | the change log read, and the registry as it was |
+//! | `tools` | reading the registry: filters, search, pages, versions, description, validation, rate limits |
+//! | `versions` | registration, the step that a version must take, rollback, activation and deactivation, races |
+//! | `credentials` | the secrets that tools may use, and that no response shows them |
+//! | `history` | reading the change log, and the registry as it was |
 //! | `backup` | invariants, backup, and a restore that is all or nothing |
 //! | `agents` | agents and the toolbox |
 //! | `attachments` | tools attached to agents, and their configuration |
 //! | `files` | the files of sessions: contents, paths, directories, pages, racing writers, cost |
-//! | `sessions` | sessions and their past: manifests, differences, going back, branching, retention, the sweep |
-//! | `execute` | every stage of a call, what stops it there, and that the record says so |
-//! | `formats` | tools as each provider wants them, called by the names and properties that were handed out |
-//! | `tool_calls` | what a model asks for, as its provider gives it, and the answer as it wants it |
+//! | `sessions` | sessions and their past: file manifests, differences, checkout, branch, retention, the sweep |
+//! | `execute` | every stage of a call, its refusals, and their record |
+//! | `formats` | tools in the providers' formats, called by their exported names and properties |
+//! | `tool_calls` | the calls of a model in its provider's form, and the response in this form |
 //! | `python` | `execute_python` and tools that are Python, in the real sandbox |
-//! | `approvals` | calls that wait: decided once, run as they were asked, sealed, expired |
+//! | `approvals` | calls that wait: one decision, one run with the original arguments, sealed, expired |
 //! | `idempotency` | the same call sent twice |
 //! | `calls` | the record of calls: filters, pages, figures, the sweep |
 //! | `crash` | the runtime killed in the middle of writes |
-//! | `tokens` | who is let in, as what, and until when |
-//! | `changes` | what the change log says of all that |
-//! | `walk` | every route of /openapi.json, by foreigners, lower levels and bound tokens |
-//! | `cost` | round trips and rows read, with 10,000 tools too |
-//! | `document` | the curl lines of the first document |
-//! | `limiter` | rate limits: racing calls, tenants, restarts |
+//! | `tokens` | which callers are accepted, at which level, and until when |
+//! | `changes` | the rows of the change log for all mutations |
+//! | `walk` | every route of /openapi.json, with callers of other workspaces, lower levels and bound tokens |
+//! | `cost` | round trips and rows read, also with 10,000 tools |
+//! | `document` | the curl commands of the specification's first document |
+//! | `limiter` | rate limits: racing calls, workspaces, restarts |
 //! | `mcp` | the MCP server, in both revisions: messages, callers, calls, approvals, resources, search |
-//! | `mail` | email_search and email_get: the document's query, filters, any text, both inbox rules, cost |
+//! | `mail` | email_search and email_get: the specification's query, filters, any text, both inbox rules, cost |
 //! | `oversight` | stats, health and metrics: exact at any time, and cheap |
 //! | `upkeep` | the cron trigger |
 

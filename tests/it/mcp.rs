@@ -1,4 +1,4 @@
-//! The registry as an MCP server: both revisions, from the first message to a call's result.
+//! The registry as an MCP server: both revisions, from the first message to the result of a call.
 
 #[path = "mcp/approvals.rs"]
 mod approvals;
@@ -18,7 +18,7 @@ const LEGACY: &str = "2025-11-25";
 const MODERN: &str = "2026-07-28";
 const BOTH: [&str; 2] = [LEGACY, MODERN];
 
-/// A client of MCP: somebody at an endpoint, who speaks a revision.
+/// An MCP client: a caller at an endpoint, with a revision.
 #[derive(Clone)]
 struct Mcp {
     client: Client,
@@ -28,7 +28,7 @@ struct Mcp {
 }
 
 impl Mcp {
-    /// At the endpoint of the client's workspace.
+    /// A client at the endpoint of the caller's workspace.
     fn new(client: &Client, revision: &'static str) -> Self {
         let path = format!("/w/{}/mcp", client.workspace());
         let client =
@@ -41,7 +41,7 @@ impl Mcp {
         Self { path, ..Self::new(client, revision) }
     }
 
-    /// One whose user can be shown forms.
+    /// A client that can show forms to its user.
     fn with_forms(mut self) -> Self {
         self.capabilities = json!({"elicitation": {}});
         self
@@ -75,7 +75,7 @@ impl Mcp {
         answer["result"].clone()
     }
 
-    /// The error that a request is answered with, under this status.
+    /// The error in the response to a request, with this status.
     #[track_caller]
     fn fault(&self, status: u16, method: &str, params: Value) -> Value {
         let answer = self.send(method, params);
@@ -90,14 +90,14 @@ impl Mcp {
         self.result("tools/call", json!({"name": name, "arguments": arguments}))
     }
 
-    /// The text of a call's first block, and whether it is an error.
+    /// The text of the first block of a call's result, and whether the result is an error.
     #[track_caller]
     fn told(&self, name: &str, arguments: Value) -> (String, bool) {
         let result = self.call(name, arguments);
         (result["content"][0]["text"].as_str().unwrap().to_owned(), result["isError"].as_bool().unwrap())
     }
 
-    /// The names of all tools, page after page.
+    /// The names of all tools, of all pages.
     fn names(&self) -> Vec<String> {
         let (mut names, mut params) = (Vec::new(), json!({}));
         loop {

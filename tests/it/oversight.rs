@@ -1,4 +1,4 @@
-//! Figures, health and metrics: that they are right at any time, and cost little however much there is.
+//! Figures, health and metrics: they are right at any time, and cost little however much there is.
 
 use crate::harness::{Client, ROOT_TOKEN, Server, Tool, closed, closed_workspace, open, workspace};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn executions(client: &Client) -> [u64; 3] {
     ["total_executions", "successful_executions", "failed_executions"].map(|it| stats[it].as_u64().unwrap())
 }
 
-/// A body that registers a tool.
+/// The body of a registration.
 fn tool(id: &str, version: &str, more: Value) -> Value {
     let mut body = json!({
         "id": id, "version": version, "name": id, "description": "A tool that the tests register",
@@ -33,7 +33,7 @@ fn tool(id: &str, version: &str, more: Value) -> Value {
     body
 }
 
-/// The alert of a condition, if there is one.
+/// The alert for a condition, if there is one.
 fn alert(health: &Value, condition: &str) -> Option<Value> {
     let alerts = health["alerts"].as_array().unwrap();
     alerts.iter().find(|it| it["condition"] == condition).cloned()
@@ -173,11 +173,11 @@ fn calls_are_counted_exactly_wherever_upkeep_has_got_to() {
     assert_eq!(executions(&client), [6, 2, 4]);
     becomes("call_long", "success");
     assert_eq!(executions(&client), [7, 3, 4]);
-    // It was taken for dead too early.
+    // This call had been declared dead too early.
     becomes("call_dead", "success");
     assert_eq!(executions(&client), [7, 4, 3]);
     client.execute("list_files", json!({})).success();
-    // Started before the mark, and came in after it.
+    // This call started before the mark, and was recorded after it.
     running("call_slow", "2025-01-01T00:00:00.000Z", "2990-01-01T00:00:00.000Z");
     becomes("call_slow", "error");
     assert_eq!(executions(&client), [9, 5, 4]);
@@ -189,7 +189,7 @@ fn calls_are_counted_exactly_wherever_upkeep_has_got_to() {
     assert_eq!(executions(&workspace()), [0, 0, 0]);
 }
 
-/// Twice as many calls as one run of upkeep counts, of one workspace among others.
+/// Twice as many calls as one run of upkeep counts, in one workspace among others.
 fn many_calls(server: &Server, client: &Client) {
     server.sql(
         "INSERT INTO tool_calls (workspace_id, id, tool_name, operator, status, started_at, duration_ms)
@@ -211,7 +211,7 @@ fn a_hundred_thousand_calls_cost_no_more_than_ten() {
         upkeep(&server);
         assert_eq!(executions(&client), expected);
     }
-    // As after some time in use: the planner has its statistics.
+    // After some time in use, the query planner has statistics.
     server.sql("ANALYZE", &[]);
     client.execute("list_files", json!({})).success();
     assert_eq!(executions(&client), [100_001, 98_001, 2_000]);
@@ -222,7 +222,7 @@ fn a_hundred_thousand_calls_cost_no_more_than_ten() {
         assert!(read <= most, "{path} read {read} rows");
     }
     assert!(client.get("/metrics").text.contains("pegboard_calls_total{status=\"success\"} 98001\n"));
-    // An upkeep with little to count reads little.
+    // An upkeep run with little to count reads few rows.
     let marked = server.sql("SELECT key FROM call_mark", &[])[0]["key"].clone();
     assert_eq!(marked, 100_000);
     upkeep(&server);
@@ -256,7 +256,7 @@ fn ten_thousand_tools_are_looked_at_once() {
     let (large, small) = (server.client("large"), server.client("small"));
     assert_eq!(stats(&large)["total_tools"], 10_006);
     assert_eq!(stats(&large)["tools_by_category"].as_object().unwrap().len(), 103);
-    // With statistics of when there were six tools, and with those of now.
+    // With the planner's statistics of six tools, and then with current statistics.
     for _ in 0..2 {
         for (path, most) in [("/api/registry/stats", 30_100), ("/api/registry/health", 50_100)] {
             for (client, most) in [(&large, most), (&small, 60)] {
@@ -463,7 +463,7 @@ fn metrics_are_for_whoever_runs_the_worker() {
 /// One sample: its name, its label if it has one, and its value.
 type Sample = (String, Option<(String, String)>, f64);
 
-/// Reads Prometheus' text format as strictly as it can be read: each family once, with its help and its type before its
+/// Reads Prometheus' text format as strictly as possible: each family once, with its help and its type before its
 /// samples, and no sample twice.
 fn parse(text: &str) -> Vec<Sample> {
     let is_name = |it: &str| {

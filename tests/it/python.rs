@@ -13,13 +13,13 @@ fn fails(client: &Client, code: &str, expected: &str) -> Value {
     client.execute("execute_python", json!({"code": code})).failed(200, expected)["error"].clone()
 }
 
-/// A Worker whose sandbox is at that URL.
+/// A Worker whose sandbox is at this URL.
 fn server_with(url: &str) -> Server {
     let vars = [("AUTH", "open"), ("SECRET_KEY", "a secret"), ("SANDBOX_URL", url)];
     Server::start(&unique("python"), &vars[..if url.is_empty() { 2 } else { 3 }])
 }
 
-/// Registers a tool that is a function `run` of that code, with whatever else a test wants of it.
+/// Registers a tool whose handler is the function `run` of this code, with additional fields.
 fn register(client: &Client, id: &str, code: &str, fields: Value) {
     let mut all = json!({
         "parameters_schema": {"type": "object"},
@@ -104,7 +104,7 @@ fn floods_are_cut_and_say_so() {
     let said = said.as_str().unwrap();
     assert!(said.starts_with("0\n1\n2\n") && said.len() < 70_000);
     assert!(said.ends_with("[stdout was longer: the rest is cut off]\n"), "{}", &said[said.len() - 100..]);
-    // Of what was printed before a failure, the end is told.
+    // The error holds the end of the output before the failure.
     let error = fails(&client, "for line in range(2_000): print(line)\n1 / 0", "TOOL_ERROR");
     let output = error["details"]["output"].as_str().unwrap();
     assert!(output.len() <= 4096 && output.ends_with("\n1998\n1999\n"), "{output}");

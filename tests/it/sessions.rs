@@ -405,7 +405,7 @@ fn retention_counts_from_when_a_manifest_ceased_to_be_present() {
     assert_eq!(files.get("x").text, "3");
 }
 
-/// Writers, one that goes back, one whose session comes and goes, and the sweep, all at once.
+/// Some writers, a client that checks out, a session that is deleted and made again, and the sweep, all at once.
 #[test]
 fn the_sweep_takes_nothing_from_those_who_race_with_it() {
     let server = Server::start("sweep-race", &[("AUTH", "open")]);
@@ -417,7 +417,7 @@ fn the_sweep_takes_nothing_from_those_who_race_with_it() {
         for turn in 0..20 {
             match runner {
                 0..3 => {
-                    // The same contents come and go in the other session.
+                    // The other session writes and deletes the same contents.
                     let (path, text) = (format!("{runner}/{}", turn % 4), format!("{}", turn % 7));
                     let manifest = written(&files, &path, &text);
                     acknowledged.lock().unwrap().push((manifest, path, text));
@@ -469,7 +469,7 @@ fn the_sweep_takes_nothing_from_those_who_race_with_it() {
     assert_eq!(used[0]["n"], count(&server, &files.client, "blobs"), "and no others are kept");
 }
 
-/// A manifest may see, beyond a line, what only an entry at the end of a line within that line still tells.
+/// After a line, a file manifest may see contents that only the entry at the end of an inner line still holds.
 #[test]
 fn a_write_after_a_sweep_changes_nothing_of_what_was() {
     let server = Server::start("nested", &[("AUTH", "open")]);
@@ -502,12 +502,12 @@ fn a_write_after_a_sweep_changes_nothing_of_what_was() {
 
 type State = BTreeMap<String, String>;
 
-/// What sessions and manifests should hold, beside what they hold.
+/// The model: the expected files of sessions and file manifests, beside the real ones.
 struct Model {
     server: Server,
     client: crate::harness::Client,
-    /// Each session's present and all its manifests, and the sessions in order of their making: their names differ from
-    /// run to run.
+    /// The present and all file manifests of each session; and the sessions in the order of creation, because their
+    /// names differ from run to run.
     sessions: HashMap<String, (Option<String>, Vec<String>)>,
     order: Vec<String>,
     manifests: HashMap<String, State>,
@@ -568,7 +568,7 @@ impl Model {
     }
 
     fn write(&mut self, session: &str, path: &str, number: usize, mut state: State) {
-        // Some contents come again.
+        // Some contents are repeated.
         let text = format!("{}", number % 50).repeat(1 + self.dice.below(3));
         let answer = self.files(session).put(&path[1..], text.clone());
         let below = |one: &str, other: &str| one.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'));
@@ -598,7 +598,7 @@ impl Model {
         self.commit(session, manifest, state);
     }
 
-    /// Reads every manifest there is, and compares.
+    /// Reads every file manifest, and compares it with the model.
     fn check(&mut self) {
         for (session, (present, own)) in &self.sessions {
             let files = self.files(session);
@@ -623,7 +623,7 @@ impl Model {
         }
     }
 
-    /// Reads some files and compares some manifests of each session.
+    /// Reads some files of each session, and compares some of its file manifests.
     fn probe(&mut self) {
         for session in self.order.clone() {
             let own = self.sessions[&session].1.clone();
@@ -646,7 +646,7 @@ impl Model {
         }
     }
 
-    /// Deletes some sessions, and lets retention take half of what is no session's present.
+    /// Deletes some sessions, and lets retention delete half of the file manifests that are no session's present.
     fn forget(&mut self) {
         for session in self.order.clone() {
             if self.sessions[&session].1.is_empty() {
@@ -662,7 +662,7 @@ impl Model {
         for _ in 0..4 {
             sweep(&self.server);
         }
-        // What was old and yet kept must not go in a later round, when it is no present any more.
+        // An old file manifest that was kept must not be deleted in a later round, when it is no longer the present.
         self.server.sql("UPDATE manifests SET created_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", &[]);
     }
 
@@ -683,7 +683,8 @@ impl Model {
         *own = kept;
     }
 
-    /// How many entries there are that no manifest sees, but for those at the end of a line of which some are left.
+    /// The number of entries that no file manifest sees, except the entries at the end of a line that still has other
+    /// entries.
     fn garbage(&self) -> usize {
         let rows = self.server.sql("SELECT tree_id, path, label FROM file_entries ORDER BY tree_id, path, label", &[]);
         let entries = rows.iter().map(|it| [id(it, "tree_id"), id(it, "path"), id(it, "label")]).collect::<Vec<_>>();
@@ -707,8 +708,8 @@ impl Model {
     }
 }
 
-/// Any pattern of writing, deleting, going back and branching off leaves every manifest as it was made, also after
-/// others were forgotten.
+/// After any pattern of writes, deletions, checkouts and branches every file manifest reads as it was made, even after
+/// others have been deleted.
 #[test]
 fn every_manifest_ever_made_reads_as_it_was_made() {
     let server = Server::start("model", &[("AUTH", "open"), ("MANIFEST_RETENTION_DAYS", "1")]);
@@ -732,7 +733,8 @@ fn every_manifest_ever_made_reads_as_it_was_made() {
         model.check();
         model.probe();
         if round == 0 {
-            // Later, an entry may wait that lost its use to a write, not to a deletion; it goes with its tree.
+            // In later rounds an entry may remain that became useless by a write, not by a deletion; it is deleted with
+            // its tree.
             assert_eq!(model.garbage(), 0);
         }
         let used = model.server.sql("SELECT count(DISTINCT sha256) AS n FROM file_entries", &[]);

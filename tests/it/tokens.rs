@@ -1,4 +1,4 @@
-//! `/api/tokens`, and who is let in with them.
+//! `/api/tokens`, and the callers that tokens let in.
 
 use crate::harness::{ROOT_TOKEN, closed, closed_workspace, open, unique, workspace};
 use serde_json::{Value, json};
@@ -172,7 +172,7 @@ fn a_bound_token_acts_as_its_agent_alone() {
     client
         .post(&format!("/api/agents/{other}/tools"), json!({"tool_id": "read_file"}))
         .refused(403, "PERMISSION_DENIED");
-    // It cannot widen its own limits, nor make an agent or a token without them.
+    // A bound token cannot raise its own limits, nor make an agent or a token without limits.
     client.get("/api/tokens").refused(403, "PERMISSION_DENIED");
     client.post("/api/tokens", json!({"name": "free", "level": "owner"})).refused(403, "PERMISSION_DENIED");
     client.patch(&format!("/api/agents/{own}"), json!({"max_risk": "critical"})).refused(403, "PERMISSION_DENIED");

@@ -1,4 +1,4 @@
-//! `POST /api/agents/{agent_id}/tool-calls`: what a model asks for, run and answered in its provider's own shape.
+//! `POST /api/agents/{agent_id}/tool-calls`: runs the calls of a model, and responds in its provider's form.
 
 use crate::harness::{Answer, Client, Tool, Upstream, open, workspace};
 use serde_json::{Value, json};
@@ -113,7 +113,7 @@ fn a_models_mistakes_are_results_it_can_act_on() {
     );
     let told = answer["messages"][0]["content"].as_str().unwrap();
     assert!(told.contains("not valid JSON (EOF while parsing a string at line 1 column 12)"), "{told}");
-    // They are recorded like every call that is refused.
+    // They are recorded like every refused call.
     let record = client.record(&answer["calls"][0]);
     assert_eq!((&record["status"], &record["error"]["code"]), (&json!("error"), &json!("INVALID_ARGUMENTS")));
     assert_eq!(record["arguments"], json!({}));

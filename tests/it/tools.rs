@@ -209,10 +209,10 @@ fn search_finds_words_of_id_name_and_description() {
     check(&client, "q=", &[]);
     check(&client, "q=!!!", &[]);
     check(&client, "q=-void", &[]);
-    // A name counts for more than a mention.
+    // A match in the name ranks higher than a match in the description.
     let found = client.get("/api/tools?q=invoice").ok();
     assert_eq!(ids(&found).last(), Some(&"weather"));
-    // Facets are not words that can be searched for.
+    // The words of filters cannot be searched for.
     check(&client, "q=sbuiltin", &[]);
 }
 

@@ -1,9 +1,9 @@
-//! What the cron trigger does.
+//! The work of the cron trigger.
 
 use crate::harness::Server;
 use serde_json::{Value, json};
 
-/// On a server of its own, for it changes what others have left.
+/// A server of its own, because upkeep changes the rows of other tests.
 fn server(name: &str) -> Server {
     Server::start(name, &[("AUTH", "open")])
 }
@@ -32,7 +32,7 @@ fn a_step_that_fails_is_told_and_does_not_keep_the_others_from_running() {
     assert_eq!(answer["outcome"], "ok", "{answer}");
 }
 
-/// What a trigger reads counts as read by the statement that fires it.
+/// Rows that a trigger reads count as read by the statement that fires it.
 #[test]
 fn contents_are_freed_at_the_same_cost_however_many_there_are() {
     let server = server("upkeep-blobs");

@@ -1,14 +1,14 @@
-//! Tools registered, and their versions: the step that each must take, going back, switching off and on.
+//! Registering tools and versions: the step that each version must take, rollback, deactivation and activation.
 
 use crate::harness::{Client, Tool, Upstream, closed_workspace, definition, open, race, workspace};
 use serde_json::{Value, json};
 
-/// A version as it is looked up.
+/// The look-up of one version.
 fn version(client: &Client, id: &str, version: &str) -> Value {
     client.get(&format!("/api/tools/{id}?version={version}")).ok()
 }
 
-/// The actions of the log, with the version that each is about.
+/// The actions of the log, each with its version.
 fn actions(client: &Client) -> Vec<String> {
     let told = |it: &Value| format!("{} {}", it["action"].as_str().unwrap(), it["version"].as_str().unwrap_or("-"));
     client.changes().iter().map(told).collect()
@@ -122,7 +122,7 @@ fn object(properties: Value, required: &[&str]) -> Value {
     json!({"type": "object", "properties": properties, "required": required})
 }
 
-/// Registers `old` as 1.2.3 and then `new` at each of three steps, and sees which is taken.
+/// Registers `old` as 1.2.3 and then `new` at each of three steps, and checks which step is accepted.
 #[track_caller]
 fn check_step(old: Value, new: Value, needed: &str) {
     let steps = [("patch", "1.2.4"), ("minor", "1.3.0"), ("major", "2.0.0")];
@@ -146,7 +146,7 @@ fn check_step(old: Value, new: Value, needed: &str) {
 fn major_steps_are_for_what_breaks_callers() {
     let text = json!({"text": {"type": "string"}});
     let parameters = |properties: Value, required: &[&str]| json!({"parameters_schema": object(properties, required)});
-    // An input that is asked for, taken away, or held to more than before.
+    // An input that becomes required, is removed, or is restricted.
     check_step(
         parameters(text.clone(), &[]),
         parameters(json!({"text": {"type": "string"}, "limit": {"type": "integer"}}), &["limit"]),
@@ -159,14 +159,14 @@ fn major_steps_are_for_what_breaks_callers() {
         parameters(json!({"text": {"type": "string", "maxLength": 10}}), &[]),
         "major",
     );
-    // A default that made it right to leave something out.
+    // A default that allowed callers to omit a parameter.
     let limit = |limit: Value| parameters(json!({"limit": limit}), &["limit"]);
     check_step(limit(json!({"type": "integer", "default": 5})), limit(json!({"type": "integer"})), "major");
     // An output that callers did not have to expect before.
     let returns = |schema: Value| json!({"returns_schema": schema});
     check_step(returns(json!({"type": "string"})), returns(json!({"type": ["string", "null"]})), "major");
     check_step(returns(json!({"type": "string"})), json!({}), "major");
-    // Where it runs, what it uses, and what it no longer does.
+    // A change of the execution mode, of the resource class, and a removed side effect.
     check_step(json!({}), json!({"execution_mode": "remote"}), "major");
     check_step(json!({}), json!({"resource_class": "compute"}), "major");
     check_step(effects(&["a", "b"]), effects(&["a"]), "major");
@@ -233,7 +233,7 @@ fn a_version_is_higher_than_every_other() {
     client.post("/api/tools", definition("x", "1.0.0", json!({}))).refused(409, "ALREADY_EXISTS");
     let lower = client.post("/api/tools", definition("x", "1.4.9", json!({}))).refused(400, "VALIDATION_ERROR");
     assert_eq!(lower.paths(), ["/version"]);
-    // The step is measured from the active version, the order by all.
+    // The step is measured from the active version, and the order from all versions.
     client.post("/api/tools/x/rollback", json!({"version": "1.0.0"})).ok();
     let breaking = json!({"execution_mode": "remote"});
     client.post("/api/tools", definition("x", "1.6.0", breaking.clone())).refused(400, "VALIDATION_ERROR");
@@ -254,7 +254,7 @@ fn a_new_version_replaces_the_active_one() {
     assert_eq!(old["deactivated_at"], second["registered_at"]);
     assert_eq!(client.get("/api/tools/x").ok()["version"], "1.0.1");
 
-    // Attachments follow; a pinned call still reaches the version that was replaced.
+    // Attachments follow; a pinned call still reaches the replaced version.
     let toolbox = client.get(&format!("/api/agents/{agent}/toolbox")).ok();
     assert_eq!(toolbox["tools"][0]["version"], "1.0.1");
     let call = |name: &str| client.execute(name, json!({"text": "x"})).result(200)["version"].clone();
@@ -297,7 +297,7 @@ fn rolling_back_makes_the_old_version_active() {
     let replaced = version(&client, "x", "1.1.0");
     assert_eq!((&replaced["active"], &replaced["deactivated_reason"]), (&json!(false), &json!("operator_request")));
     assert_eq!(client.get("/api/tools/x").ok()["version"], "1.0.0");
-    // What was replaced by an operator is not to be called, not even by its number.
+    // A version that an operator has replaced cannot be called, not even by its number.
     client.execute("x@1.1.0", json!({"text": "x"})).failed(409, "TOOL_DISABLED");
     let log = client.changes();
     let last = &log[log.len() - 1];
@@ -358,7 +358,7 @@ fn what_was_deactivated_for_security_never_comes_back() {
     }
     client.execute("x@1.0.0", json!({"text": "x"})).failed(409, "TOOL_DISABLED");
     assert_eq!(client.changes().len(), seen);
-    // Nor past the API.
+    // The database refuses it too, without the API.
     let error = open().sql_error(&format!(
         "UPDATE tool_versions SET active = 1, deactivated_at = NULL, deactivated_reason = NULL
          WHERE workspace_id = '{}' AND patch = 0 AND minor = 0",
@@ -438,7 +438,7 @@ fn racing_switches_leave_at_most_one_active_version() {
     let log = client.changes();
     assert!(log.len() > before);
     assert!(log.iter().enumerate().all(|(index, it)| it["seq"] == index + 1));
-    // The log and the table tell the same story.
+    // The log and the table agree.
     let state = client.get("/api/registry/state").ok();
     let mut shown = versions.clone();
     shown.reverse();

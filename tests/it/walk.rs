@@ -1,27 +1,27 @@
-//! Walks every path and method of /openapi.json as those who must be kept out: a foreigner with another
-//! workspace's ids, every lower level, and a token bound to another agent. A route that is not in the
-//! table fails the test.
+//! Tries every path and method of /openapi.json with the callers that must be refused: a caller of another workspace
+//! with this workspace's ids, every lower level, and a token bound to another agent. A route that is not in the table
+//! fails the test.
 
 use crate::harness::{Client, Tool, closed, closed_workspace, definition};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// One route: who may use it, with which body, and whether it is about one agent.
+/// One route: its level, its body, and whether it is about one agent.
 struct Route {
     method: &'static str,
     path: &'static str,
-    /// The level that it needs; none, if it needs no token at all.
+    /// The level that the route needs; none if it needs no token.
     level: Option<&'static str>,
     body: Option<Value>,
-    /// What a token gets that is bound to another agent than the path's, or to any where there is none.
+    /// The status for a token that is bound to another agent than the path's, or to any agent if the path names none.
     bound: u16,
-    /// What a foreign workspace gets for ids of this one.
+    /// The status for another workspace with ids of this one.
     foreign: u16,
 }
 
 const LEVELS: [&str; 4] = ["guest", "user", "admin", "owner"];
 
-/// The level of what only the root token opens: a token of a workspace, whatever its level, is none there.
+/// The level of routes that need the root token: a workspace's token of any level is not enough.
 const ROOT: &str = "root";
 
 fn routes() -> Vec<Route> {
@@ -114,12 +114,12 @@ fn routes() -> Vec<Route> {
     ]
 }
 
-/// A request of MCP's.
+/// An MCP request.
 fn tools_list() -> Option<Value> {
     Some(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}))
 }
 
-/// A workspace in which every path's ids are there.
+/// A workspace that has the ids of all paths.
 struct House {
     root: Client,
     agent: String,
@@ -172,13 +172,13 @@ impl House {
         client.send(&route.method.to_uppercase(), &path, body).status
     }
 
-    /// All that the house holds, to see that nobody changed it.
+    /// All contents of the house, to check that they did not change.
     fn contents(&self) -> String {
         let sessions = ["/api/sessions", "/api/sessions/house-session/files"].map(|path| self.root.get(path).text);
         format!("{}\n{}", self.agents(), sessions.join("\n"))
     }
 
-    /// What no token that is bound to an agent may change.
+    /// The contents that a bound token may not change.
     fn agents(&self) -> String {
         let agent = &self.agent;
         ["/api/agents", "/api/tokens", "/api/approvals", &format!("/api/agents/{agent}/tools")]

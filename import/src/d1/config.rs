@@ -1,4 +1,4 @@
-//! What wrangler.toml says of a database.
+//! The entry of a database in wrangler.toml.
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -23,9 +23,9 @@ struct Entry {
 /// One database of a configuration.
 pub struct Database {
     pub binding: String,
-    /// Which one it is where it is deployed.
+    /// The id of the deployed database.
     pub deployed_id: String,
-    /// What names its local file.
+    /// The id from which the name of the local file follows.
     pub local_id: String,
     pub migrations: PathBuf,
     pub migrations_table: String,
@@ -36,11 +36,11 @@ pub fn read(path: &Path, binding: &str) -> Result<Database> {
     let config: Config = toml::from_str(&text).with_context(|| format!("cannot read {}", path.display()))?;
     let entry = config.d1_databases.into_iter().find(|entry| entry.binding == binding);
     let entry = entry.with_context(|| format!("{} binds no D1 database as {binding}", path.display()))?;
-    // Paths in it are relative to where it lies.
+    // Paths in the configuration are relative to its folder.
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     Ok(Database {
         deployed_id: entry.database_id.clone().unwrap_or_else(|| entry.binding.clone()),
-        // The order in which wrangler looks for a name.
+        // wrangler looks for a name in this order.
         local_id: entry.preview_database_id.or(entry.database_id).unwrap_or_else(|| entry.binding.clone()),
         migrations: folder.join(entry.migrations_dir.unwrap_or_else(|| "migrations".into())),
         migrations_table: entry.migrations_table.unwrap_or_else(|| "d1_migrations".into()),

@@ -1,4 +1,4 @@
-//! The SQLite file of a local database. Miniflare names it by a hash of the database's id, as workerd makes it.
+//! The SQLite file of a local database. Miniflare names the file by a hash of the database's id, as workerd does.
 
 use crate::hex::hex;
 use anyhow::{Context, Result, bail};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const OBJECT: &str = "miniflare-D1DatabaseObject";
 
-/// Where the database of this id lies, under a folder that is given to wrangler as `--persist-to`.
+/// The path of the database with this id, under a folder that wrangler gets as `--persist-to`.
 pub fn path(persist_to: &Path, id: &str) -> Result<PathBuf> {
     let key = Sha256::digest(OBJECT);
     let sign = |bytes: &[u8]| -> Result<Vec<u8>> {
@@ -22,8 +22,8 @@ pub fn path(persist_to: &Path, id: &str) -> Result<PathBuf> {
     Ok(persist_to.join("v3/d1").join(OBJECT).join(format!("{}.sqlite", hex(&[name, proof].concat()))))
 }
 
-/// Fails if a runtime has the folder of local databases open. It opens a database only when that is asked for, but its
-/// own `metadata.sqlite` beside them from start to end.
+/// Fails if a runtime has the folder of local databases open. A runtime opens a database only on demand, but keeps its
+/// own `metadata.sqlite` open from start to end.
 pub fn refuse_if_served(database: &Path) -> Result<()> {
     let metadata = database.with_file_name("metadata.sqlite");
     if !metadata.exists() {
@@ -31,7 +31,7 @@ pub fn refuse_if_served(database: &Path) -> Result<()> {
     }
     let connection = Connection::open_with_flags(&metadata, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.busy_timeout(Duration::ZERO)?;
-    // In this mode it is not enough that nobody writes: nobody else may have the file open.
+    // This mode fails not only while another process writes, but while another process has the file open.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     match connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())) {
         Err(rusqlite::Error::SqliteFailure(cause, _)) if cause.code == ErrorCode::DatabaseBusy => {

@@ -1,4 +1,4 @@
-//! The schema, from the same files and with the same records as `wrangler d1 migrations apply` makes it.
+//! The schema, from the same files and with the same records as `wrangler d1 migrations apply`.
 
 use super::config::Database;
 use anyhow::{Context, Result, ensure};
@@ -6,10 +6,10 @@ use rusqlite::Connection;
 use std::collections::HashSet;
 use std::fs;
 
-/// Applies what was not applied yet, each migration in a transaction with its record.
+/// Applies the missing migrations, each in a transaction with its record.
 pub fn apply(connection: &mut Connection, database: &Database) -> Result<()> {
     let table = database.migrations_table.replace('"', "\"\"");
-    // wrangler's own words, so that the table is the same one whoever makes it.
+    // This is wrangler's own SQL, so that the table is the same, whichever program makes it.
     connection.execute_batch(&format!(
         "CREATE TABLE IF NOT EXISTS \"{table}\"(
 \t\tid         INTEGER PRIMARY KEY AUTOINCREMENT,

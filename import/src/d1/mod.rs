@@ -1,5 +1,4 @@
-//! D1 as wrangler keeps it on this machine: which file is it, is it in use, and is its schema the one of the
-//! migrations?
+//! D1's local files, as wrangler keeps them: finds the file, checks whether it is in use, and applies the migrations.
 
 pub mod config;
 pub mod file;

@@ -1,4 +1,4 @@
-//! Everything but the writing.
+//! An import without writing.
 
 use super::Plan;
 use super::reader::{self, Outcome};
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-/// What an import of this source into an empty database would count.
+/// The counts that an import of this source into an empty database would have.
 pub fn dry_run(plan: &Plan, report: &Path) -> Result<Summary> {
     let mut report = Report::create(report)?;
     let mut summary = Summary::begin(0);
@@ -27,7 +27,8 @@ pub fn dry_run(plan: &Plan, report: &Path) -> Result<Summary> {
             }
             Outcome::Unusable(unusable) => unusable,
             Outcome::Wanted { mail, owner } => {
-                // Hashes, so that a corpus of any size fits: of a million messages no two share one, in all likelihood.
+                // Hashes, so that a corpus of any size fits. It is very unlikely that two of a million messages share a
+                // hash.
                 let mut hasher = DefaultHasher::new();
                 mail.message_id.hash(&mut hasher);
                 if seen.insert(hasher.finish()) {

@@ -1,5 +1,5 @@
-//! By which rule the mail of a database is placed, and in which inboxes: kept in the database, for mail that is added
-//! later is placed together with what was there.
+//! The rule and the inboxes by which the mail of a database is assigned. They are kept in the database, because mail
+//! that is added later is assigned together with the existing mail.
 
 use crate::mailboxes::{Inboxes, Rule};
 use anyhow::{Context, Result, bail};
@@ -7,16 +7,15 @@ use clap::ValueEnum;
 use rusqlite::{Connection, params};
 use std::collections::BTreeSet;
 
-/// A row for each chosen inbox, or one without an inbox for all.
+/// A row for each chosen inbox, or one row without an inbox for all.
 pub const TABLE: &str = "CREATE TABLE IF NOT EXISTS import_inboxes (rule TEXT NOT NULL, inbox TEXT)";
 
-/// What is asked for, together with what there is already. Nothing that can be searched is taken away, unless that is
-/// asked for too.
+/// The requested selection, combined with the existing one. No searchable mail is removed, unless the user asks for it.
 pub fn settle(connection: &Connection, asked: &Inboxes, replace: bool) -> Result<Inboxes> {
     if replace || super::count(connection, "emails")? == 0 {
         return Ok(asked.clone());
     }
-    // Mail that no import placed is in its owners' inboxes.
+    // Mail that no import assigned is in its owners' inboxes.
     let held = read(connection)?.unwrap_or(Inboxes { rule: Rule::Owner, chosen: None });
     match held.with(asked) {
         Some(both) => Ok(both),
@@ -37,7 +36,7 @@ fn read(connection: &Connection) -> Result<Option<Inboxes>> {
         .collect::<Result<Vec<(String, Option<String>)>, _>>()?;
     let Some((rule, _)) = rows.first() else { return Ok(None) };
     let rule = Rule::from_str(rule, false).ok().with_context(|| format!("`{rule}` is no rule of inboxes"))?;
-    // One row without an inbox makes it all of them.
+    // One row without an inbox means all inboxes.
     let chosen: Option<BTreeSet<String>> = rows.into_iter().map(|(_, inbox)| inbox).collect();
     Ok(Some(Inboxes { rule, chosen }))
 }

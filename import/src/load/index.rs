@@ -1,17 +1,17 @@
-//! The third stage: the full-text index, in pieces that are each a transaction, so that a killed import loses one
-//! piece.
+//! The third stage: the full-text index. It is built in pieces of one transaction each, so that a killed import loses
+//! one piece.
 //!
-//! It is as fast as FTS5's own `rebuild` because FTS5 may gather more in memory before it writes: fewer and larger
-//! segments, which need fewer merges.
+//! This is as fast as FTS5's own `rebuild`, because FTS5 may gather more in memory before it writes. So it writes fewer
+//! and larger segments, which need fewer merges.
 
 use super::{Phase, State};
 use crate::progress::Progress;
 use anyhow::Result;
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// What FTS5 gathers before it writes a segment: 1 MiB unless it is told.
+/// How much FTS5 gathers before it writes a segment. Its default is 1 MiB.
 const GATHERED_BYTES: i64 = 64 << 20;
-/// Its settings for that, and for merging as it goes, are rows of its own table: both are taken out again at the end.
+/// FTS5's settings for this, and for merging on the fly, are rows of its own table. Both are removed at the end.
 const LOADING: &str = "INSERT INTO emails_fts (emails_fts, rank) VALUES ('hashsize', ?1), ('automerge', 0)";
 
 pub fn fill(connection: &mut Connection, state: &mut State, batch: u64) -> Result<()> {
@@ -19,7 +19,8 @@ pub fn fill(connection: &mut Connection, state: &mut State, batch: u64) -> Resul
         connection.query_row("SELECT count(*) FROM entries WHERE id <= ?1", [state.indexed_to], |row| row.get(0))?;
     let mut done = before;
     let mut progress = Progress::bar("indexing", state.entries).starting_at(before);
-    // Not again by an import that goes on: FTS5 counts how often, and what comes of it would not be quite the same.
+    // A continued import does not repeat this: FTS5 counts the changes of its settings, and its pages would differ
+    // slightly.
     let is_set = "SELECT EXISTS (SELECT 1 FROM emails_fts_config WHERE k = 'hashsize')";
     if !connection.query_row(is_set, [], |row| row.get::<_, bool>(0))? {
         connection.execute(LOADING, [GATHERED_BYTES])?;

@@ -1,12 +1,12 @@
-//! Loading a database, in stages. Each stage commits what it did together with how far it got (`state`), in the
-//! database itself: an import that is killed goes on from its last commit, and what comes of it is what an unbroken one
-//! makes.
+//! Loads a database, in stages. Each stage commits its work together with its progress (`state`), in the database
+//! itself. So a killed import continues from its last commit, and its final result equals that of an uninterrupted
+//! import.
 //!
 //! 1. `rows`: messages, in the source's order
-//! 2. `place`: which inboxes each is in, its key there, and who wrote and got what is at it
-//! 3. `index`: the full-text index over what was placed
+//! 2. `place`: the inboxes of each message, its key there, and its sender and recipients
+//! 3. `index`: the full-text index over the assigned messages
 //!
-//! The triggers that keep all this for single messages would do it one by one; they are away meanwhile.
+//! The schema's triggers do all this for single messages, one by one; they are removed meanwhile.
 
 mod dry_run;
 pub mod inboxes;
@@ -32,7 +32,7 @@ pub use plan::Plan;
 pub use state::State;
 pub use triggers::drop_sql as drop_trigger_sql;
 
-/// Opens a database for loading: for this process alone, until it ends.
+/// Opens a database for loading. It is locked for this process, until the process ends.
 pub fn open(path: &Path) -> Result<Connection> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -40,8 +40,8 @@ pub fn open(path: &Path) -> Result<Connection> {
     let connection = Connection::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     connection.busy_timeout(Duration::ZERO)?;
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-    // A rollback journal holds the pages that are changed, of which there are few: loading adds pages. With write-ahead
-    // logging, as the runtime leaves the file, all of them would be written twice. It switches back by itself.
+    // A rollback journal holds only the changed pages, and loading changes few pages and adds many. With write-ahead
+    // logging, which the runtime sets, all pages would be written twice. The runtime switches back by itself.
     let switched = connection.pragma_update(None, "journal_mode", "DELETE");
     switched.with_context(|| format!("{} is in use: stop the dev server first", path.display()))?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
@@ -52,7 +52,8 @@ pub fn open(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// What an import that is for an empty database must leave alone: mail, or what somebody else has begun.
+/// Whether an import that wants an empty database must do nothing: there is mail, or an unfinished import of another
+/// source.
 pub fn in_the_way(connection: &Connection, plan: &Plan) -> Result<Option<&'static str>> {
     Ok(match state::read(connection)? {
         Some(state) => (!state.goes_on_as(&plan.job()?)).then_some("an import that was interrupted"),
@@ -60,7 +61,7 @@ pub fn in_the_way(connection: &Connection, plan: &Plan) -> Result<Option<&'stati
     })
 }
 
-/// All stages, and the way back to a database as the Worker wants it.
+/// Runs all stages, and restores the form of the database that the Worker needs.
 pub fn load(connection: &mut Connection, plan: &Plan, report: &Path) -> Result<Summary> {
     let (mut state, mut summary) = rows_and_places(connection, plan)?;
     if state.phase == Phase::Indexing {
@@ -70,7 +71,7 @@ pub fn load(connection: &mut Connection, plan: &Plan, report: &Path) -> Result<S
     Ok(summary)
 }
 
-/// The first two stages: all that an upload has to send.
+/// Runs the first two stages, which make everything that an upload sends.
 pub fn rows_and_places(connection: &mut Connection, plan: &Plan) -> Result<(State, Summary)> {
     let mut state = begin(connection, plan)?;
     let mut summary = Summary::begin(state.taken);
@@ -86,11 +87,11 @@ pub fn rows_and_places(connection: &mut Connection, plan: &Plan) -> Result<(Stat
     Ok((state, summary))
 }
 
-/// Goes on with the import that was interrupted here, if it is this one; else begins it.
+/// Continues the interrupted import if it is the same one; otherwise begins a new import.
 fn begin(connection: &mut Connection, plan: &Plan) -> Result<State> {
     let job = plan.job()?;
     match state::read(connection)? {
-        // What came to nothing at once, for its source could not be read, is in nobody's way.
+        // An import that failed at once, because its source could not be read, does not count.
         Some(state) if plan.restart || state.taken == 0 && state.job != job => state::undo(connection, &state)?,
         Some(mut state) if state.goes_on_as(&job) => {
             state.job = job;
@@ -118,7 +119,7 @@ fn finish(connection: &mut Connection, state: &State, report: &Path, summary: &m
     Ok(())
 }
 
-/// What the database itself says at the end.
+/// The counts of the final database.
 pub fn count_up(connection: &Connection, state: &State, summary: &mut Summary) -> Result<()> {
     summary.loaded = (state.next_id - state.first_id) as u64;
     summary.elsewhere = state.elsewhere;
@@ -131,7 +132,7 @@ pub fn count_up(connection: &Connection, state: &State, summary: &mut Summary) -
     Ok(())
 }
 
-/// From what the database has kept of it, in all runs.
+/// The counts of all runs, which the database has kept.
 pub fn write_report(connection: &Connection, path: &Path) -> Result<()> {
     let mut report = Report::create(path)?;
     let mut skipped = connection.prepare("SELECT reason, file, detail FROM import_skipped ORDER BY id")?;

@@ -1,16 +1,16 @@
-//! The second stage: which inboxes each message is in, its key there, and who wrote and got what is at it. An inbox owns
-//! a block of keys, in which they rise with the date (migrations/benchmarks). So one message more in the middle moves
-//! others: the whole is made anew from the messages, and depends on nothing but them.
+//! The second stage: the inboxes of each message, its key there, and its sender and recipients. An inbox owns a block
+//! of keys, and the keys rise with the date (migrations/benchmarks/0001). So one more message in the middle moves
+//! others. Therefore everything is rebuilt from the messages, and depends on nothing else.
 
 use super::{Phase, State};
 use crate::mailboxes::Inboxes;
 use anyhow::{Context, Result, bail};
 use rusqlite::{Connection, Transaction, params};
 
-/// Keys in a block.
+/// The number of keys in a block.
 const BLOCK: u64 = 1 << 20;
 
-/// Who is in which entry. The messages are read once, and rows are added in the order of their keys.
+/// The senders and recipients of each entry. The messages are read once, and rows are added in the order of their keys.
 const PEOPLE: &str = "
     CREATE TEMP TABLE named AS SELECT address, role, entry_id FROM entry_people;
     INSERT INTO addresses (address) SELECT DISTINCT address FROM temp.named ORDER BY address;
@@ -57,7 +57,7 @@ pub fn all(connection: &mut Connection, inboxes: &Inboxes, state: &mut State) ->
     Ok(())
 }
 
-/// Fills `place`. What it asks for stands before the bodies in the rows, which are not read.
+/// Fills `place`. It reads columns that stand before the bodies in the rows, so that the bodies are not read.
 fn find(transaction: &Transaction, inboxes: &Inboxes) -> Result<()> {
     let mut emails =
         transaction.prepare("SELECT id, message_id, inbox, sender, recipients, coalesce(date, '') FROM emails")?;

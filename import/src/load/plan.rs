@@ -1,4 +1,4 @@
-//! What there is to load, and how.
+//! The job of an import: its source, and its options.
 
 use super::state::Job;
 use crate::mailboxes::{Inboxes, Owners};
@@ -9,15 +9,15 @@ use anyhow::Result;
 pub struct Plan<'a> {
     pub source: &'a Source,
     pub owners: &'a Owners,
-    /// Of which inboxes mail is taken.
+    /// The inboxes whose mail is loaded.
     pub inboxes: Inboxes,
-    /// Place all mail by them, whatever inboxes there were.
+    /// Whether to assign all mail by them, whatever inboxes there were.
     pub replace_inboxes: bool,
     /// How many messages of the source count, from its beginning.
     pub limit: Option<u64>,
     /// Messages that one transaction loads.
     pub batch: u64,
-    /// Forget an import that was interrupted, with what it loaded.
+    /// Whether to forget an interrupted import and the messages that it loaded.
     pub restart: bool,
 }
 
@@ -31,7 +31,7 @@ impl Plan<'_> {
         })
     }
 
-    /// How far reading is.
+    /// The progress of reading.
     pub fn bar(&self) -> Result<Progress> {
         Ok(match (self.source.extent()?, self.limit) {
             (Extent::Messages(messages), limit) => {

@@ -1,4 +1,4 @@
-//! Reading and parsing, in a thread of its own beside the one that writes. What is between the two is bounded, in
+//! Reads and parses in a thread of its own, beside the thread that writes. The queue between the two is bounded, in
 //! messages and in bytes, so that memory does not grow with the corpus.
 
 use super::Plan;
@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Messages, and their bytes, that are handed over at a time; and how many such parcels may wait.
+/// The messages and the bytes of one parcel, and how many parcels may wait in the queue.
 const PARCEL_MESSAGES: usize = 256;
 const PARCEL_BYTES: u64 = 1 << 20;
 const PARCELS: usize = 8;
@@ -18,23 +18,23 @@ const PARCELS: usize = 8;
 pub struct Item {
     pub file: String,
     pub bytes: u64,
-    /// How far into the source.
+    /// The position in the source.
     pub at: u64,
     pub outcome: Outcome,
 }
 
 pub enum Outcome {
-    /// To be loaded; with the inbox of the mailbox it was found in.
+    /// A message to load, with the inbox of the mailbox where it was found.
     Wanted {
         mail: Mail,
         owner: String,
     },
-    /// In no chosen inbox.
+    /// A message in no chosen inbox.
     Elsewhere,
     Unusable(Unusable),
 }
 
-/// Reads the source from after the first `skip` messages, and hands each on. Ends early if `each` fails.
+/// Reads the source after the first `skip` messages, and passes each message on. Ends early if `each` fails.
 pub fn read(plan: &Plan, skip: u64, mut each: impl FnMut(Item) -> Result<()>) -> Result<()> {
     thread::scope(|scope| {
         let (sender, receiver): (SyncSender<Vec<Item>>, Receiver<_>) = sync_channel(PARCELS);
@@ -48,7 +48,7 @@ pub fn read(plan: &Plan, skip: u64, mut each: impl FnMut(Item) -> Result<()>) ->
                 }
             }
         }
-        // Whoever still sends must notice that nobody listens any more.
+        // A thread that still sends must notice that the receiver is gone.
         drop(receiver);
         let read = reading.join().unwrap_or_else(|_| Err(anyhow::anyhow!("the reader failed")));
         written.and(read)
@@ -76,7 +76,7 @@ fn send(plan: &Plan, skip: u64, sender: &SyncSender<Vec<Item>>) -> Result<()> {
         }
         if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    // An error here is a listener that has gone, which knows why.
+    // Sending fails only if the receiver is gone, and the receiver knows the reason.
     let _ = sender.send(parcel);
     Ok(())
 }
@@ -92,7 +92,7 @@ fn look_at(plan: &Plan, parser: &Parser, found: Found) -> Item {
         Ok(mail) if plan.inboxes.want(&owner, &mail) => Outcome::Wanted { mail, owner },
         Ok(_) => Outcome::Elsewhere,
     };
-    // All that is left of it is a line in the report.
+    // Only a line in the report is left of the message.
     file.truncate(file.floor_char_boundary(NAME_BYTES));
     Item { file, bytes, at, outcome }
 }

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 
 pub fn load(connection: &Connection, plan: &Plan, state: &mut State, summary: &mut Summary) -> Result<()> {
     let mut progress = plan.bar()?;
-    // Transactions by hand: each ends within the closure that the next one begins in.
+    // Transactions by hand, because each transaction ends in the closure in which the next one begins.
     connection.execute_batch("BEGIN")?;
     let mut in_batch = 0;
     reader::read(plan, state.taken, |item| {
@@ -52,7 +52,7 @@ fn take(connection: &Connection, state: &mut State, item: Item) -> Result<()> {
     Ok(())
 }
 
-/// Whether it is new: a message that is there already stays as it is.
+/// Inserts the message, and tells whether it is new. A message that exists stays unchanged.
 fn insert(connection: &Connection, state: &mut State, mail: &Mail, owner: &str) -> Result<bool> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO emails (id, message_id, inbox, subject, sender, recipients, date, created_at, body)

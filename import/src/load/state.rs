@@ -1,5 +1,5 @@
-//! How far an import is: one row in the database that it loads, changed in the transactions that it is about. It is
-//! there only until the import is done.
+//! The progress of an import: one row in the loaded database, changed in the same transactions as the mail. The row
+//! exists only until the import is done.
 
 use super::triggers::{self, Trigger};
 use crate::hex::hex;
@@ -9,18 +9,18 @@ use rusqlite::{Connection, OptionalExtension, Transaction};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// What an import is of: one that was interrupted can only be gone on with as the same.
+/// The identity of an import: only the same import can continue an interrupted one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     pub source: String,
-    /// Whose the mailboxes are: a hash.
+    /// A hash of the owners of mailboxes.
     pub owners: String,
     pub inboxes: Inboxes,
     pub limit: Option<u64>,
 }
 
 impl Job {
-    /// The same for the same import.
+    /// The same text for the same import.
     pub fn fingerprint(&self) -> Result<String> {
         Ok(hex(&Sha256::digest(serde_json::to_string(self)?)[..8]))
     }
@@ -37,21 +37,21 @@ pub enum Phase {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     pub job: Job,
-    /// By which all mail is placed, that of earlier imports too.
+    /// The selection by which all mail is assigned, including the mail of earlier imports.
     pub inboxes: Inboxes,
     pub phase: Phase,
-    /// When it began; the `created_at` of what it loads.
+    /// When the import began; the `created_at` of its rows.
     pub created_at: String,
     pub first_id: i64,
     pub next_id: i64,
-    /// Messages taken from the source, for good or ill.
+    /// Messages taken from the source, loaded or not.
     pub taken: u64,
-    /// Of these, in no chosen inbox.
+    /// Of these, the messages in no chosen inbox.
     pub elsewhere: u64,
     pub entries: u64,
-    /// The key up to which entries are in the full-text index.
+    /// The key up to which the full-text index has entries.
     pub indexed_to: i64,
-    /// Of the schema, to be put back at the end.
+    /// The triggers of the schema, to be restored at the end.
     pub triggers: Vec<Trigger>,
 }
 
@@ -90,7 +90,7 @@ pub fn begin(connection: &mut Connection, job: Job, inboxes: Inboxes) -> Result<
     Ok(state)
 }
 
-/// SQLite's CURRENT_TIMESTAMP, or what SOURCE_DATE_EPOCH says it is: then the same source makes the same database.
+/// SQLite's CURRENT_TIMESTAMP, or the time in SOURCE_DATE_EPOCH: then the same source makes the same database.
 fn now(connection: &Connection) -> Result<String> {
     let epoch = match std::env::var("SOURCE_DATE_EPOCH") {
         Ok(text) => Some(text.parse::<i64>().context("SOURCE_DATE_EPOCH is a number of seconds")?),
@@ -101,15 +101,15 @@ fn now(connection: &Connection) -> Result<String> {
 }
 
 impl State {
-    /// Whether this job is the one that was begun. Another limit makes no other one of it while it is being read, unless
-    /// that was passed already.
+    /// Whether this job is the one that was begun. While the source is being read, the limit may change, unless the new
+    /// limit has already been passed.
     pub fn goes_on_as(&self, job: &Job) -> bool {
         let may_end_there = self.phase == Phase::Reading && job.limit.is_none_or(|limit| limit >= self.taken);
         let limit = if may_end_there { self.job.limit } else { job.limit };
         self.job == Job { limit, ..job.clone() }
     }
 
-    /// With the transaction: what was done and that it was done are one.
+    /// Saves the progress in the transaction of the work, so that both are committed together.
     pub fn save(&self, connection: &Connection) -> Result<()> {
         connection.prepare_cached("UPDATE import_state SET state = ?1")?.execute([serde_json::to_string(self)?])?;
         Ok(())
@@ -120,7 +120,7 @@ pub fn end(transaction: &Transaction) -> Result<()> {
     Ok(transaction.execute_batch("DROP TABLE import_state; DROP TABLE import_skipped;")?)
 }
 
-/// Takes an unfinished import back: its messages go, and what is searchable is made anew by the import that follows.
+/// Takes an unfinished import back: its messages are deleted, and the next import rebuilds the searchable tables.
 pub fn undo(connection: &mut Connection, state: &State) -> Result<()> {
     let transaction = connection.transaction()?;
     let people = "DELETE FROM people WHERE entry_id IN (SELECT id FROM entries WHERE email_id >= ?1)";

@@ -1,4 +1,4 @@
-//! The schema's triggers, taken away for a bulk load and put back as they were.
+//! The schema's triggers, which are removed for a bulk load and restored unchanged.
 
 use anyhow::Result;
 use rusqlite::Connection;
@@ -28,7 +28,7 @@ pub fn restore(connection: &Connection, triggers: &[Trigger]) -> Result<()> {
     Ok(())
 }
 
-/// The statement that takes it away.
+/// The statement that removes the trigger.
 pub fn drop_sql(trigger: &Trigger) -> String {
     format!("DROP TRIGGER IF EXISTS \"{}\"", trigger.name.replace('"', "\"\""))
 }

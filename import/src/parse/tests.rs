@@ -1,4 +1,4 @@
-//! Each trap of the corpus, with a real message that has it (samples/enron/edge-cases).
+//! One test for each trap of the corpus, with a real message that has it (samples/enron/edge-cases).
 
 use super::*;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn folded_headers_are_one_line() {
     assert!(cc.recipients.iter().all(|each| !each.contains(char::is_whitespace)));
 }
 
-/// A subject with a line break in it: what comes after it is neither lost nor taken for the body.
+/// A subject with a line break in it: the rest of the header is neither lost nor taken for the body.
 #[test]
 fn a_header_line_without_a_name_continues_the_one_before() {
     let mail = sample("whalley-g/test/calendar/90.");
@@ -111,7 +111,7 @@ fn years_of_one_digit_are_of_this_century() {
     assert_eq!(sample("whitt-m/inbox/430.").date.unwrap()[..4], *"2001");
     assert_eq!(sample("kean-s/inbox/39.").date.unwrap()[..4], *"2001");
     assert_eq!(sample("buy-r/inbox/60.").date.unwrap()[..4], *"2002");
-    // An unset clock: in UTC it is the next year.
+    // A clock that was not set: in UTC it is the next year.
     assert_eq!(sample("allen-p/all_documents/157.").date.unwrap(), "1980-01-01T00:00:00Z");
     assert_eq!(sample("zufferli-j/inbox/quotes/35.").date.unwrap()[..4], *"2044");
     assert_eq!(sample("presto-k/inbox/46.").date.unwrap()[..4], *"2004");
@@ -135,7 +135,7 @@ fn a_header_that_the_file_ends_in_is_read_to_its_end() {
     }
 }
 
-/// What looks like another format inside of a body is text.
+/// Text in a body that looks like another format is text.
 #[test]
 fn bodies_are_text_whatever_is_in_them() {
     assert!(sample("blair-l/deleted_items/167.").body.lines().any(|line| line.starts_with("From ")));
@@ -157,7 +157,7 @@ fn what_is_no_message_is_said_to_be_none() {
     assert_eq!(reason(&[0xff; 100]), Unusable::NoMessageId);
 }
 
-/// Any bytes at all: cut and broken messages give an answer.
+/// Any bytes: cut and broken messages give a result, too.
 #[test]
 fn no_bytes_make_it_fail() {
     let path =

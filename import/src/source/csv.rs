@@ -1,7 +1,7 @@
 //! Kaggle's `emails.csv`: a column `file` without `maildir/`, and a column `message` with the whole text.
 //!
-//! Read through `csv-core`, and not `csv`, which holds a record in memory whole, however long: one quote that is missing
-//! makes a record of all that follows.
+//! The file is read with `csv-core`, because `csv` holds a whole record in memory, and one missing quote makes a single
+//! record of the rest of the file.
 
 use super::{Content, Found, MESSAGE_BYTES, Visit};
 use anyhow::{Context, Result};
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-/// Columns that are looked at.
+/// The columns that are used.
 const COLUMNS: usize = 256;
 
 pub fn read(path: &Path, skip: u64, visit: Visit) -> Result<()> {
@@ -33,7 +33,7 @@ pub fn read(path: &Path, skip: u64, visit: Visit) -> Result<()> {
         let content = match records.fields().nth(message) {
             _ if records.size > MESSAGE_BYTES => Content::TooLarge(records.size),
             Some(text) => Content::Raw(text.to_vec()),
-            // A record that is too short is one message lost, not the whole file.
+            // A record that is too short loses one message, not the whole file.
             None => Content::Unreadable(format!("record {found} has no message")),
         };
         let file = String::from_utf8_lossy(records.fields().nth(file).unwrap_or_default()).into_owned();
@@ -44,14 +44,14 @@ pub fn read(path: &Path, skip: u64, visit: Visit) -> Result<()> {
     Ok(())
 }
 
-/// The records of a file, one at a time. Of one that is longer than a message may be, the rest is passed over.
+/// The records of a file, one at a time. The rest of a record that is longer than a message may be is skipped.
 struct Records<R> {
     input: R,
     reader: Reader,
     consumed: u64,
-    /// What the parser writes into.
+    /// The parser's output buffer.
     piece: Box<[u8]>,
-    /// The present record: its fields, one after the other, where each ends, and how long it is in all.
+    /// The current record: its fields, one after the other; the end of each field; and the length of the whole record.
     text: Vec<u8>,
     ends: Vec<usize>,
     size: u64,
@@ -63,7 +63,7 @@ impl<R: BufRead> Records<R> {
         Self { input, reader: Reader::new(), consumed: 0, piece, text: Vec::new(), ends: Vec::new(), size: 0 }
     }
 
-    /// Whether there was one more.
+    /// Reads the next record, and tells whether there was one.
     fn next(&mut self) -> io::Result<bool> {
         self.text.clear();
         self.ends.clear();
@@ -87,7 +87,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Those that are there whole.
+    /// The fields that are complete.
     fn fields(&self) -> impl Iterator<Item = &[u8]> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         begins.zip(&self.ends).map_while(|(begin, &end)| self.text.get(begin..end))
@@ -115,7 +115,7 @@ mod tests {
         let expected: Vec<Vec<String>> =
             reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect();
         assert_eq!(expected.len(), 5);
-        // The mark at the beginning is only known when all of it is there.
+        // The byte order mark can only be recognised when all of it has been read.
         for buffer in 4..40 {
             assert_eq!(all(text.as_bytes(), buffer), expected);
         }

@@ -1,7 +1,7 @@
-//! Parquet files of a dataset on Hugging Face. The hub says how large each is and what its SHA-256 is; what is there
-//! already and right is not fetched again, and what was fetched in part is fetched on.
+//! Parquet files of a dataset on Hugging Face. The hub tells the size and the SHA-256 of each file. A complete file is
+//! not downloaded again, and a partial download is continued.
 //!
-//! `curl` does the fetching: it is on every machine that builds this, knows proxies and certificates, and resumes.
+//! `curl` downloads: every machine that builds this has it, and it knows proxies and certificates, and resumes.
 
 use crate::hex::hex;
 use anyhow::{Context, Result, bail, ensure};
@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 
 const HUB: &str = "https://huggingface.co";
 
-/// One entry of the hub's listing. Files that are kept whole in git, not in LFS, have no hash there that is of use.
+/// One entry of the hub's listing. Files that are in git itself, and not in LFS, have no usable hash there.
 #[derive(Deserialize)]
 struct Listed {
     path: String,
@@ -28,9 +28,10 @@ struct Lfs {
     oid: String,
 }
 
-/// Fetches `owner/name`'s parquet files into a folder under `downloads`, and gives them in the order of their paths.
+/// Downloads the parquet files of `owner/name` into a folder under `downloads`, and returns them in the order of their
+/// paths.
 pub fn fetch(dataset: &str, downloads: &Path) -> Result<Vec<PathBuf>> {
-    // The variable that Hugging Face's own tools take a mirror from.
+    // Hugging Face's own tools read the address of a mirror from this variable.
     let hub = std::env::var("HF_ENDPOINT").unwrap_or_else(|_| HUB.to_owned());
     let hub = hub.trim_end_matches('/');
     let is_name = |part: &str| {
@@ -47,7 +48,7 @@ pub fn fetch(dataset: &str, downloads: &Path) -> Result<Vec<PathBuf>> {
     let listing = curl(&[&url]).output().context("curl is needed to download")?;
     ensure!(listing.status.success(), "cannot list {dataset}: {}", String::from_utf8_lossy(&listing.stderr).trim());
     let listed: Vec<Listed> =
-        serde_json::from_slice(&listing.stdout).with_context(|| format!("what does {url} say?"))?;
+        serde_json::from_slice(&listing.stdout).with_context(|| format!("cannot read the listing at {url}"))?;
     let mut files: Vec<_> = listed.iter().filter(|each| each.path.ends_with(".parquet")).collect();
     files.sort_by(|one, other| one.path.cmp(&other.path));
     ensure!(!files.is_empty(), "{dataset} has no parquet files");
@@ -56,7 +57,7 @@ pub fn fetch(dataset: &str, downloads: &Path) -> Result<Vec<PathBuf>> {
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let mut paths = Vec::new();
     for file in files {
-        // One name of all its path: folders from elsewhere are not to be followed, nor what is in them confused.
+        // The whole path becomes one file name, so that no foreign folder is followed, and no two files are confused.
         let path = folder.join(file.path.replace('/', "--"));
         ensure!(!paths.contains(&path), "{dataset} has two files that would be {}", path.display());
         fetch_file(&format!("{hub}/datasets/{dataset}/resolve/main/{}", file.path), file, &path)?;
@@ -98,7 +99,7 @@ fn fetch_file(url: &str, listed: &Listed, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// By its size, and by its checksum where there is one.
+/// Checks the size, and the checksum if there is one.
 fn is_as_listed(path: &Path, listed: &Listed) -> Result<bool> {
     Ok(fs::metadata(path)?.len() == listed.size
         && match &listed.lfs {

@@ -1,4 +1,4 @@
-//! `maildir/<mailbox>/<folder...>/<n>.`: a file for each message, whatever its name ends in.
+//! `maildir/<mailbox>/<folder...>/<n>.`: a file for each message, with any file name.
 
 use super::{Content, Found, Visit};
 use crate::hex::hex;
@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 pub struct Maildir {
     root: PathBuf,
-    /// What stands before each file's path: the mailbox, if the root is one.
+    /// The prefix of each file's path: the mailbox, if the root is a mailbox.
     prefix: String,
-    /// How many files there are, and a hash of their names: what an interrupted import goes on by.
+    /// The number of files, and a hash of their names, by which an interrupted import recognises its source.
     count: u64,
     names: String,
 }
@@ -59,7 +59,7 @@ impl Maildir {
 
 fn content(path: &Path) -> io::Result<Content> {
     let is = fs::metadata(path)?;
-    // To open a pipe would be to wait for whoever writes into it.
+    // Opening a pipe would wait for its writer.
     if !is.is_file() {
         return Ok(Content::Unreadable("not a file".into()));
     }
@@ -68,7 +68,7 @@ fn content(path: &Path) -> io::Result<Content> {
 
 type OnFile<'a> = &'a mut dyn FnMut(&Path, String) -> Result<ControlFlow<()>>;
 
-/// Every file under the folder, in the order of names, which the file system itself does not keep.
+/// Every file under the folder, ordered by name, because the file system itself has no order.
 fn walk(folder: &Path, prefix: &str, on_file: OnFile) -> Result<ControlFlow<()>> {
     let listed = fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<DirEntry>, _>>());
     let mut entries = listed.with_context(|| format!("cannot list {}", folder.display()))?;

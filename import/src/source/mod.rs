@@ -1,5 +1,5 @@
-//! Where mail comes from. Each kind of source gives its messages in an order that is always the same, so that an import
-//! that was interrupted can go on after as many as it had.
+//! The sources of mail. Each kind of source returns its messages always in the same order, so that an interrupted
+//! import can skip the messages that it had.
 
 mod csv;
 pub mod hub;
@@ -16,26 +16,26 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// A file over this is no message, and is not read: what D1 takes is an eighth of it, and attachments are in it too.
+/// A larger file is no message, and is not read. D1 takes an eighth of this size, and a file also holds attachments.
 const MESSAGE_BYTES: u64 = 16 << 20;
 
 pub enum Source {
     /// CMU's tree: a file for each message.
     Maildir(Maildir),
-    /// The same, packed.
+    /// The same tree, packed.
     Tarball(PathBuf),
     /// Kaggle's two columns, `file` and `message`.
     Csv(PathBuf),
-    /// Hugging Face's columns, parsed already.
+    /// Hugging Face's columns, already parsed.
     Parquet(Vec<PathBuf>),
 }
 
-/// A message as its source has it.
+/// A message in its source's form.
 pub struct Found {
-    /// Its place in the corpus, `allen-p/inbox/1.`.
+    /// The message's path in the corpus, `allen-p/inbox/1.`.
     pub file: String,
     pub content: Content,
-    /// How far into the source it is, in the source's `Extent`.
+    /// The position in the source, in the unit of the source's `Extent`.
     pub at: u64,
 }
 
@@ -43,12 +43,12 @@ pub enum Content {
     Raw(Vec<u8>),
     Parsed(Box<Result<Mail, Unusable>>, u64),
     Unreadable(String),
-    /// So many bytes that they were left unread.
+    /// A message with so many bytes that it was not read.
     TooLarge(u64),
 }
 
 impl Content {
-    /// What a reader gives, which says that it has so many bytes: neither that nor the reader is trusted to be small.
+    /// Reads a message whose reader claims a size. Neither the claim nor the reader is trusted to be small.
     fn read(size: u64, reader: impl Read) -> io::Result<Self> {
         if size > MESSAGE_BYTES {
             return Ok(Self::TooLarge(size));
@@ -58,7 +58,7 @@ impl Content {
         Ok(if raw.len() as u64 > MESSAGE_BYTES { Self::TooLarge(raw.len() as u64) } else { Self::Raw(raw) })
     }
 
-    /// The message, with the bytes that it took in the source.
+    /// The message, and the bytes that it took in the source.
     pub fn parse(self, parser: &Parser) -> (u64, Result<Mail, Unusable>) {
         match self {
             Self::Raw(raw) => (raw.len() as u64, parser.parse(&raw)),
@@ -69,7 +69,7 @@ impl Content {
     }
 }
 
-/// How large a source is, in what can be known before reading it.
+/// The size of a source, in a unit that is known before reading.
 #[derive(Clone, Copy)]
 pub enum Extent {
     Messages(u64),
@@ -79,7 +79,8 @@ pub enum Extent {
 pub type Visit<'a> = &'a mut dyn FnMut(Found) -> ControlFlow<()>;
 
 impl Source {
-    /// What the path is. `know` tells names of mailboxes: a folder of that name is one mailbox, not a folder of them.
+    /// Finds out the kind of a path. `know` recognises names of mailboxes: a folder with such a name is one mailbox,
+    /// not a folder of mailboxes.
     pub fn open(path: &Path, know: impl Fn(&str) -> bool) -> Result<Self> {
         let is = fs::metadata(path).with_context(|| format!("cannot open {}", path.display()))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
@@ -100,7 +101,7 @@ impl Source {
         })
     }
 
-    /// Walks through the source, after the first `skip` messages, until the end or a break.
+    /// Reads the source after the first `skip` messages, until the end or a break.
     pub fn read(&self, skip: u64, visit: Visit) -> Result<()> {
         match self {
             Self::Maildir(maildir) => maildir.read(skip, visit),
@@ -118,7 +119,8 @@ impl Source {
         })
     }
 
-    /// What must be the same for an interrupted import to go on: the files, and their sizes where there are few.
+    /// The facts that must stay the same for an interrupted import to continue: the files, and their sizes if there are
+    /// few.
     pub fn identity(&self) -> Result<String> {
         let of = |path: &PathBuf| -> Result<String> {
             let size = fs::metadata(path)?.len();

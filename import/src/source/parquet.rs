@@ -1,5 +1,5 @@
 //! The columns of Hugging Face's `corbt/enron-emails`, which ART-E uses: `message_id, subject, from, to[], cc[], bcc[],
-//! date, body, file_name`. Read page by page, so that the size of row groups is of no matter.
+//! date, body, file_name`. The file is read page by page, so that the size of row groups does not matter.
 
 use super::{Content, Found, Visit};
 use crate::mail::{Mail, Unusable};
@@ -85,7 +85,7 @@ fn found(row: Row, at: u64, unit: Option<TimeUnit>) -> Found {
     Found { file, content: Content::Parsed(Box::new(checked), bytes as u64), at }
 }
 
-/// A subject keeps the folds of its header there: as the mail itself is read, a fold is one space.
+/// A subject keeps the folds of its header there. The importer turns a fold into one space, as it does for mail itself.
 fn unfolded(subject: &str) -> String {
     subject.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -105,7 +105,7 @@ fn texts(field: Field) -> Vec<String> {
     }
 }
 
-/// What the dates count, by the column's type: the reader gives those in nanoseconds as bare numbers.
+/// The unit of dates, by the column's type: the reader returns dates in nanoseconds as bare numbers.
 fn date_unit(file: &SerializedFileReader<File>, path: &Path) -> Result<Option<TimeUnit>> {
     let fields = file.metadata().file_metadata().schema().get_fields();
     let Some(column) = fields.iter().find(|field| field.name() == "date" && field.is_primitive()) else {

@@ -1,5 +1,5 @@
-//! The maildir in one `.tar.gz`, as CMU gives it out; `.tar` too. It is read as it comes, and nothing is unpacked to
-//! disk.
+//! The maildir in one `.tar.gz`, as CMU publishes it; `.tar` too. The archive is read as a stream, and nothing is
+//! unpacked to disk.
 
 use super::{Content, Found, Visit};
 use anyhow::{Context, Result};
@@ -47,12 +47,12 @@ pub fn read(path: &Path, skip: u64, visit: Visit) -> Result<()> {
     Ok(())
 }
 
-/// Copies of this archive that end in the middle are about.
+/// Truncated copies of this archive are in circulation.
 fn cut_short(path: &Path, whole: u64) -> String {
     format!("{} is damaged after {whole} messages: start again with --limit {whole} to load those", path.display())
 }
 
-/// Counts what is read of the packed file: the only measure of how far it is to the end.
+/// Counts the bytes read of the packed file, which is the only measure of progress.
 struct Counted {
     file: File,
     consumed: Rc<Cell<u64>>,

@@ -1,8 +1,9 @@
-//! A corpus of any size to measure with, made up from real messages: their lines in new order, with words put in that
-//! are rare as words of a language are, in mailboxes as unequal as real ones. The same sample makes the same corpus.
+//! A synthetic corpus of any size for measurements. It is made from the lines of real messages in a new order. Made-up
+//! words are mixed in, as rare as the words of a language, and the mailboxes are as unequal as real ones. The same
+//! sample makes the same corpus.
 //!
-//! What makes search hard is there: some words in nearly every message, most in a few, many in one; words of one
-//! mailbox and words of all. What the text says is not.
+//! The corpus has everything that makes search hard: some words in nearly every message, most in a few, many in one;
+//! words of one mailbox, and words of all. The text itself makes no sense.
 
 mod random;
 
@@ -19,14 +20,14 @@ use random::Random;
 use std::ops::ControlFlow;
 
 const SEED: u64 = 5;
-/// Words that are made up, and how many of a hundred words they take the place of.
+/// The number of made-up words, and how many of a hundred words they replace.
 const WORDS: usize = 200_000;
 const MADE_UP: u64 = 12;
-/// Of these, how many are of the mailbox' own.
+/// How many of these belong to the mailbox alone.
 const OWN: u64 = 30;
 const MOST_LINES: usize = 80;
 const FOLDERS: [&str; 4] = ["all_documents", "inbox", "sent", "sent_items"];
-/// From the first of January 1999, three and a half years.
+/// From the first of January 1999, for three and a half years.
 const FIRST_DATE: i64 = 915_148_800;
 const SECONDS: usize = 110_000_000;
 
@@ -56,10 +57,11 @@ pub fn synthesise(options: &args::Synthesise) -> Result<()> {
     Ok(())
 }
 
-/// How many messages each mailbox has: the n-th largest one n-th of the largest, and each has one at least.
+/// The number of messages of each mailbox: the n-th largest mailbox has one n-th of the largest, and at least one
+/// message.
 fn mailboxes(owners: &Owners, messages: u64) -> Vec<(&str, &str, u64)> {
     let all = owners.all();
-    // Large and small ones in no order: each next one is so many further in the list.
+    // Large and small mailboxes are mixed: each next mailbox is this far ahead in the list.
     let mut shares: Vec<(&str, &str, f64)> = (0..all.len())
         .map(|rank| (all[rank * 5 % all.len()], 1.0 / (rank + 1) as f64))
         .map(|((a, b), c)| (a, b, c))
@@ -75,14 +77,14 @@ fn mailboxes(owners: &Owners, messages: u64) -> Vec<(&str, &str, u64)> {
             (directory, owner, count)
         })
         .collect();
-    // What rounding leaves goes to the largest.
+    // The largest mailbox gets the remainder of the rounding.
     if let Some(largest) = mailboxes.iter_mut().max_by_key(|it| it.2) {
         largest.2 += left;
     }
     mailboxes
 }
 
-/// What is taken from real messages.
+/// The parts of real messages.
 struct Sample {
     subjects: Vec<String>,
     /// The lines of each body.
@@ -134,7 +136,7 @@ impl Sample {
         text.push_str(
             "\r\nMime-Version: 1.0\r\nContent-Type: text/plain; charset=us-ascii\r\nContent-Transfer-Encoding: 7bit\r\n\r\n",
         );
-        // As long as a real one, of lines of some others.
+        // As long as a real message, with lines of several others.
         let lines = random.pick(&self.bodies).len();
         let others: [&Vec<String>; 3] = std::array::from_fn(|_| random.pick(&self.bodies));
         for _ in 0..lines {
@@ -147,7 +149,7 @@ impl Sample {
     }
 }
 
-/// A line with some of its words made up. It stays one line, whatever it was.
+/// A line with some of its words replaced by made-up ones. It stays one line.
 fn with_made_up(random: &mut Random, mailbox: usize, line: &str, text: &mut String) {
     for (at, word) in line.split_ascii_whitespace().enumerate() {
         if at > 0 {

@@ -14,7 +14,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Below `end`, which is not 0.
+    /// A number below `end`, which is not 0.
     pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
@@ -23,12 +23,13 @@ impl Random {
         &from[self.below(from.len())]
     }
 
-    /// True so many times in a hundred.
+    /// True this many times in a hundred.
     pub fn percent(&mut self, percent: u64) -> bool {
         self.next() % 100 < percent
     }
 
-    /// From 0 to below `end`, the n-th as often as 1/n: so words of a language are spread, and sizes of mailboxes.
+    /// A number from 0 to below `end`, the n-th as often as 1/n. The words of a language, and the sizes of mailboxes,
+    /// have this distribution.
     pub fn zipf(&mut self, end: usize) -> usize {
         let uniform = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         ((end as f64).powf(uniform) as usize).clamp(1, end) - 1

@@ -1,10 +1,9 @@
-//! A loaded file as SQL files. D1 takes 100,000 bytes in a statement and 30 seconds for one; and each file is carried
-//! out as a whole or not at all, but might be carried out once more, by somebody who was interrupted before he could
-//! note it. So rows replace what they find, the index asks what it has already, and what belongs together is in one
-//! file.
+//! Writes a loaded database as SQL files. D1 takes statements of 100,000 bytes and of 30 seconds. D1 runs a file as a
+//! whole or not at all, but a file may run twice if an upload was interrupted before it noted the first run. So rows
+//! replace existing rows, the index asks which entries it has, and statements that belong together are in one file.
 //!
-//! Of what follows from the messages only keys are sent, theirs and those of addresses: who wrote and got them, and the
-//! index, are made there.
+//! Of the derived tables only keys are sent, those of messages and those of addresses. Senders, recipients and the
+//! index are made in D1.
 
 use super::sql::{Inserts, STATEMENT_BYTES, lists, pieces, text, text_or_null};
 use crate::load::{State, drop_trigger_sql, inboxes};
@@ -14,25 +13,25 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// What one statement derives or indexes: at most some two seconds' work, of the thirty that it may take.
+/// How many rows one statement derives or indexes: about two seconds of work at most, of the thirty that it may take.
 const DERIVED_ENTRIES: u64 = 5_000;
 const INDEXED_BYTES: u64 = 8_000_000;
 const INDEXED_ENTRIES: u64 = 5_000;
-/// Pages that one step of merging writes, and entries for which there is a step: an entry is a third of a page.
+/// How many pages one step of merging writes, and for how many entries there is a step: an entry is a third of a page.
 const MERGED_PAGES: u64 = 500;
 const MERGED_ENTRIES: u64 = 1_500;
 
-/// What a file may cost to carry out, and what statements cost that are short and work for long: a file is some ten
-/// seconds' work at most. Rows cost their bytes.
+/// The budget of a file, and the cost of statements that are short but work for long: a file is about ten seconds of
+/// work at most. Rows cost their bytes.
 const FILE_WORK: u32 = 100;
 const DERIVING: u32 = 5;
 const INDEXING: u32 = 25;
 const MERGING: u32 = 5;
 
-/// Writes the files, unless that was done, and gives them in their order.
+/// Writes the files, unless they are complete, and returns them in order.
 pub fn prepare(connection: &Connection, state: &State, folder: &Path, file_bytes: u64) -> Result<Vec<PathBuf>> {
     if !folder.exists() {
-        // Under another name until all of them are whole.
+        // The folder has another name until all files are complete.
         let making = folder.with_extension("making");
         if making.exists() {
             fs::remove_dir_all(&making)?;
@@ -57,7 +56,7 @@ fn write_all(connection: &Connection, state: &State, files: &mut Files) -> Resul
     people(connection, files)?;
     index(connection, files)?;
     rule(state, files)?;
-    // By themselves: what comes before may be carried out twice only as long as no trigger answers to it.
+    // In a file of their own: the files before may run twice only as long as no trigger reacts to them.
     files.close()?;
     for trigger in &state.triggers {
         files.write(&[format!("{};\n", drop_trigger_sql(trigger)), format!("{};\n", trigger.sql)])?;
@@ -89,7 +88,7 @@ fn emails(connection: &Connection, files: &mut Files) -> Result<()> {
             }
             continue;
         }
-        // A message over the limit: begun with nothing, and then added to.
+        // A message over the limit begins empty, and is appended to.
         if let Some(statement) = inserts.take() {
             files.write(&[statement])?;
         }
@@ -100,7 +99,7 @@ fn emails(connection: &Connection, files: &mut Files) -> Result<()> {
         for piece in pieces(subject.unwrap_or_default(), most) {
             statements.push(format!("UPDATE emails SET subject = subject || {} WHERE id = {id};\n", text(piece)));
         }
-        // Lists stay lists at each step, which the schema sees to.
+        // The schema requires a list, so every step keeps it a list.
         for (at, list) in lists(recipients.unwrap_or("[]"), most / 2)?.iter().enumerate() {
             let list = if at == 0 {
                 text(list)
@@ -117,7 +116,7 @@ fn emails(connection: &Connection, files: &mut Files) -> Result<()> {
     files.write(&Vec::from_iter(inserts.take()))
 }
 
-/// Addresses under the ids that they have here, and from them, there, who is in which entry.
+/// Addresses with their local ids, from which D1 derives the senders and recipients of each entry.
 fn people(connection: &Connection, files: &mut Files) -> Result<()> {
     let mut inserts = Inserts::new("INSERT OR REPLACE INTO addresses (id, address) VALUES\n");
     let mut select = connection.prepare("SELECT id, address FROM addresses ORDER BY id")?;
@@ -159,7 +158,7 @@ fn inboxes_and_entries(connection: &Connection, files: &mut Files) -> Result<()>
     files.write(&Vec::from_iter(inserts.take()))
 }
 
-/// FTS5 would take the same entry twice. It has a row for each that it has, by which it is asked.
+/// FTS5 would add the same entry twice. FTS5 has a row for each of its entries, which this statement asks for.
 fn index(connection: &Connection, files: &mut Files) -> Result<()> {
     let sizes = "SELECT id, length(subject) + length(body) FROM entry_texts ORDER BY id";
     for (lo, hi) in ranges(connection, sizes, INDEXED_ENTRIES, INDEXED_BYTES)? {
@@ -170,11 +169,10 @@ fn index(connection: &Connection, files: &mut Files) -> Result<()> {
         );
         files.write_work(&statement, INDEXING)?;
     }
-    // `optimize` is one statement, however long it takes; this does the same in steps, and a step too many does
-    // nothing.
+    // `optimize` is one statement, however long it takes. These steps do the same, and a step too many does nothing.
     let entries: u64 = connection.query_row("SELECT count(*) FROM entries", [], |row| row.get(0))?;
     for step in 0..=entries / MERGED_ENTRIES {
-        // The first one says, by its sign, that all segments are to become one.
+        // The first step has a negative number, which tells FTS5 to merge all segments into one.
         let sign = if step == 0 { "-" } else { "" };
         let statement = format!("INSERT INTO emails_fts (emails_fts, rank) VALUES ('merge', {sign}{MERGED_PAGES});\n");
         files.write_work(&statement, MERGING)?;
@@ -182,7 +180,7 @@ fn index(connection: &Connection, files: &mut Files) -> Result<()> {
     Ok(())
 }
 
-/// By which rule this mail was placed.
+/// The rule by which this mail was assigned.
 fn rule(state: &State, files: &mut Files) -> Result<()> {
     let mut statements = vec![format!("{};\n", inboxes::TABLE), "DELETE FROM import_inboxes;\n".to_owned()];
     let mut inserts = Inserts::new("INSERT INTO import_inboxes (rule, inbox) VALUES\n");
@@ -194,7 +192,7 @@ fn rule(state: &State, files: &mut Files) -> Result<()> {
     files.write(&statements)
 }
 
-/// Ranges of keys with so many rows at most, and so much of what the second column sums up to.
+/// Ranges of keys with a limited number of rows, and a limited sum of the second column.
 fn ranges(connection: &Connection, select: &str, most_rows: u64, most_bytes: u64) -> Result<Vec<(i64, i64)>> {
     let mut ranges: Vec<(i64, i64)> = Vec::new();
     let (mut rows_in, mut bytes_in) = (0, 0);
@@ -222,13 +220,13 @@ struct Files {
     file_bytes: u64,
     file: Option<BufWriter<File>>,
     number: u32,
-    /// Of the file that is written now.
+    /// The cost of the current file.
     bytes: u64,
     work: u32,
 }
 
 impl Files {
-    /// Statements that belong together: they are in one file.
+    /// Adds statements that belong together to one file.
     fn write(&mut self, statements: &[String]) -> Result<()> {
         statements.iter().try_for_each(|it| {
             ensure!(it.len() <= STATEMENT_BYTES, "a statement of {} bytes", it.len());
@@ -245,7 +243,7 @@ impl Files {
         Ok(())
     }
 
-    /// A statement that takes its time.
+    /// Adds a statement that works for long.
     fn write_work(&mut self, statement: &String, work: u32) -> Result<()> {
         if self.work + work > FILE_WORK {
             self.close()?;

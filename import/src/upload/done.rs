@@ -1,4 +1,5 @@
-//! What an upload has done, on disk: the first line says of what and to where, and each other one a thing that is done.
+//! The progress of an upload, on disk: the first line names the upload and its target, and each other line a finished
+//! step.
 
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, File, OpenOptions};
@@ -11,13 +12,14 @@ pub struct Done {
 }
 
 impl Done {
-    /// What was noted of this upload, if one was begun. One of something else, or to somewhere else, is refused.
+    /// Reads the progress of this upload, if it was begun. The progress of another upload, or to another target, is
+    /// refused.
     pub fn read(path: &Path, of: &str) -> Result<Option<Self>> {
         if !path.exists() {
             return Ok(None);
         }
         let said = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        // A line that was cut off in the middle is none: what it was for is done again.
+        // An incomplete line does not count: its step is repeated.
         let whole = said.rfind('\n').map_or(0, |at| at + 1);
         let mut lines = said[..whole].lines().map(str::to_owned);
         let Some(first) = lines.next() else { return Ok(None) };

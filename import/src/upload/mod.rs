@@ -1,6 +1,6 @@
-//! Loading the deployed database. The mail is loaded into a file on this machine first, without its index; that is
-//! written out as SQL files within D1's limits (`chunks`), and wrangler carries those out one by one. Each file may be
-//! carried out twice with no harm, so that what was interrupted anywhere is gone on with by starting again.
+//! Loads the deployed database. The mail is first loaded into a file on this machine, without the index. Then the file
+//! is written out as SQL files within D1's limits (`chunks`), and wrangler runs them one by one. Each file may run
+//! twice without harm, so that an interrupted upload continues when it is started again.
 
 mod chunks;
 mod done;
@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use wrangler::Wrangler;
 
-/// Noted when the database was found empty: from then on it holds what this upload brought.
+/// Noted when the database was found empty: from then on the database holds only rows of this upload.
 const EMPTY: &str = "empty";
 
 pub fn upload(options: &args::Load, plan: &Plan, database: &Database, report: &Path) -> Result<()> {
@@ -35,7 +35,7 @@ pub fn upload(options: &args::Load, plan: &Plan, database: &Database, report: &P
     let mut done = match Done::read(&folder.join("done"), &of)? {
         Some(done) => done,
         None => {
-            // Files that nothing is known of are of no use.
+            // Files without noted progress are useless.
             remove(&sql)?;
             Done::begin(&folder.join("done"), &of)?
         }
@@ -43,7 +43,7 @@ pub fn upload(options: &args::Load, plan: &Plan, database: &Database, report: &P
     let files = chunks::prepare(&connection, &state, &sql, options.chunk_mb * 1_000_000)?;
     if options.prepare_only {
         print!("{summary}");
-        println!("\n{} SQL files are in {}: carry them out in the order of their names", files.len(), sql.display());
+        println!("\n{} SQL files are in {}: run them in the order of their names", files.len(), sql.display());
         return Ok(());
     }
     let wrangler = Wrangler { program: &options.wrangler, config: &options.config, binding: &database.binding };
@@ -77,8 +77,8 @@ fn send(wrangler: &Wrangler, done: &mut Done, files: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Removes a folder, if it is there. Under another name, so that what is left when that is interrupted is not taken for
-/// a whole one; the next removal takes it along.
+/// Removes a folder, if it exists. The folder is renamed first, so that an interrupted removal does not leave a folder
+/// that looks complete; the next removal deletes the rest.
 fn remove(folder: &Path) -> Result<()> {
     let failed = || format!("cannot remove {}", folder.display());
     let removed = folder.with_extension("removed");

@@ -1,15 +1,16 @@
-//! SQL as text, for D1 takes files of nothing else: literals, and inserts that are cut to D1's limit of a statement.
+//! SQL as text, because D1 takes files of nothing else: literals, and inserts that are cut to D1's limit of a
+//! statement.
 
 use anyhow::{Context, Result};
 
 /// D1 takes statements of 100,000 bytes.
 pub const STATEMENT_BYTES: usize = 90_000;
 
-/// wrangler looks for this in the whole of a file, and refuses it or, worse, removes it.
+/// wrangler looks for this text in the whole file, and refuses the file or, worse, removes the text.
 const TRANSACTION: &str = "BEGIN TRANSACTION";
 
-/// A text literal. Whatever stands in it, it never has wrangler's word for a transaction in it: a mark stands for that,
-/// one that the text lacks. However often it is there, the expression is as deep: D1 takes a hundred levels.
+/// A text literal. It never holds wrangler's word for a transaction: a mark replaces the word, one that the text does
+/// not hold. The depth of the expression does not grow with the number of marks: D1 takes a hundred levels.
 pub fn text(value: &str) -> String {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
     if !value.contains(TRANSACTION) {
@@ -24,7 +25,7 @@ pub fn text_or_null(value: Option<&str>) -> String {
     value.map_or_else(|| "NULL".to_owned(), text)
 }
 
-/// Rows of one table, gathered into statements as long as may be.
+/// Rows of one table, gathered into statements of up to the maximum length.
 pub struct Inserts {
     head: &'static str,
     rows: String,
@@ -35,12 +36,12 @@ impl Inserts {
         Self { head, rows: String::new() }
     }
 
-    /// Whether a row is short enough to be one of a statement.
+    /// Whether a row is short enough for a statement.
     pub fn fits(&self, row: &str) -> bool {
         self.head.len() + row.len() + 2 <= STATEMENT_BYTES
     }
 
-    /// Adds a row, `(1, 'a')`, and gives a statement if one is full.
+    /// Adds a row, `(1, 'a')`, and returns a statement if one is full.
     pub fn add(&mut self, row: &str) -> Option<String> {
         let full = self.head.len() + self.rows.len() + row.len() + 4 > STATEMENT_BYTES;
         let statement = if full { self.take() } else { None };
@@ -51,18 +52,18 @@ impl Inserts {
         statement
     }
 
-    /// What is left.
+    /// The last statement.
     pub fn take(&mut self) -> Option<String> {
         (!self.rows.is_empty()).then(|| format!("{}{};\n", self.head, std::mem::take(&mut self.rows)))
     }
 }
 
-/// A text in pieces that are each a literal of at most so many bytes, and together the whole.
+/// A text in pieces, each a literal of a limited length, which together are the whole.
 pub fn pieces(value: &str, most: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = value;
     while !rest.is_empty() {
-        // At its worst a literal is twice as long as its text, all of it being quotes.
+        // In the worst case all characters are quotes, and the literal is twice as long as its text.
         let end = rest.floor_char_boundary(most / 2);
         let (piece, after) = rest.split_at(end);
         pieces.push(piece);
@@ -71,7 +72,7 @@ pub fn pieces(value: &str, most: usize) -> Vec<&str> {
     pieces
 }
 
-/// A JSON list in lists that are each at most so long: the first as it is, the others to be put into its end.
+/// A JSON list in several lists of limited length: the first as it is, the others to be appended to it.
 pub fn lists(json: &str, most: usize) -> Result<Vec<String>> {
     let values: Vec<String> = serde_json::from_str(json).context("recipients that are no list")?;
     let mut lists: Vec<Vec<String>> = vec![Vec::new()];

@@ -1,4 +1,4 @@
-//! wrangler, on the deployed database. It needs an account; `wrangler login` or CLOUDFLARE_API_TOKEN give it one.
+//! wrangler, for the deployed database. It needs an account, from `wrangler login` or CLOUDFLARE_API_TOKEN.
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
@@ -32,10 +32,10 @@ impl Wrangler<'_> {
         let said = String::from_utf8_lossy(&output.stdout);
         let answers: Option<Vec<Answer>> = said.find('[').and_then(|at| serde_json::from_str(&said[at..]).ok());
         let count = answers.and_then(|answers| answers.first().and_then(|it| it.results.first()).map(|it| it.emails));
-        count.with_context(|| format!("how many emails are there? wrangler said: {said}"))
+        count.with_context(|| format!("cannot read the number of emails; wrangler printed: {said}"))
     }
 
-    /// All of the file, or, should it fail, nothing of it.
+    /// Runs all of the file or, after a failure, nothing of it.
     pub fn execute(&self, file: &Path) -> Result<()> {
         let path = file.to_str().context("a path that is not UTF-8")?;
         self.run(&["execute", self.binding, "--remote", "--yes", "--file", path]).map(|_| ())
@@ -43,7 +43,7 @@ impl Wrangler<'_> {
 
     fn run(&self, arguments: &[&str]) -> Result<Output> {
         let mut command = Command::new(self.program);
-        // CI: it asks no questions, and nobody is there to answer.
+        // With CI set, wrangler asks no questions, which nobody could answer.
         command.arg("d1").args(arguments).arg("--config").arg(self.config).env("CI", "true").stdin(Stdio::null());
         let output = command.output().with_context(|| format!("cannot run {}", self.program.display()))?;
         ensure!(

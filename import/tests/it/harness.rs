@@ -1,4 +1,4 @@
-//! Running the importer, and looking at what it made.
+//! Runs the importer, and inspects its result.
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -8,12 +8,12 @@ use std::sync::OnceLock;
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_pegboard-import");
 
-/// The repository's root, in which everything is run.
+/// The repository's root, the working directory of everything here.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// A new, empty folder, of a name that no other test has.
+/// A new, empty folder, with a name that no other test has.
 pub fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("import").join(name);
     if folder.exists() {
@@ -23,7 +23,7 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// `pegboard-import load`, with its files in `work`. The time that rows are made at is always the same.
+/// `pegboard-import load`, with its files in `work`. Rows always get the same creation time.
 pub fn load(work: &Path) -> Command {
     let mut command = Command::new(BINARY);
     command.current_dir(root()).env("SOURCE_DATE_EPOCH", "1000000000").arg("load").arg("--work").arg(work.join("work"));
@@ -46,7 +46,7 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// A made-up corpus that all tests share.
+/// A synthetic corpus that all tests share.
 pub fn corpus() -> &'static Path {
     static CORPUS: OnceLock<PathBuf> = OnceLock::new();
     CORPUS.get_or_init(|| {
@@ -58,8 +58,8 @@ pub fn corpus() -> &'static Path {
     })
 }
 
-/// All rows of the tables that the schema has. Of the full-text index, that it is right by FTS5's own check, which
-/// reads all texts anew, and how often each word is in it; `shadow` adds the pages that hold it.
+/// All rows of the schema's tables. For the full-text index: that FTS5's own check, which reads all texts again,
+/// passes, and how often each word occurs; `shadow` adds the pages of the index.
 pub fn contents(path: &Path, shadow: bool) -> Vec<String> {
     let database = Connection::open(path).unwrap();
     let check = "INSERT INTO emails_fts (emails_fts, rank) VALUES ('integrity-check', 1)";
@@ -95,7 +95,7 @@ pub fn rows(database: &Connection, select: &str) -> Vec<String> {
     rows.unwrap().into_iter().map(|row| format!("{select}: {row:?}")).collect()
 }
 
-/// Fails with the first difference: the whole would be megabytes.
+/// Fails with the first difference, because all differences would be megabytes.
 pub fn assert_same(left: &[String], right: &[String]) {
     for (left, right) in left.iter().zip(right) {
         assert!(left == right, "{:.600}\nis not\n{:.600}", left, right);

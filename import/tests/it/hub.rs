@@ -1,4 +1,4 @@
-//! Downloads from a hub that breaks off, and from one that sends something else.
+//! Downloads from a hub that breaks off, and from a hub that sends wrong bytes.
 
 use crate::harness::{folder, load, refused, root, run};
 use sha2::{Digest, Sha256};
@@ -9,13 +9,13 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// A file of the hub: its path, its bytes, and what is said to be its SHA-256.
+/// A file of the hub: its path, its bytes, and its claimed SHA-256.
 type Listed = (&'static str, Vec<u8>, String);
 
-/// As much of Hugging Face as there is need of: a listing, and files, of which the first answer may end in the middle.
+/// A minimal Hugging Face: a listing, and files. The first response for a file may end in the middle.
 struct Hub {
     url: String,
-    /// The range that each request for a file asked for.
+    /// The range in each request for a file.
     ranges: Arc<Mutex<Vec<Option<usize>>>>,
 }
 
@@ -36,7 +36,7 @@ impl Hub {
     fn import(&self, work: &Path) -> Command {
         let mut command = load(work);
         command.args(["hf:someone/mail", "--database"]).arg(work.join("a.sqlite")).env("HF_ENDPOINT", &self.url);
-        // This machine's own proxies know nothing of our hub.
+        // This machine's proxies do not know the hub.
         command.env("no_proxy", "127.0.0.1").env("NO_PROXY", "127.0.0.1");
         command
     }
@@ -69,7 +69,7 @@ fn answer(mut stream: TcpStream, files: &[Listed], breaks_off: bool, seen: &Mute
     }
     stream.write_all(b"\r\n").unwrap();
     let sent = if breaks_off && from.is_none() { rest.len() / 2 } else { rest.len() };
-    // Whoever went away in the middle is no concern of the hub's.
+    // A client that disconnected in the middle does not matter to the hub.
     let _ = stream.write_all(&rest[..sent]);
 }
 
@@ -77,7 +77,7 @@ fn parquet() -> Vec<u8> {
     std::fs::read(root().join("samples/enron/edge-cases/edge-cases.parquet")).unwrap()
 }
 
-/// A file of this path that is what its checksum says.
+/// A file of this path with a correct checksum.
 fn listed(path: &'static str, file: Vec<u8>) -> Listed {
     let sha256 = hex(&Sha256::digest(&file));
     (path, file, sha256)
@@ -95,7 +95,7 @@ fn a_download_is_resumed_and_checked() {
     assert!(refused(&mut hub.import(&work)).contains("run it again to go on"));
     assert!(run(&mut hub.import(&work)).contains("messages loaded         33\n"));
     assert_eq!(*hub.ranges.lock().unwrap(), [None, Some(file.len() / 2)]);
-    // It is there now.
+    // The file is complete now.
     run(hub.import(&work).arg("--dry-run"));
     assert_eq!(hub.ranges.lock().unwrap().len(), 2);
 

@@ -1,12 +1,12 @@
-//! The importer as it is run, on real messages (samples/enron) and made-up ones.
+//! The importer as a program, on real messages (samples/enron) and synthetic ones.
 //!
-//! - `sources`: each kind of source gives the same mail; options; what is skipped
+//! - `sources`: each kind of source gives the same mail; options; skipped messages
 //! - `resume`: killed, at many points, and started again
-//! - `upload`: SQL files within D1's limits, carried out by wrangler on a local database
-//! - `serve`: the file that workerd and wrangler see
+//! - `upload`: SQL files within D1's limits, run by wrangler on a local database
+//! - `serve`: the file from the view of workerd and wrangler
 //! - `hub`: downloads
 //!
-//! `upload` and `serve` need node_modules and a Node that runs wrangler: `scripts/test import` sees to both.
+//! `upload` and `serve` need node_modules and a Node that runs wrangler: `scripts/test import` provides both.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 

@@ -1,5 +1,5 @@
-//! Killed, with SIGKILL, wherever it is; and what comes of it in the end is what an unbroken run makes, to the last
-//! page of the index.
+//! Kills the importer with SIGKILL, anywhere. The final result equals that of an uninterrupted run, to the last page of
+//! the index.
 
 use crate::harness::{assert_same, contents, corpus, folder, load, refused, run};
 use std::io::{BufRead, BufReader};
@@ -16,7 +16,8 @@ fn import(work: &Path) -> Command {
     command
 }
 
-/// Starts it, waits until it says that it is in a stage and then for so long, and kills it. Whether it was still there.
+/// Starts the importer, waits until it reports a stage and then for a given time, and kills it. Tells whether it was
+/// still running.
 fn kill(work: &Path, stage: &str, wait: Duration) -> bool {
     kill_command(&mut import(work), stage, wait)
 }
@@ -25,7 +26,7 @@ fn kill_command(command: &mut Command, stage: &str, wait: Duration) -> bool {
     let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let stderr = BufReader::new(child.stderr.take().unwrap());
     let (sender, said) = channel();
-    // Read to the end, or it might die of a pipe that nobody reads.
+    // The output is read to the end, because the importer might die of a pipe that nobody reads.
     let reading = spawn(move || stderr.lines().for_each(|line| drop(sender.send(line.unwrap()))));
     let _in_time = said.iter().find(|line| line == stage);
     sleep(wait);
@@ -62,7 +63,8 @@ fn killed_in_each_stage_it_goes_on() {
 fn killed_again_and_again_it_comes_to_the_end() {
     let (expected, _) = unbroken("resume-unbroken-too");
     let work = folder("resume-often");
-    // Each time a little later, or what takes longer than the wait would never be done. The last one is too late.
+    // Each time a little later; otherwise a step that takes longer than the wait would never finish. The last kill
+    // comes too late.
     let kills = (1..).take_while(|times| kill(&work, "reading", Duration::from_millis(15 * times))).count();
     assert!(kills > 2, "killed only {kills} times");
     assert_same(&contents(&work.join("mail.sqlite"), true), &expected);
@@ -99,7 +101,7 @@ fn a_maildir_that_has_changed_is_another() {
     std::fs::rename(maildir.join("0007."), maildir.join("new.")).unwrap();
     assert!(refused(&mut import()).contains("was interrupted here"));
     std::fs::rename(maildir.join("new."), maildir.join("0007.")).unwrap();
-    // Whoever wants an empty database leaves this one alone, unless it is theirs to finish.
+    // An import that wants an empty database leaves this one alone, unless the unfinished import is its own.
     let other = import().arg("--if-empty").args(["--inbox", "a@x"]).output().unwrap();
     assert!(other.status.success() && other.stdout.is_empty(), "{}", String::from_utf8_lossy(&other.stderr));
     assert!(String::from_utf8_lossy(&other.stderr).contains("holds an import that was interrupted already"));

@@ -1,4 +1,4 @@
-//! The local file as workerd and wrangler see it.
+//! The local file from the view of workerd and wrangler.
 
 use crate::harness::{folder, load, refused, root, run};
 use std::io::{BufRead, BufReader, Write};
@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 const SAMPLE: &str = "samples/enron/maildir";
 
-/// workerd, on a state of its own. It ends with its standard input.
+/// workerd, with a state of its own. It ends with its standard input.
 struct Server {
     child: Child,
     answers: BufReader<ChildStdout>,
@@ -50,7 +50,7 @@ fn workerd_serves_what_was_loaded_and_keeps_others_out() {
         command.arg(SAMPLE).arg("--persist-to").arg(&state);
         command
     };
-    // Even before anybody has asked for the database.
+    // Even before the first request for the database.
     let server = Server::start(&state);
     assert!(refused(&mut import()).contains("the dev server is running"));
     server.stop();
@@ -65,7 +65,7 @@ fn workerd_serves_what_was_loaded_and_keeps_others_out() {
     assert!(refused(&mut import()).contains("the dev server is running"));
     server.stop();
 
-    // The runtime has turned the file to write-ahead logging; and wrangler finds nothing to migrate.
+    // The runtime has switched the file to write-ahead logging, and wrangler finds nothing to migrate.
     run(&mut import());
     let mut wrangler = Command::new(root().join("node_modules/.bin/wrangler"));
     wrangler.current_dir(root()).args(["d1", "migrations", "apply", "BENCHMARKS_DB", "--local", "--persist-to"]);

@@ -1,4 +1,4 @@
-//! What is read, and what is not.
+//! The messages that are read, and those that are not.
 
 use crate::harness::{contents, corpus, folder, load, refused, root, rows, run};
 use csv::{QuoteStyle, WriterBuilder};
@@ -22,7 +22,7 @@ fn all_kinds_of_sources_give_the_same_mail() {
     let (from_maildir, said) = loaded(&work, "maildir.sqlite", &maildir, &[]);
     assert!(said.contains("messages loaded         33\n"), "{said}");
     let expected = contents(&from_maildir, true);
-    // In a folder of a folder (arora-h/inbox/saved_mail/49.), and in none (baughman-d/1.).
+    // One message is in a folder of a folder (arora-h/inbox/saved_mail/49.), and one in no folder (baughman-d/1.).
     let select = "SELECT inbox FROM emails WHERE message_id IN
         ('<4423358.1075859176901.JavaMail.evans@thyme>', '<3385979.1075840327049.JavaMail.evans@thyme>') ORDER BY inbox";
     let owners =
@@ -34,7 +34,7 @@ fn all_kinds_of_sources_give_the_same_mail() {
     let (from_csv, _) = loaded(&work, "csv.sqlite", &csv(&work, &maildir), &[]);
     assert!(contents(&from_csv, true) == expected);
 
-    // Python's parser, which made these, took two subjects with line breaks in them for the end of the header.
+    // Python's parser, which made this file, took two subjects with line breaks for the end of the header.
     let (from_parquet, _) =
         loaded(&work, "parquet.sqlite", &root().join("samples/enron/edge-cases/edge-cases.parquet"), &[]);
     let select = "SELECT message_id, inbox, subject, sender, recipients, date, body FROM emails ORDER BY message_id";
@@ -47,7 +47,7 @@ fn all_kinds_of_sources_give_the_same_mail() {
     }
 }
 
-/// Made-up messages are plain enough to be read by another way: each is there, whole.
+/// Synthetic messages are so plain that the test can read them in another way: each message is there, and complete.
 #[test]
 fn a_made_up_corpus_is_loaded_exactly() {
     let work = folder("exact");
@@ -120,7 +120,7 @@ fn what_cannot_be_used_is_counted_and_named() {
     fs::write(mailbox.join("4."), "no header").unwrap();
     fs::write(mailbox.join("5."), message("5", &"x".repeat(2_000_000))).unwrap();
     std::os::unix::fs::symlink(mailbox.join("nowhere"), mailbox.join("6.")).unwrap();
-    // Not a byte of it is on disk, and none is read.
+    // This file takes no space on disk, and is never read.
     File::create(mailbox.join("7.")).unwrap().set_len(700 << 20).unwrap();
     let expected = [
         "reason\tfile\tdetail",
@@ -162,7 +162,7 @@ fn inboxes_can_be_chosen_by_either_rule() {
     let (both, _) = loaded(&work, "both.sqlite", &maildir, &chosen);
     let database = Connection::open(&both).unwrap();
     contents(&both, false);
-    // By another way than the importer's: through the table of people.
+    // This counts in another way than the importer: by the table of people.
     let wrong =
         "SELECT count(*) FROM inboxes i WHERE emails <> (SELECT count(*) FROM entries n WHERE n.inbox_id = i.id)
                  OR emails <> (SELECT count(DISTINCT entry_id) FROM people p JOIN addresses a ON a.id = p.address_id
@@ -175,7 +175,7 @@ fn inboxes_can_be_chosen_by_either_rule() {
         "SELECT count(*) FROM entries a JOIN entries b ON a.inbox_id = b.inbox_id AND a.id < b.id AND a.date > b.date";
     assert_eq!(rows(&database, unordered), [format!("{unordered}: [Integer(0)]")]);
 
-    // The rule can be changed later, with no new mail, if that is meant: what is searchable is made anew.
+    // The rule can be changed later without new mail, if the user asks for it. The searchable tables are rebuilt.
     let change = || {
         let mut command = load(&work);
         command.arg(&maildir).arg("--database").arg(&both).args(["--inbox", "matt.motley@enron.com"]);
@@ -203,7 +203,7 @@ fn inboxes_are_added_to_those_that_there_are() {
         command.arg(work.join("maildir")).arg("--database").arg(&database).args(options);
         command
     };
-    // One mailbox that no table knows is still one: it lies in `maildir`.
+    // A mailbox that is not in the table is still a mailbox, because it is in `maildir`.
     run(load(&work).arg(work.join("maildir/newguy-x")).args(["--inbox", "newguy-x", "--database"]).arg(&database));
     let after = inboxes();
     assert_eq!(after.len(), before.len() + 1);
@@ -213,7 +213,7 @@ fn inboxes_are_added_to_those_that_there_are() {
     assert_eq!(inboxes(), after);
     run(&mut add(&["--inbox", "newguy-x", "--replace-inboxes"]));
     assert_eq!(inboxes().len(), 1);
-    // And these are kept now, by an import that asks for another.
+    // An import that asks for another inbox keeps the existing ones.
     run(&mut add(&["--inbox", "phillip.allen@enron.com"]));
     assert_eq!(inboxes().len(), 2);
 }
@@ -225,7 +225,7 @@ fn mail_can_be_added_to_mail() {
     let (added, said) = loaded(&work, "added.sqlite", &root().join(EDGE_CASES), &["--limit", "10"]);
     assert!(said.contains("messages read           10\n"), "{said}");
     run(load(&work).arg(root().join("samples/enron")).arg("--database").arg(&added));
-    // Numbers of messages tell the order in which they came; all else is the same.
+    // The ids of messages follow the order of loading; everything else is the same.
     let select = "SELECT n.id, message_id, e.inbox FROM entries n JOIN emails e ON e.id = n.email_id ORDER BY n.id";
     let both = [&all, &added].map(|path| rows(&Connection::open(path).unwrap(), select));
     assert_eq!(both[0], both[1]);
@@ -269,7 +269,7 @@ fn a_source_that_is_none_is_said_to_be_none() {
     assert!(says(&work.join("cut.tar.gz")).contains("is damaged after"));
 }
 
-/// Archives that end in the middle are about: what they have before that can be loaded.
+/// Truncated archives are in circulation: the messages before the damage can be loaded.
 #[test]
 fn what_is_whole_of_a_damaged_archive_can_be_loaded() {
     let work = folder("damaged");
@@ -285,7 +285,7 @@ fn what_is_whole_of_a_damaged_archive_can_be_loaded() {
     };
     let said = refused(&mut import());
     let advice = said.split("--limit ").nth(1).unwrap().split(' ').next().unwrap();
-    // So many that some of them were loaded before it came to the damage.
+    // So many messages that some were loaded before the damage.
     assert!(advice.parse::<u64>().unwrap() > 256 && said.contains("is damaged after"), "{said}");
     assert!(refused(&mut import()).contains("going on after "));
     run(import().args(["--limit", advice]));

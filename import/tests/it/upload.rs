@@ -1,5 +1,5 @@
-//! Uploads, with everything real but the distance: wrangler carries the files out on a local database, which D1's own
-//! code serves, and what is then there is what a local import makes.
+//! Uploads, with everything real except the distance: wrangler runs the files on a local database, which D1's own code
+//! serves. The result equals that of a local import.
 
 use crate::harness::{BINARY, assert_same, contents, folder, load, refused, root, run};
 use std::fs;
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Real messages, one of more than 100,000 bytes among them; and four that are worse than any real one.
+/// Real messages, one of them of more than 100,000 bytes; and four messages that are worse than any real one.
 fn maildir(work: &Path) -> PathBuf {
     let folder = work.join("maildir");
     let copied =
@@ -37,11 +37,11 @@ fn maildir(work: &Path) -> PathBuf {
     folder
 }
 
-/// D1's documented limits: bytes of a statement, and of the file that an upload may have (5 GiB; we ask for 1 MB).
+/// D1's documented limits: bytes of a statement, and of an uploaded file (5 GiB; the test asks for 1 MB).
 fn check_limits(files: &[PathBuf]) {
     for file in files {
         let sql = fs::read_to_string(file).unwrap();
-        // One message alone has two.
+        // One message alone needs two statements.
         assert!(sql.len() < 2_200_000, "{} has {} bytes", file.display(), sql.len());
         assert!(!sql.contains("BEGIN TRANSACTION"), "{}", file.display());
         let mut rest = sql.as_str();
@@ -55,7 +55,7 @@ fn check_limits(files: &[PathBuf]) {
     }
 }
 
-/// Where the first statement ends: at a semicolon and a line break that are in no text and in no trigger.
+/// The end of the first statement: a semicolon and a line break outside of texts and triggers.
 fn statement_end(sql: &str) -> usize {
     let is_trigger = sql.trim_start().starts_with("CREATE TRIGGER");
     let end = if is_trigger { "END;\n" } else { ";\n" };
@@ -75,7 +75,7 @@ fn sql_files(work: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// wrangler, but for one word: what it is told to do to the deployed database it does to a local one.
+/// wrangler with one word changed: commands for the deployed database go to a local one.
 fn wrangler(work: &Path, state: &Path) -> PathBuf {
     let path = work.join("wrangler");
     let script = format!(
@@ -99,7 +99,7 @@ fn an_upload_makes_what_a_local_import_makes() {
     let expected = contents(&local, false);
 
     let state = work.join("state");
-    // What somebody left behind who was interrupted, or deleted half of it.
+    // The remains of an upload that was interrupted, or half deleted.
     for left in ["work/upload/sql", "work/upload.removed"] {
         fs::create_dir_all(work.join(left)).unwrap();
         fs::write(work.join(left).join("0001.sql"), "DROP TABLE emails;").unwrap();
@@ -115,17 +115,18 @@ fn an_upload_makes_what_a_local_import_makes() {
     assert!(files.len() > 4, "{files:?}");
     check_limits(&files);
 
-    // Killed as it comes to the last file; and as if it had been killed each time before it could note what it did.
+    // The upload is killed at its last file. Then its progress is cut, as if it had been killed each time before it
+    // noted a step.
     let mut child = remote().stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn().unwrap();
     let done = work.join("work/upload/done");
     let noted = || fs::read_to_string(&done).map_or(0, |text| text.lines().count());
     let deadline = Instant::now() + Duration::from_secs(300);
-    // The first two lines are of no file: what it is of, and that the database was empty.
+    // The first two lines are about no file: they name the upload, and note that the database was empty.
     while noted() < files.len() + 1 {
         assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "the upload got nowhere");
         sleep(Duration::from_millis(10));
     }
-    // With the wrangler that it has just started, which would else be in the way of the next.
+    // The whole process group, because the wrangler that it has just started would disturb the next one.
     let group = format!("-{}", child.id());
     assert!(Command::new("kill").args(["-KILL", "--", &group]).status().unwrap().success());
     child.wait().unwrap();

@@ -1,4 +1,4 @@
-//! Landlock: of all files only those that Python reads; no TCP, no abstract sockets, no signals to others.
+//! Landlock: only the files that Python reads; no TCP, no abstract sockets, no signals to other processes.
 
 use crate::log::say;
 use landlock::{
@@ -7,10 +7,10 @@ use landlock::{
 };
 use std::path::PathBuf;
 
-/// What is asked for; an older kernel gives what it has of it.
+/// The requested version; an older kernel enforces the part that it knows.
 const NEWEST: ABI = ABI::V7;
 
-/// The version that is enforced.
+/// Enters landlock, and returns the version that is enforced.
 pub fn enter(needed: &[PathBuf]) -> Option<i32> {
     match restrict(needed) {
         Ok(version) => version,

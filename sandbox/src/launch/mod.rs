@@ -1,6 +1,6 @@
-//! Starts Python behind the layers that are entered once. The launcher is a process of its own, that can wall itself in
-//! with safe code, single-threaded, and ends as soon as Python runs; the supervisor, as the nearest reaper, becomes
-//! Python's parent.
+//! Starts Python behind the layers that are entered once. The launcher is a process of its own, because a
+//! single-threaded process can lock itself in with safe code. The launcher ends as soon as Python runs; then the
+//! supervisor, as the nearest reaper, becomes Python's parent.
 
 mod landlock;
 mod namespaces;
@@ -23,44 +23,44 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// The first argument, that makes the binary a launcher.
+/// The first argument that makes the binary a launcher.
 pub const LAUNCH: &str = "launch";
 
-/// For the zygote: two for each child, and a few.
+/// The zygote's descriptors: two for each child, and a few more.
 const MAX_DESCRIPTORS: u64 = 256;
 
-/// What takes milliseconds, if the system works.
+/// A launch takes milliseconds on a working system.
 const LAUNCHED_WITHIN: Duration = Duration::from_secs(10);
-/// For what is killed to be gone.
+/// The timeout for killed processes to end.
 const GONE_WITHIN: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// What a launcher is to do.
+/// The task of a launcher.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Plan {
     pub python: PathBuf,
-    /// Whom to become, if we are root.
+    /// The user to become, if the server runs as root.
     pub user: Option<u32>,
     pub landlock: bool,
     pub namespaces: bool,
-    /// The supervisor's process, to be seen in `ps`.
+    /// The process id of the supervisor, visible in `ps`.
     pub owner: u32,
 }
 
-/// What it has done.
+/// The launcher's report.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Launched {
     pub pid: i32,
     pub layers: Layers,
 }
 
-/// What of the layers is there that not every kernel or container gives.
+/// The layers that not every kernel or container offers.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Layers {
     /// The version of landlock.
     pub landlock: Option<i32>,
     pub namespaces: Vec<String>,
-    /// Whether all files but Python's are out of sight.
+    /// Whether all files except Python's are hidden.
     pub private_root: bool,
 }
 
@@ -89,7 +89,7 @@ impl Plan {
     }
 }
 
-/// Starts a launcher, for the supervisor. `control` becomes the zygote's socket.
+/// Starts a launcher for the supervisor. `control` becomes the zygote's socket.
 pub async fn start(plan: &Plan, control: OwnedFd) -> Result<Launched> {
     let mut launcher = tokio::process::Command::new("/proc/self/exe");
     launcher.arg(LAUNCH).arg(serde_json::to_string(plan)?).env_clear().stdin(control);
@@ -97,7 +97,8 @@ pub async fn start(plan: &Plan, control: OwnedFd) -> Result<Launched> {
     Ok(serde_json::from_slice(&told)?)
 }
 
-/// What a program writes until it ends. It gets a process group of its own, of which nobody is left if it fails.
+/// Returns the output of a program. The program gets a process group of its own, and all of the group is killed if the
+/// program fails.
 async fn gather(mut program: tokio::process::Command, within: Duration) -> Result<Vec<u8>> {
     let program = program.stdout(Stdio::piped()).process_group(0).spawn()?;
     let group = program.id().and_then(|pid| i32::try_from(pid).ok()).map(Pid::from_raw);
@@ -111,7 +112,8 @@ async fn gather(mut program: tokio::process::Command, within: Duration) -> Resul
     Err(Error::other("Python could not be launched"))
 }
 
-/// Kills and buries all of a group. What its leader leaves behind is given to us, as the nearest reaper.
+/// Kills and reaps all processes of a group. The supervisor, as the nearest reaper, becomes the parent of the leader's
+/// children.
 async fn end(group: Pid) {
     loop {
         match waitpid(Pid::from_raw(-group.as_raw()), Some(WaitPidFlag::WNOHANG)) {
@@ -129,7 +131,8 @@ async fn end(group: Pid) {
 pub fn main(arguments: &[String]) -> Result<()> {
     let plan = arguments.get(1).ok_or_else(|| Error::other("nothing to launch"))?;
     let plan: Plan = serde_json::from_str(plan)?;
-    // Should memory run out, then before the supervisor. Not everywhere to be had, and no wall.
+    // If memory runs out, the kernel should kill Python before the supervisor. Not every system allows this, and no
+    // protection depends on it.
     let _ = std::fs::write("/proc/self/oom_score_adj", "500");
     let needed = python::needed(&plan.python);
     let mut layers = Layers::default();
@@ -145,7 +148,7 @@ pub fn main(arguments: &[String]) -> Result<()> {
     }
     let mut command = python::command(&plan.python, plan.owner);
     if let Some(user) = plan.user {
-        // Leaves all groups, too.
+        // This also leaves all supplementary groups.
         command.uid(user).gid(user);
     }
     let started = spawn(command).map_err(|cause| {
@@ -158,7 +161,7 @@ pub fn main(arguments: &[String]) -> Result<()> {
 }
 
 fn spawn(mut command: Command) -> Result<u32> {
-    // Python's own output is the supervisor's log.
+    // Python's own output goes to the supervisor's log.
     let child = command.env_clear().current_dir("/").stdout(std::io::stderr()).spawn()?;
     Ok(child.id())
 }

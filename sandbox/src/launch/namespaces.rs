@@ -1,12 +1,13 @@
-//! Namespaces of Python's own: no network, no other processes, no mounts in common with anybody. All at once or none,
-//! for kernels and containers that give some give the rest.
+//! Separate namespaces for Python: it shares no network, processes or mounts with other processes. The launcher enters
+//! all namespaces or none, because a kernel or container that allows some allows the rest.
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
 use std::fs::write;
 
-/// Enters them; answers the names of those entered. The pid namespace begins with the next process.
+/// Enters the namespaces, and returns the names of those that were entered. The pid namespace begins with the next
+/// process.
 pub fn enter() -> Vec<String> {
     let mut names = vec!["cgroup", "ipc", "mnt", "net", "pid", "uts"];
     let inner = CloneFlags::CLONE_NEWCGROUP
@@ -15,7 +16,7 @@ pub fn enter() -> Vec<String> {
         | CloneFlags::CLONE_NEWNET
         | CloneFlags::CLONE_NEWPID
         | CloneFlags::CLONE_NEWUTS;
-    // Root has no need of a user namespace, where it is a root that may do this.
+    // Root needs no user namespace, if it is a root with this privilege.
     let entered = match geteuid().is_root() {
         true => unshare(inner),
         false => {
@@ -29,7 +30,7 @@ pub fn enter() -> Vec<String> {
     }
 }
 
-/// In a user namespace, where we are who we are outside. What that allows ends when Python is executed.
+/// Makes a user namespace with the same user ids inside and outside. The privileges in it end when Python is executed.
 fn as_ourselves(inner: CloneFlags) -> Result<(), Errno> {
     let (uid, gid) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER | inner)?;

@@ -1,17 +1,17 @@
-//! Which Python, what it needs of the file system, and how it is started.
+//! Finds Python, the files that it needs, and its command line.
 
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the images and distributions have it. Not from PATH: there it may be a script, or a user's own.
+/// The paths of Python in images and distributions. PATH is not used: it may name a script, or a user's own Python.
 const USUAL: [&str; 2] = ["/usr/local/bin/python3", "/usr/bin/python3"];
 
-/// Libraries, beside those next to the interpreter.
+/// The folders of libraries, besides those next to the interpreter.
 const LIBRARIES: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
 
 const LOADER: &str = include_str!("../../python/load.py");
-/// Each after those that it imports.
+/// Each module comes after the modules that it imports.
 const MODULES: [(&str, &str); 5] = [
     ("lockdown", include_str!("../../python/lockdown.py")),
     ("report", include_str!("../../python/report.py")),
@@ -28,7 +28,7 @@ pub fn find(given: Option<&Path>) -> Result<PathBuf> {
         .ok_or_else(|| Error::other(format!("there is no Python at any of {tried:?}; say where with --python")))
 }
 
-/// The interpreter, its library and those of the system; only what is there.
+/// The paths of the interpreter, its library and the system's libraries, as far as they exist.
 pub fn needed(python: &Path) -> Vec<PathBuf> {
     let mut paths = vec![python.to_owned()];
     if let Some(prefix) = python.parent().and_then(Path::parent) {
@@ -45,7 +45,7 @@ pub fn needed(python: &Path) -> Vec<PathBuf> {
 
 pub fn command(python: &Path, owner: u32) -> Command {
     let mut command = Command::new(python);
-    // Isolated, without site-packages, without writing bytecode, in UTF-8 whatever the locale.
+    // Isolated mode, without site-packages, without writing bytecode, in UTF-8 with every locale.
     command.args(["-I", "-S", "-B", "-X", "utf8", "-c", LOADER]).arg(format!("pegboard-sandbox-{owner}"));
     for (name, source) in MODULES {
         command.arg(name).arg(source);

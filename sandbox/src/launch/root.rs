@@ -1,4 +1,4 @@
-//! A root of Python's own, in memory, with nothing in it but what Python reads, and that read-only.
+//! A root file system for Python, in memory and read-only, which holds only the files that Python reads.
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd::pivot_root;
@@ -7,11 +7,13 @@ use std::io::{Error, Result};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// A directory that is everywhere, and has nothing in it that is needed; only in our mount namespace is it hidden.
+/// A directory that exists on every system, and that Python does not need. It is hidden in our own mount namespace
+/// only.
 const PLACE: &str = "/proc";
 const NOTHING: Option<&str> = None;
 
-/// Whether it was entered. Where not, all is as before, but for what lies hidden under `PLACE`.
+/// Tells whether the new root was entered. After a failure the file system is unchanged, except that `PLACE` may be
+/// hidden.
 pub fn enter(needed: &[PathBuf]) -> bool {
     match prepare(needed) {
         Ok(()) => leave_old().is_ok(),
@@ -20,7 +22,7 @@ pub fn enter(needed: &[PathBuf]) -> bool {
 }
 
 fn prepare(needed: &[PathBuf]) -> Result<()> {
-    // What we mount must not be seen outside.
+    // Our mounts must not be visible outside.
     mount(NOTHING, "/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING)?;
     mount(Some("tmpfs"), PLACE, Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some("size=1m,mode=755"))?;
     for path in needed {
@@ -54,7 +56,7 @@ fn show(path: &Path) -> Result<()> {
 
 fn leave_old() -> Result<()> {
     std::env::set_current_dir(PLACE)?;
-    // The old root comes to lie over the new one, and is taken away.
+    // The old root is mounted over the new one, and then unmounted.
     pivot_root(".", ".")?;
     umount2(".", MntFlags::MNT_DETACH)?;
     std::env::set_current_dir("/")?;

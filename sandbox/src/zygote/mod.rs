@@ -1,4 +1,4 @@
-//! The warm interpreter, as the supervisor knows it.
+//! The supervisor's side of the warm interpreter.
 
 mod process;
 mod wire;
@@ -26,14 +26,14 @@ const READY_WITHIN: Duration = Duration::from_secs(20);
 /// A fork takes milliseconds.
 const BORN_WITHIN: Duration = Duration::from_secs(4);
 
-/// Dropped when the last of its calls is done, and then it ends.
+/// A zygote. It is dropped with its last call, and then its process ends.
 pub struct Zygote {
     link: Arc<Link>,
     pub pid: i32,
     pub python: String,
     pub layers: Layers,
     pub born: Instant,
-    /// What it occupies itself, and what the memory limit of a call is added to.
+    /// The address space of the zygote itself, to which the memory limit of a call is added.
     own_bytes: u64,
     state: watch::Receiver<State>,
 }
@@ -41,36 +41,36 @@ pub struct Zygote {
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 enum State {
     Serving,
-    /// Of no use any more.
+    /// The zygote takes no more calls.
     Leaving,
-    /// Dead, and its children with it.
+    /// The zygote is dead, and its children with it.
     Gone,
 }
 
 /// Why there is no child.
 #[derive(Debug)]
 pub enum Unborn {
-    /// The system gives none just now; the zygote is well.
+    /// The system has no process to give at the moment; the zygote is well.
     Refused,
-    /// The zygote is of no use any more. Before it is gone there may still be one.
+    /// The zygote is no longer usable. Until its process is gone, the child may still exist.
     Lost(Error),
 }
 
-/// A child that has begun. It does not outlive this.
+/// A child that has started. It is killed when this value is dropped.
 pub struct Born {
     pidfd: OwnedFd,
     exit: oneshot::Receiver<i32>,
 }
 
-/// What the zygote's task and its calls share.
+/// The state that the zygote's task and its calls share.
 struct Link {
-    /// A socket of packets, whatever its type says: that is for waiting only.
+    /// This socket keeps messages apart (SOCK_SEQPACKET). The type `UnixStream` is used only for waiting.
     control: UnixStream,
     expected: Mutex<HashMap<u64, Expected>>,
     calls: AtomicU64,
 }
 
-/// Who is told of a birth, until it took place, and of the death.
+/// The receivers of the child's start, until it has started, and of its end.
 struct Expected {
     birth: Option<(oneshot::Sender<Option<Born>>, oneshot::Receiver<i32>)>,
     death: oneshot::Sender<i32>,
@@ -128,7 +128,7 @@ impl Zygote {
         *self.state.borrow() >= State::Leaving
     }
 
-    /// Both sides read the end of the socket: the zygote leaves, and `listen` sees to it that it does.
+    /// Both sides read the end of the socket: the zygote leaves, and `listen` makes sure of it.
     pub fn dismiss(&self) {
         let _ = shutdown(&self.link.control, Shutdown::Both);
     }
@@ -137,7 +137,7 @@ impl Zygote {
         let _ = self.state.clone().wait_for(|state| *state >= State::Leaving).await;
     }
 
-    /// After this, whoever was born of it runs no more.
+    /// After this, no child of the zygote runs.
     pub async fn end(&self) {
         self.dismiss();
         let _ = self.state.clone().wait_for(|state| *state == State::Gone).await;
@@ -151,13 +151,13 @@ impl Drop for Zygote {
 }
 
 impl Born {
-    /// Its exit status; none if the zygote has taken it along.
+    /// The child's exit status; `None` if the child died with the zygote.
     pub async fn exit(&mut self) -> Option<i32> {
         (&mut self.exit).await.ok()
     }
 
     pub fn kill(&self) {
-        // It fails only on one that is dead already.
+        // This fails only if the child is already dead.
         let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
     }
 }
@@ -173,14 +173,14 @@ impl Link {
         self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it makes sense.
+    /// Handles a message, and tells whether the message was valid.
     fn heed(&self, said: Said) -> bool {
         let mut expected = self.expected();
         match said {
             Said::Ready { .. } => false,
             Said::Born { id, pidfd } => match expected.get_mut(&id).and_then(|call| call.birth.take()) {
                 Some((birth, exit)) => {
-                    // If nobody waits any more, the child is dropped here, and thereby killed.
+                    // If the call no longer waits, the child is dropped here, and thereby killed.
                     let _ = birth.send(Some(Born { pidfd, exit }));
                     true
                 }
@@ -204,7 +204,7 @@ impl Link {
     }
 }
 
-/// Hears the zygote until it ends, by itself or because it talks nonsense, and buries it.
+/// Handles the zygote's messages until it ends or sends an invalid message, and then reaps it.
 async fn listen(link: Arc<Link>, process: Process, is_in: watch::Sender<State>) {
     let why = loop {
         match next(&link.control).await {
@@ -220,14 +220,14 @@ async fn listen(link: Arc<Link>, process: Process, is_in: watch::Sender<State>) 
         say(format!("the zygote is ended: {why:?}"));
     }
     let _ = is_in.send(State::Leaving);
-    // Its children have been killed when it is waited for: they die with it.
+    // The children die with the zygote, so they have been killed when this wait ends.
     process.end().await;
     let _ = is_in.send(State::Gone);
-    // Only now, for those who wait for a child's death go on here.
+    // The map is cleared last, because calls that wait for a child's end continue at this moment.
     link.expected().clear();
 }
 
-/// Its socket, its Python's version, and how much it occupies.
+/// The zygote's socket, the version of its Python, and its address space.
 async fn meet(ours: std::os::unix::net::UnixStream, pid: i32) -> Result<(UnixStream, String, u64)> {
     let control = UnixStream::from_std(ours)?;
     match timeout(READY_WITHIN, greet(&control)).await {

@@ -4,7 +4,8 @@ use crate::log::say;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use std::io::{Error, Result};
 
-/// A child of ours, so that its number is its own until we have waited for it. Killed when dropped.
+/// A child process, so that its id is not reused until the supervisor has waited for it. It is killed when this value
+/// is dropped.
 pub struct Process {
     pid: Pid,
     is_over: bool,
@@ -16,7 +17,7 @@ impl Process {
         Ok(Self { pid, is_over: false })
     }
 
-    /// Kills it, and waits until it is gone.
+    /// Kills the process, and waits for its end.
     pub async fn end(mut self) {
         let waited = tokio::task::spawn_blocking(move || {
             self.kill();
@@ -29,7 +30,7 @@ impl Process {
     }
 
     fn kill(&self) {
-        // It fails only on one that is dead already.
+        // This fails only if the process is already dead.
         let _ = kill_process(self.pid, Signal::KILL);
     }
 }
@@ -42,7 +43,7 @@ impl Drop for Process {
     }
 }
 
-/// How much address space it has.
+/// The size of the process's address space.
 pub fn address_space(pid: i32) -> Result<u64> {
     let statm = std::fs::read_to_string(format!("/proc/{pid}/statm"))?;
     let pages: Option<u64> = statm.split(' ').next().and_then(|pages| pages.parse().ok());

@@ -1,16 +1,16 @@
-//! What supervisor and zygote say to each other, over a socket that keeps messages apart. Whatever does not fit
-//! exactly ends the zygote: there is nothing to be gained from guessing.
+//! The messages between supervisor and zygote, over a socket that keeps messages apart. Any invalid message ends the
+//! zygote, because guessing would gain nothing.
 //!
-//! | to the zygote | | with it |
+//! | to the zygote | message | descriptors |
 //! |---|---|---|
 //! | first, once | the seccomp filter | |
 //! | a call | `R`, id (8 bytes), address space (8), CPU seconds (4) | task, stdout, stderr, result |
 //!
-//! | from it | | with it |
+//! | from the zygote | message | descriptors |
 //! |---|---|---|
 //! | ready | `H`, Python's version | |
 //! | born | `S`, id | the child's pidfd |
-//! | unborn | `N`, id: the system gives no process just now | |
+//! | unborn | `N`, id: the system has no process to give at the moment | |
 //! | dead | `X`, id, status (4) | |
 
 use rustix::io::Errno;
@@ -36,7 +36,7 @@ pub enum Said {
 
 #[derive(Debug)]
 pub enum Trouble {
-    /// The other end is closed.
+    /// The other side has closed the socket.
     Over,
     Nonsense,
     Broken(#[expect(dead_code, reason = "shown in the log")] Error),
@@ -62,7 +62,7 @@ pub fn send_call(
     Ok(())
 }
 
-/// The error is for one that waits until there is something.
+/// An error from the socket, such as "nothing to read yet", is returned as the outer error.
 pub fn receive(socket: BorrowedFd) -> Result<std::result::Result<Said, Trouble>> {
     let mut bytes = [0; LONGEST];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -137,7 +137,7 @@ mod tests {
         assert!(parse(b"H3", vec![null()]).is_none(), "one too many");
     }
 
-    /// Random messages, from a fixed seed, through a real socket: each is a word, or nonsense.
+    /// Random messages, from a fixed seed, through a real socket: each is a valid message or invalid.
     #[test]
     fn any_message_is_a_word_or_nonsense() {
         let (ours, theirs) = pair();
@@ -169,7 +169,7 @@ mod tests {
         let (ours, theirs) = pair();
         let [a, b, c, d] = [null(), null(), null(), null()];
         send_call(ours.as_fd(), 7, 9, 5, &[a.as_fd(), b.as_fd(), c.as_fd(), d.as_fd()]).unwrap();
-        // More than the one that `receive` has room for.
+        // More descriptors than the one that `receive` has room for.
         assert!(matches!(receive(theirs.as_fd()).unwrap(), Err(Trouble::Nonsense)));
     }
 }

@@ -1,9 +1,10 @@
-//! The attacks: what they are, and whether one was stopped. After each one a plain call must find all as it was.
+//! The attacks, and the check that an attack was stopped. After each attack a plain call must find everything
+//! unchanged.
 //!
-//! A file of attacks is Python. What stands before the first attack is put before each of them. An attack begins with
-//! `#: name -> outcome`, where the outcome is `ok` or kinds of error, separated by `|`, followed by any of `prints=TEXT`,
-//! `time=SECONDS` and `memory=MB`. Whatever an attack prints, if it prints ESCAPED it has succeeded. `SYS_name` is the
-//! number of a system call; `ZYGOTE_PID` and `SUPERVISOR_PID` are those of the processes.
+//! A file of attacks is Python. The code before the first attack is put before each of them. An attack begins with `#:
+//! name -> outcome`, where the outcome is `ok` or kinds of error, separated by `|`, followed by any of `prints=TEXT`,
+//! `time=SECONDS` and `memory=MB`. An attack that prints ESCAPED has succeeded. `SYS_name` is the number of a system
+//! call; `ZYGOTE_PID` and `SUPERVISOR_PID` are process ids.
 
 use crate::client::Client;
 use crate::generated;
@@ -31,7 +32,7 @@ const FILES: [&str; 9] = [
     include_str!("attacks/output.py"),
 ];
 
-/// Uses what attacks like to spoil.
+/// A plain call that uses everything that attacks like to spoil.
 pub const PLAIN: &str = "
 import json, re, typing
 print(json.dumps([1]), json.loads('{\"a\": 2}'), re.sub('a+', 'b', 'caat'), typing.List[int])
@@ -39,7 +40,7 @@ print(len('abc'), sorted({3, 1}), sum([1, 2]), isinstance(1, int), typing.sys.ge
 ";
 const PLAINLY: &str = "[1] {'a': 2} cbt typing.List[int]\n3 [1, 3] 3 True 1000\n";
 
-/// Whom attacks are aimed at, by the numbers that they have for a child.
+/// The targets of attacks, by the process ids that a child sees.
 #[derive(Clone, Copy)]
 pub struct Targets {
     pub zygote: i32,
@@ -57,7 +58,7 @@ impl Attack {
         let took = begun.elapsed();
         let told = answer.to_string();
         let outcome = answer["error_kind"].as_str().unwrap_or("ok");
-        // Not in the error: there, a traceback may show the line that would have printed it.
+        // The error is not searched: its traceback may show the source line that would have printed ESCAPED.
         if ["stdout", "stderr", "result"].iter().any(|part| answer[part].to_string().contains("ESCAPED")) {
             return Err(format!("it got out: {told:.600}"));
         }

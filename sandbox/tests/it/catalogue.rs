@@ -1,4 +1,4 @@
-//! Runs every attack in every configuration. Nothing may be left of it.
+//! Runs every attack in every configuration. No attack may leave a trace.
 
 use crate::attacks::{PLAIN, Targets, attacks};
 use crate::processes;
@@ -14,7 +14,7 @@ fn run_all(configuration: &str, server: &Server) {
     let layers = server.health()["layers"].clone();
     server.run_code(PLAIN);
     let (supervisor, zygote) = (server.supervisor(), server.zygote());
-    // In a namespace of its own the zygote is the first, and the supervisor has no number.
+    // In a pid namespace of its own the zygote is the first process, and the supervisor has no process id.
     let attacks = attacks(Targets { zygote: if layers["namespaces"] == json!([]) { zygote } else { 1 }, supervisor });
     let before = (processes::resident_kib(zygote), processes::resident_kib(supervisor));
     let mut broken = Vec::new();
@@ -22,7 +22,8 @@ fn run_all(configuration: &str, server: &Server) {
         if let Err(how) = attack.run(server) {
             broken.push(format!("{}: {how}", attack.name));
         }
-        // It would be a child of the zygote. Whether it is somewhere else takes longer to see, and will be seen later as well.
+        // A process that an attack leaves behind would be a child of the zygote. A search of the whole machine takes
+        // longer, and follows later.
         let children = || processes::children(u32::try_from(zygote).unwrap());
         processes::eventually(&format!("nobody is left after {}", attack.name), || children().is_empty());
         if done % 16 == 0 || done + 1 == attacks.len() {

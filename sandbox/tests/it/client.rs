@@ -1,9 +1,9 @@
-//! The ways to speak to a server.
+//! Sends requests to a server.
 
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A way to speak to a server.
+/// A client of one server.
 pub struct Client {
     pub address: String,
     agent: ureq::Agent,
@@ -13,7 +13,7 @@ impl Client {
     pub fn of(address: String) -> Self {
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
-            // A kept connection would die with a supervisor that is killed.
+            // A kept-alive connection would die with a supervisor that is killed.
             .max_idle_connections(0)
             .timeout_global(Some(Duration::from_secs(30)))
             .build()
@@ -31,7 +31,7 @@ impl Client {
         self.agent.post(format!("http://{}/run", self.address)).send_json(body).unwrap()
     }
 
-    /// What is answered of a request that must be taken.
+    /// The response to a request that must be accepted.
     #[track_caller]
     pub fn post(&self, body: &Value) -> Value {
         let mut response = self.send(body);

@@ -1,4 +1,4 @@
-//! What the server promises those who call it.
+//! The server's promises to its clients.
 
 use crate::processes::{self, eventually};
 use crate::server::{Server, in_every_configuration};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-/// The status and the body of an answer to what is sent as it is.
+/// The status and the body of the response to raw bytes.
 fn exchange(server: &Server, sent: &[u8]) -> (u16, String) {
     let mut stream = server.raw();
     stream.write_all(sent).unwrap();
@@ -72,7 +72,7 @@ fn tracebacks_have_the_lines_of_the_code_alone() {
 #[test]
 fn warnings_show_the_line_they_are_about() {
     let server = Server::start(&[]);
-    // Python counts no line where the form feed is.
+    // Python does not count the form feed as a line end.
     let answer = server.run_code("x = 1\n'\u{c}'\nprint(1 is 1)");
     assert_eq!(answer["stdout"], "True\n");
     let told = answer["stderr"].as_str().unwrap();
@@ -101,7 +101,7 @@ fn however_code_stops_it_is_told() {
     assert_eq!(told(&format!("{nameless}raise Named")), is("Named", 1));
     let (error, exit) = told("exit('x' * 2_000_000)");
     assert!(exit == 1 && error.starts_with("SystemExit: xxx") && error.len() < 17_000, "{}", error.len());
-    // Whatever gets past all that ends it, and shows nothing of the server's own.
+    // An exception that passes all handlers ends the child, and shows nothing of the server's own code.
     let answer = server.run_code("import typing\ndel typing.sys.modules['report']._frame\n1 / 0");
     assert_eq!((&answer["error_kind"], &answer["exit"], &answer["stderr"]), (&json!("killed"), &json!(1), &json!("")));
 }
@@ -112,7 +112,7 @@ fn half_a_line_is_not_lost() {
     let code = "import typing\nprint('whole')\nprint('half', end='')\nprint('e', end='', file=typing.sys.stderr)\nwhile True: pass";
     let answer = server.post(&json!({"code": code, "limits": {"timeout_seconds": 0.5}}));
     assert_eq!((&answer["stdout"], &answer["stderr"]), (&json!("whole\nhalf"), &json!("e")));
-    // What is written to may be anything that can be written to.
+    // The code may replace a stream by any object that can be written to.
     let code = "class Own:\n    def write(self, text): said.append(text)\nsaid = []\nprint('a', 1, sep='-', file=Own())\nprint(said)";
     assert_eq!(server.run_code(code)["stdout"], "['a', '-', '1', '\\n']\n");
 }
@@ -237,7 +237,7 @@ fn what_is_refused_is_not_kept() {
             scope.spawn(|| {
                 let mut stream = server.raw();
                 stream.write_all(head.as_bytes()).unwrap();
-                // All but the end, which is waited for, until it was too long.
+                // Sends everything except the end, and waits until the server gives up.
                 let _ = stream.write_all(&vec![b' '; length - 1]);
                 let mut answer = String::new();
                 let _ = stream.take(12).read_to_string(&mut answer);

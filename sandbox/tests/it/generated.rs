@@ -1,4 +1,4 @@
-//! Attacks that would be unreadable as files.
+//! Attacks that are generated, because they would be unreadable as files.
 
 use crate::attacks::Attack;
 use nix::libc;
@@ -46,7 +46,8 @@ pub fn attacks() -> Vec<Attack> {
 /// Makes every system call that is not expected to work, also by the numbers of the x32 ABI.
 fn all_system_calls() -> String {
     let allowed = [
-        // Let through by the kernel itself, past every filter, and fatal but from one place: `uretprobe`, `uprobe`.
+        // The kernel itself lets these two through, past every filter; they are fatal except from one address:
+        // `uretprobe`, `uprobe`.
         335,
         336,
         libc::SYS_brk,

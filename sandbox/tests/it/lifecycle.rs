@@ -1,4 +1,4 @@
-//! Who dies, who comes back, and what is left behind.
+//! Deaths and restarts of processes, and the traces that they leave.
 
 use crate::processes::{self, eventually, is_alive, signal};
 use crate::server::{OwnPython, Server, binary, in_every_configuration, python};
@@ -46,7 +46,7 @@ fn clients_that_leave_at_once_leave_nothing() {
     in_every_configuration(&[], |configuration, server| {
         for round in 0..60 {
             let stream = begin(server, ENDLESS);
-            // Some before the body is read, some before the fork, some after.
+            // Some clients disconnect before the body is read, some before the fork, some after it.
             std::thread::sleep(Duration::from_micros(100 * round));
             drop(stream);
         }
@@ -78,7 +78,7 @@ fn an_interrupt_is_not_for_python() {
     assert!(answer.contains(r#""stdout":"1\n2\n""#), "{answer}");
     assert_eq!(server.zygote(), zygote);
     assert!(!server.log().contains("Traceback"), "{}", server.log());
-    // Who interrupts the server at a terminal does not even reach it.
+    // An interrupt at the terminal of the server does not even reach the zygote.
     let group = |pid: i32| rustix::process::getpgid(Pid::from_raw(pid)).unwrap();
     assert_ne!(group(zygote), group(server.supervisor()));
 }
@@ -87,7 +87,7 @@ fn an_interrupt_is_not_for_python() {
 fn a_call_that_gets_no_process_is_refused_alone() {
     let server = Server::start(&[]);
     let (zygote, calls) = (server.zygote(), server.health()["calls"].clone());
-    // By its own user, for root need not be one that may.
+    // The limit is set as the user of the zygote, because root may lack the privilege here.
     const LIMIT: &str = "
 import resource, sys
 process, most = map(int, sys.argv[1:])
@@ -135,7 +135,7 @@ fn a_zygote_that_cannot_be_started_leaves_nobody() {
     python.put(Path::new("/bin/true"));
     signal(zygote, Signal::KILL);
     eventually("others were tried", || server.log().matches("Python did not start").count() >= 3);
-    // The next attempt may be under way.
+    // The next attempt may already be running.
     let children = processes::children(u32::try_from(supervisor).unwrap());
     assert!(children.len() <= 1, "{children:?}");
     python.give_back();
@@ -145,7 +145,7 @@ fn a_zygote_that_cannot_be_started_leaves_nobody() {
 
 #[test]
 fn python_may_be_anywhere() {
-    // The usual one, but under /tmp, as far as the tests' own folder is there.
+    // The usual Python, but under the folder of the tests, which is usually in /tmp.
     let python = OwnPython::new("anywhere");
     in_every_configuration(&python.flag(), |configuration, server| {
         assert_eq!(server.run_code("print(1)")["stdout"], "1\n", "{configuration}");
@@ -217,7 +217,7 @@ fn a_look_from_outside() {
     }
     if let Some(user) = server.user {
         assert_eq!(field("Uid:"), [user.to_string(), user.to_string(), user.to_string(), user.to_string()].join(" "));
-        // Only root can see these, for the child hides.
+        // Only root can see these, because the child hides.
         let open: Vec<_> = std::fs::read_dir(format!("/proc/{child}/fd")).unwrap().collect();
         assert_eq!(open.len(), 3);
         assert!(std::fs::read(format!("/proc/{child}/environ")).unwrap().is_empty());
@@ -291,7 +291,7 @@ fn a_zygote_is_replaced_by_age() {
 
 #[test]
 fn it_does_not_start_without_seccomp() {
-    // A filter that lets everything be but seccomp itself, put on by Python, which then becomes the server.
+    // Python installs a filter that allows everything except seccomp itself, and then becomes the server.
     const WITHOUT: &str = "
 import ctypes, os, struct, sys
 def step(code, yes, no, k): return struct.pack('HBBI', code, yes, no, k)

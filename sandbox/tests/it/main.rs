@@ -1,12 +1,13 @@
-//! The sandbox as its clients and its attackers meet it: every test starts the real binary and speaks HTTP to it.
+//! The sandbox from the view of its clients and its attackers: every test starts the real binary and sends HTTP
+//! requests.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | `attacks` | the attacks of `attacks/*.py` and `generated`; add new ones there |
-//! | `catalogue` | runs them in each configuration; `tests/there.rs` against a server that is there |
-//! | `contract` | requests and answers, refusals, limits, the queue |
-//! | `lifecycle` | who dies, who comes back, and what is left behind |
-//! | `wire` | garbage for the zygote |
+//! | `catalogue` | runs them in each configuration; `tests/there.rs` runs them against a running server |
+//! | `contract` | requests and responses, refusals, limits, the queue |
+//! | `lifecycle` | deaths and restarts of processes, and the traces that they leave |
+//! | `wire` | invalid messages for the zygote |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 

@@ -1,4 +1,4 @@
-//! A look at the machine from outside of the sandbox.
+//! Inspects the machine from outside of the sandbox.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Processes whose user it is; where there is no user of their own, those that have the word among their arguments.
+/// The processes of a user; without a user of their own, the processes that have the word among their arguments.
 pub fn of(user: Option<u32>, word: &str) -> Vec<i32> {
     let pids = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
     pids.filter(|pid: &i32| match user {
@@ -18,7 +18,7 @@ pub fn of(user: Option<u32>, word: &str) -> Vec<i32> {
     .collect()
 }
 
-/// Not the owner of its directory: that is root, if the process hides.
+/// Not the owner of the process's directory: the owner is root if the process hides.
 fn user_of(pid: i32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("Uid:\t"))?.split('\t').next()?.parse().ok()
@@ -43,27 +43,27 @@ fn is_zombie(pid: i32) -> bool {
     stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))
 }
 
-/// What is in memory of a process, in KiB.
+/// The memory that a process occupies, in KiB.
 pub fn resident_kib(pid: i32) -> u64 {
     let statm = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
     statm.split(' ').nth(1).map_or(0, |pages| pages.parse::<u64>().unwrap() * 4)
 }
 
-/// The most that ever was in memory of a process, in KiB.
+/// The most memory that a process ever occupied, in KiB.
 pub fn peak_kib(pid: i32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     peak.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// Files that a user has left where anybody may leave some.
+/// Files of a user in the directories that every user can write to.
 pub fn files_of(user: u32) -> Vec<PathBuf> {
     let places = ["/tmp", "/var/tmp", "/dev/shm", "/run/lock"];
     let entries = places.iter().filter_map(|place| fs::read_dir(place).ok()).flatten().flatten();
     entries.filter(|entry| entry.metadata().is_ok_and(|meta| meta.uid() == user)).map(|entry| entry.path()).collect()
 }
 
-/// Waits until it is so, and fails if it never is.
+/// Waits until the condition holds, and fails if it never does.
 #[track_caller]
 pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(10);
@@ -77,7 +77,7 @@ pub fn signal(pid: i32, signal: rustix::process::Signal) {
     rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), signal).unwrap();
 }
 
-/// Says so, once, past the test harness, which hides what a test prints that does not fail.
+/// Reports a skipped check, once. It writes past the test harness, which hides the output of tests that pass.
 pub fn skipped(what: &'static str) {
     static SAID: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
     if SAID.lock().unwrap().insert(what) {

@@ -1,4 +1,4 @@
-//! A server of a test's own.
+//! A server for one test.
 
 use crate::client::Client;
 use crate::processes;
@@ -16,12 +16,12 @@ use std::sync::{Arc, LazyLock, Mutex};
 pub struct Server {
     keeper: Child,
     client: Client,
-    /// Whom Python runs as, and nobody else on the machine.
+    /// The user that Python runs as. No other process on the machine has this user.
     pub user: Option<u32>,
     log: Arc<Mutex<String>>,
 }
 
-/// The binary where every user can execute it.
+/// The binary at a path where every user can execute it.
 static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
     let built = Path::new(env!("CARGO_BIN_EXE_pegboard-sandbox"));
     if built.ancestors().all(|part| fs::metadata(part).unwrap().mode() & 1 == 1) {
@@ -32,19 +32,20 @@ static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
     binary
 });
 
-/// A folder that everybody can look into, and the input of the process that removes it when we end, however we do.
+/// A folder that every user can read, and the stdin of a process that removes the folder when the tests end, however
+/// they end.
 static FOLDER: LazyLock<(PathBuf, ChildStdin)> = LazyLock::new(|| {
     let folder = std::env::temp_dir().join(format!("pegboard-sandbox-it-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
     let mut remover = Command::new("/bin/sh");
-    // In a group of its own, for who interrupts us means us alone.
+    // In a process group of its own, because an interrupt at the terminal is meant for the tests only.
     remover.args(["-c", "cat; rm -r -- \"$0\""]).arg(&folder).process_group(0).stdin(Stdio::piped());
     let input = remover.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap().stdin.unwrap();
     (folder, input)
 });
 
-/// A Python of a test's own, that it can take away and give back.
+/// A Python for one test, which the test can remove and restore.
 pub struct OwnPython {
     pub path: PathBuf,
 }
@@ -78,7 +79,8 @@ impl OwnPython {
     }
 }
 
-/// At the same time, for they mostly wait: as root and not, with all layers and with seccomp and rlimits alone.
+/// Runs a test in four configurations at the same time, because tests mostly wait: as root and not as root, with all
+/// layers and with seccomp and rlimits alone.
 pub fn in_every_configuration(flags: &[&str], check: impl Fn(&str, &Server) + Sync) {
     let bare = [flags, &["--landlock", "off", "--namespaces", "off"]].concat();
     let check_bare = |configuration: &str, server: &Server| {
@@ -98,7 +100,7 @@ pub fn in_every_configuration(flags: &[&str], check: impl Fn(&str, &Server) + Sy
     });
 }
 
-/// The one that a server finds.
+/// The Python that a server finds.
 pub fn python() -> &'static str {
     let usual = ["/usr/local/bin/python3", "/usr/bin/python3"];
     usual.into_iter().find(|path| fs::exists(path).unwrap()).expect("there is Python")
@@ -111,7 +113,7 @@ pub fn binary() -> Command {
 }
 
 impl Server {
-    /// As whoever runs the tests; Python as a user of its own, where that is root.
+    /// A server as the user that runs the tests. If this is root, Python runs as a user of its own.
     pub fn start(flags: &[&str]) -> Self {
         let user = processes::are_root().then(a_user);
         let mut command = binary();
@@ -122,7 +124,7 @@ impl Server {
         Self::run(command, user)
     }
 
-    /// As nobody in particular, which only root can bring about.
+    /// A server as an unprivileged user, which only root can start.
     pub fn start_unprivileged(flags: &[&str]) -> Self {
         let user = processes::are_root().then(a_user);
         let mut command = binary();
@@ -177,7 +179,7 @@ impl Server {
         self.log.lock().unwrap().clone()
     }
 
-    /// Waits for the end after a signal, and gives the exit status.
+    /// Waits for the end after a signal, and returns the exit status.
     pub fn wait(&mut self) -> std::process::ExitStatus {
         let mut status = None;
         processes::eventually("the server ends", || {
@@ -187,7 +189,7 @@ impl Server {
         status.unwrap()
     }
 
-    /// Fails if anything of a call is still there.
+    /// Fails if a call has left a process or a file.
     #[track_caller]
     pub fn assert_clean(&self, after: &str) {
         let zygote = self.zygote();

@@ -1,4 +1,4 @@
-//! The zygote's side of the wire, without a supervisor: whatever it is sent, it does as it is told exactly, or ends.
+//! The zygote's side of the wire, without a supervisor: the zygote either obeys a message exactly, or ends.
 
 use crate::server::python;
 use rustix::net::{
@@ -43,11 +43,11 @@ impl Zygote {
         if !descriptors.is_empty() {
             assert!(rights.push(SendAncillaryMessage::ScmRights(descriptors)));
         }
-        // It may have ended at the message before.
+        // The zygote may have ended at the previous message.
         let _ = sendmsg(&self.socket, &[IoSlice::new(message)], &mut rights, SendFlags::NOSIGNAL);
     }
 
-    /// The next message, empty at the end.
+    /// The next message; it is empty at the end.
     fn receive(&self) -> (Vec<u8>, Vec<OwnedFd>) {
         let mut bytes = [0; 64];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -82,7 +82,7 @@ fn null() -> OwnedFd {
     File::open("/dev/null").unwrap().into()
 }
 
-/// A task, and a file that takes the place of all pipes.
+/// A task, and a file that replaces all pipes.
 fn task(code: &str) -> (File, File) {
     let mut files = [0, 1].map(|_| File::from(rustix::fs::memfd_create("x", rustix::fs::MemfdFlags::CLOEXEC).unwrap()));
     write!(files[0], "{{\"code\":{code:?}}}").unwrap();
@@ -91,7 +91,7 @@ fn task(code: &str) -> (File, File) {
 
 #[test]
 fn without_a_filter_no_code_is_run() {
-    // None, one that is no program, one that the kernel refuses.
+    // No program, an invalid program, and a program that the kernel refuses.
     for filter in [&b"x"[..], &[0; 8], &[0xff; 64]] {
         let zygote = Zygote::start(filter);
         assert!(zygote.receive().0.starts_with(b"H3."));
@@ -141,7 +141,8 @@ fn it_leaves_with_the_supervisor() {
     assert_eq!(zygote.process.wait().unwrap().code(), Some(0));
 }
 
-/// From a fixed seed. Whatever comes, answers are about calls that were made, and in order; nothing hangs.
+/// Random messages, from a fixed seed. Whatever is sent, replies are about calls that were made, and in order, and
+/// nothing hangs.
 #[test]
 fn random_messages_do_no_harm() {
     let mut state = 5_u64;

@@ -1,4 +1,4 @@
-// The MCP clients of the TypeScript SDK, as they are: version 1 speaks 2025-11-25, version 2 both.
+// The unmodified MCP clients of the TypeScript SDK: version 1 speaks 2025-11-25, version 2 speaks both revisions.
 
 import assert from "node:assert/strict";
 
@@ -23,12 +23,12 @@ async function api(method, path, body) {
   return answer.json();
 }
 
-/** What both clients can do. */
+/** The checks for both clients. */
 async function check(name, client) {
   const { tools } = await client.listTools();
   const names = tools.map((it) => it.name);
   assert.ok(names.includes("weather") && names.includes("read_file"), names.join());
-  // Not taken for granted: of these, one alone has been the end of the list.
+  // Each of these tools alone once made a client refuse the whole list.
   assert.ok(names.includes("boolean_properties") && names.includes("own_pattern"), names.join());
   const weather = tools.find((it) => it.name === "weather");
   assert.equal(weather.annotations.readOnlyHint, true);
@@ -80,7 +80,7 @@ function modernClient(versionNegotiation, answers) {
 }
 
 async function version2() {
-  // The user goes and has it approved, in the registry.
+  // The user has the call approved, in the registry.
   let asked;
   const client = modernClient({ mode: { pin: "2026-07-28" } }, async ({ params }) => {
     asked = params.message;
@@ -93,13 +93,13 @@ async function version2() {
   const wiped = await client.callTool({ name: "wipe", arguments: { disk: 1 } });
   assert.equal(wiped.content[0].text, "wiped");
   assert.match(asked, /waits for an approval/);
-  // It mirrors the argument in a header, which is held against it.
+  // The client repeats the argument in a header, and the server compares both.
   const routed = await client.callTool({ name: "test_headers", arguments: { region: "größer" } });
   assert.ok(!routed.isError, JSON.stringify(routed));
   console.log("ok: TypeScript SDK 2: an approval, in one call");
   await client.close();
 
-  // At the agent's own endpoint, or by its token at any.
+  // At the agent's own endpoint, or with the agent's token at any endpoint.
   const searcher = modernClient({ mode: "auto" }, async () => ({ action: "cancel" }));
   const transport = token ? [ENDPOINT, bearing(bound_token)] : [AGENT_ENDPOINT, {}];
   await searcher.connect(new modern.StreamableHTTPClientTransport(...transport));

@@ -1,4 +1,4 @@
-"""The MCP client of the Python SDK, as it is, in both revisions."""
+"""The unmodified MCP client of the Python SDK, in both revisions."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ ENDPOINT = f"{URL}/w/{WORKSPACE}/mcp?session={SESSION}"
 
 
 def server():
-    """The address alone, or with a token."""
+    """A client with the address alone, or with a token."""
     if KNOWN["token"] is None:
         return ENDPOINT
     headers = {"Authorization": f"Bearer {KNOWN['token']}"}
@@ -30,7 +30,7 @@ async def decide(message: str, word: str) -> None:
 
 
 async def approve(_context, params):
-    """The user goes and has it approved, in the registry."""
+    """The user has the call approved, in the registry."""
     await decide(params.message, "approve")
     return types.ElicitResult(action="accept", content={})
 

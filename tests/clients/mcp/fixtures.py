@@ -1,5 +1,5 @@
-"""What the conformance suite wants to find at a server: tools and resources of fixed names. Here they are what they would be
-anywhere: tools registered over the API, whose upstream is the small server below, and files of a session."""
+"""The tools and resources of fixed names that the conformance suite expects. The tools are registered over the API, and their
+upstream is the small server below. The resources are files of a session."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ SESSION = "suite"
 
 
 def png() -> str:
-    """The smallest picture."""
+    """The smallest possible image."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -28,7 +28,7 @@ def png() -> str:
 
 
 def wav() -> str:
-    """Silence."""
+    """A short silent audio file."""
     form = struct.pack("<4sIHHIIHH4sI", b"fmt ", 16, 1, 1, 8000, 8000, 1, 8, b"data", 0)
     return base64.b64encode(struct.pack("<4sI4s", b"RIFF", 4 + len(form), b"WAVE") + form).decode()
 
@@ -45,7 +45,7 @@ def resource(uri: str, mime_type: str, words: str) -> dict:
     return {"type": "resource", "resource": {"uri": uri, "mimeType": mime_type, "text": words}}
 
 
-# What the upstream answers, by the path that a tool is at: any JSON is a result, and MCP's own is passed on.
+# The responses of the upstream, by the path of the tool. Any JSON is a result, and MCP's own form is passed on.
 ANSWERS = {
     "/test_simple_text": "This is a simple text response for testing.",
     "/test_image_content": {"content": [IMAGE]},
@@ -60,7 +60,7 @@ ANSWERS = {
             resource("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
         ]
     },
-    # What the suite wants of these is not offered: they answer like any other tool.
+    # The suite expects features of these tools that Pegboard does not offer: they respond like any other tool.
     **{
         f"/test_{name}": "Nothing but this is said to the client."
         for name in [
@@ -80,13 +80,13 @@ ANSWERS = {
     "/wiped": "wiped",
 }
 
-# It waits for an approval, which nobody gives but for the one that is next.
+# A tool that waits for an approval. Only the next one is ever approved.
 WAITS = {"requires_approval": True}
 APPROVED = "test_input_required_result_request_state"
 
 TOOLS = {
     **{path[1:]: {} for path in ANSWERS if path.startswith("/test_")},
-    # There is nothing at its path: 404.
+    # The upstream has no such path, and responds with 404.
     "test_error_handling": {},
     "test_streaming_elicitation": WAITS,
     APPROVED: WAITS,
@@ -137,12 +137,12 @@ TOOLS = {
 
 
 def of_file(name: str) -> dict:
-    """A fixture of all formats."""
+    """A fixture tool of the formats' tests."""
     fields = json.loads((Path("tests/fixtures/tools") / f"{name}.json").read_text())
     return {**fields, "path": "/weather"}
 
 
-# For the SDKs' clients: what a tool of ours is like, and two that would spoil a list for some of them.
+# For the SDKs' clients: an ordinary tool, and two tools that once broke the list for some clients.
 OWN_TOOLS = {
     **{name: of_file(name) for name in ["boolean_properties", "own_pattern"]},
     "weather": {
@@ -201,7 +201,7 @@ def ask(url: str, method: str, path: str, body: bytes = b""):
 
 
 def approve_one(url: str) -> None:
-    """The admin who lets one of the tools run, whoever asks for it."""
+    """The admin, who approves every call of one tool."""
     while True:
         try:
             pending = ask(url, "GET", "/api/approvals?status=pending&limit=200")["approvals"]
@@ -209,13 +209,13 @@ def approve_one(url: str) -> None:
                 if approval["tool_name"] == APPROVED:
                     ask(url, "POST", f"/api/approvals/{approval['id']}/approve")
         except OSError:
-            # The server is not there any more, or busy.
+            # The server has ended, or is busy.
             pass
         time.sleep(0.3)
 
 
 def set_up(url: str) -> dict:
-    """Registers the tools and writes the files. Gives what there is that has no fixed name."""
+    """Registers the tools and writes the files. Returns the names that are not fixed."""
     upstream = start_upstream()
     for tool_id, fields in {**TOOLS, **OWN_TOOLS}.items():
         fields = dict(fields)

@@ -1,5 +1,5 @@
-"""The Worker for tests with other people's clients: dist/ in workerd, in open mode, on a copy of the migrated state that
-PEGBOARD_TEMPLATE_STATE names. Tools are at a small server of our own, which gives back what it was sent."""
+"""The Worker for tests with the providers' packages: dist/ in workerd, in open mode, on a copy of the migrated state that
+PEGBOARD_TEMPLATE_STATE names. The tools are on a small server, which returns the arguments of each call."""
 
 import json
 import os
@@ -19,7 +19,7 @@ FIXTURES = Path("tests/fixtures/tools")
 
 
 class Echo(BaseHTTPRequestHandler):
-    """Answers the arguments of each call."""
+    """Responds with the arguments of each call."""
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -34,7 +34,7 @@ class Echo(BaseHTTPRequestHandler):
 
 
 class Registry:
-    """One workspace, as its owner."""
+    """A client of one workspace, as its owner."""
 
     def __init__(self, url: str, workspace: str = "clients"):
         self.url, self.workspace = url, workspace
@@ -61,7 +61,7 @@ def server():
 
 @pytest.fixture(scope="session")
 def registry(server):
-    """The registry with every fixture tool in it, and an agent that has them all."""
+    """The registry with every fixture tool, and an agent that has all of them."""
     upstream = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
     threading.Thread(target=upstream.serve_forever, daemon=True).start()
     registry = Registry(server)
@@ -70,7 +70,7 @@ def registry(server):
     for tool in fixtures:
         if tool.get("source") is None:
             registry.post("/api/tools", {**tool, "version": "1.0.0", "handler": handler})
-    # Ids of modules and servers can't be registered by hand yet; a backup may hold them.
+    # Tools of modules and servers cannot be registered by hand yet, but a backup may hold them.
     backup = registry.get("/api/registry/backup")
     for tool in fixtures:
         if source := tool.pop("source", None):

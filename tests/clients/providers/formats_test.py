@@ -1,7 +1,7 @@
-"""What is handed out is taken by the providers' own packages, and what their models ask for can be sent here as it is.
+"""The providers' own packages accept exported tools, and Pegboard runs the calls of their models unchanged.
 
-No model is asked: where a client makes a request, `Model` stands in for the provider, and answers as one would. The rules
-that providers refuse whole requests by are checked here.
+No real model takes part: `Model` stands in for the provider. The rules by which providers refuse whole requests are checked
+here.
 """
 
 import copy
@@ -35,7 +35,7 @@ def tools(registry, form, **query):
 
 
 def schemas(schema):
-    """The schema, and all schemas in it."""
+    """The schema, and all schemas inside it."""
     if not isinstance(schema, dict):
         return
     yield schema
@@ -50,7 +50,7 @@ def schemas(schema):
 
 
 def check_schema(schema):
-    """What OpenAI and Anthropic refuse requests for."""
+    """Checks the rules by which OpenAI and Anthropic refuse requests."""
     Draft202012Validator.check_schema(schema)
     assert schema["type"] == "object" and isinstance(schema["properties"], dict)
     assert not NOT_AT_TOP & schema.keys(), schema
@@ -62,7 +62,7 @@ def check_schema(schema):
 
 
 def exactly(kind, value):
-    """`value` is of that TypedDict, and has no fields but its own."""
+    """Checks that `value` is of this TypedDict, and has no other fields."""
     TypeAdapter(kind).validate_python(value, strict=True)
     assert value.keys() <= kind.__annotations__.keys(), value
 
@@ -75,7 +75,7 @@ def test_openai_takes_the_tools(registry, strict):
         assert NAME.match(function["name"]) and len(function["description"]) <= 1024
         check_schema(function["parameters"])
         if function["strict"]:
-            # What OpenAI's own package would make of it for strict mode is what it is.
+            # OpenAI's own package would change nothing in the schema for strict mode.
             parameters = copy.deepcopy(function["parameters"])
             assert _ensure_strict_json_schema(parameters, path=(), root=parameters) == function["parameters"]
     strictly = {it["function"]["name"] for it in tools(registry, "openai", strict="true") if it["function"]["strict"]}
@@ -95,7 +95,7 @@ def test_anthropic_takes_the_tools(registry):
 
 def test_gemini_takes_the_tools(registry):
     for tool in tools(registry, "gemini"):
-        # Unknown fields, and enums of anything but texts, are errors there as they are at the API.
+        # Unknown fields, and enums of values other than texts, are errors in this package, as they are in the API.
         declaration = gemini.FunctionDeclaration.model_validate(tool)
         assert NAME.match(declaration.name)
         if declaration.parameters is not None:
@@ -122,7 +122,7 @@ def check_gemini(schema):
 
 
 class Model(ThreadingHTTPServer):
-    """Gives these answers, one after the other, and keeps what it was asked."""
+    """Returns these responses, one after the other, and keeps all requests."""
 
     def __init__(self, answers):
         super().__init__(("127.0.0.1", 0), Speaks)
@@ -153,7 +153,7 @@ ARGUMENTS = {"first name": "Ada", "nested list": [{"日本": "x"}]}
 
 
 def given(form):
-    """What a model gives for ARGUMENTS: the tool's properties, by the names that it was shown."""
+    """ARGUMENTS as a model would give them: with the exported names of the tool's properties."""
     properties = form["properties"]
     key = lambda of, title: next(name for name, it in of.items() if it.get("title") == title)
     rows = key(properties, "nested list")
@@ -235,7 +235,7 @@ def test_a_turn_with_gemini(registry):
 
 
 def structured_tool(registry, exported):
-    """A StructuredTool that runs here."""
+    """A StructuredTool that runs its calls on the Worker."""
 
     def call(**arguments):
         body = {"tool_name": exported["name"], "arguments": arguments, "agent_id": registry.agent}
@@ -257,7 +257,7 @@ def test_langchain_builds_and_invokes_tools(registry):
     assert search.invoke({"q": "x"}) == {"arguments": {"q": "x"}}
     odd = built["odd_keys"]
     assert odd.invoke(given(odd.args_schema)) == {"arguments": ARGUMENTS}
-    # As an agent of theirs would.
+    # As an agent of LangChain would.
     asked = AIMessage("", tool_calls=[{"name": "write_file", "args": {"path": "/a", "content": "hello"}, "id": "c1"}])
     said = built["write_file"].invoke({**asked.tool_calls[0], "type": "tool_call"})
     assert isinstance(said, ToolMessage) and said.content == "Wrote 5 bytes to /a" and said.tool_call_id == "c1"

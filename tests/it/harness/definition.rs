@@ -1,9 +1,9 @@
-//! Tools as registrants give them.
+//! Registrations of tools.
 
 use super::Client;
 use serde_json::{Value, json};
 
-/// A registration of the tool at that version, with whatever else a test wants of it.
+/// A registration of the tool at this version, with additional fields.
 pub fn definition(id: &str, version: &str, fields: Value) -> Value {
     let mut definition = json!({
         "id": id,

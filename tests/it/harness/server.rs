@@ -1,5 +1,5 @@
-//! One workerd with a state folder of its own, started by `scripts/lib/serve.mjs`. It ends with the test
-//! process, for it watches its standard input.
+//! One workerd with a state folder of its own, started by `scripts/lib/serve.mjs`. It ends with the test process,
+//! because it watches its standard input.
 
 use super::Client;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ impl Server {
         Self::start_on(&state_folder(name), vars, &[])
     }
 
-    /// Starts the Worker as it is where `wrangler.toml` has no such database.
+    /// Starts the Worker as if `wrangler.toml` had no such database.
     pub fn start_without(name: &str, vars: &[(&str, &str)], binding: &str) -> Self {
         Self::start_on(&migrated_state(name), vars, &["--without", binding])
     }
@@ -71,17 +71,17 @@ impl Server {
         &self.url
     }
 
-    /// A client with no token, in that workspace.
+    /// A client without a token, in this workspace.
     pub fn client(&self, workspace: &str) -> Client {
         Client::new(&self.url, workspace)
     }
 
-    /// Runs SQL on the real database, past the API.
+    /// Runs SQL on the real database, without the API.
     pub fn sql(&self, sql: &str, params: &[Value]) -> Vec<Value> {
         self.sql_on("DB", sql, params)
     }
 
-    /// The same on another database than the registry's.
+    /// Runs SQL on another database than the registry's.
     pub fn sql_on(&self, database: &str, sql: &str, params: &[Value]) -> Vec<Value> {
         let answer = self.ask(json!({"db": database, "sql": sql, "params": params}));
         answer["rows"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
@@ -93,20 +93,20 @@ impl Server {
         answer["error"].as_str().unwrap_or_else(|| panic!("{sql} was accepted: {answer}")).to_owned()
     }
 
-    /// Kills workerd outright, as the kernel would when memory runs out.
+    /// Kills workerd, as the kernel would when memory runs out.
     pub fn kill_runtime(&self) {
         let node = self.control.lock().unwrap().process.id();
         let workerd = workerd_of(node).expect("workerd runs");
         assert!(Command::new("kill").args(["-9", &workerd]).status().unwrap().success());
     }
 
-    /// Starts the runtime again on the same state.
+    /// Starts the runtime again with the same state.
     pub fn restart(&self) {
         let answer = self.ask(json!({"restart": true}));
         assert!(answer["error"].is_null(), "{answer}");
     }
 
-    /// Sends something that `serve.mjs` understands.
+    /// Sends a command to `serve.mjs`.
     pub fn ask(&self, mut request: Value) -> Value {
         let mut control = self.control.lock().unwrap();
         request["id"] = 1.into();
@@ -115,7 +115,7 @@ impl Server {
     }
 }
 
-/// The process that node has started and that is named workerd.
+/// The process named workerd that node has started.
 fn workerd_of(node: u32) -> Option<String> {
     fs::read_dir("/proc").unwrap().flatten().find_map(|process| {
         let stat = fs::read_to_string(process.path().join("stat")).ok()?;

@@ -1,4 +1,4 @@
-//! A small real server for tools to be at. What it answers depends on the path; what it was sent is kept.
+//! A small real server that tools can call. The path selects the response, and the server keeps all requests.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -43,7 +43,7 @@ impl Upstream {
     }
 }
 
-/// A broken connection is the other side's business: it may have given up.
+/// A broken connection does not matter: the other side may have given up.
 fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut line = String::new();

@@ -1,4 +1,5 @@
-//! Mail put straight into the database: some of every kind; and random mail, in our tables and in the first document's.
+//! Mail that is written by SQL: some of every kind; and random mail, in our tables and in those of the specification's
+//! first document.
 
 use crate::harness::{Dice, Server, open};
 use serde_json::{Value, json};
@@ -7,15 +8,15 @@ use std::sync::OnceLock;
 pub const DATABASE: &str = "BENCHMARKS_DB";
 
 pub const ADA: &str = "ada@mail.example";
-/// One that owns no mailbox, and has mail by being named in it.
+/// An address without a mailbox, which has mail because messages name it.
 pub const GUEST: &str = "guest@mail.example";
-/// One with more mail than is counted.
+/// An address with more mail than the count covers.
 pub const LARGE: &str = "large@mail.example";
 pub const LARGE_COUNT: usize = 3_000;
 /// Inboxes of random mail.
 pub const RANDOM: [&str; 4] = ["r0@mail.example", "r1@mail.example", "r2@mail.example", "r3@mail.example"];
 
-/// The first document's tables and triggers, under names of their own.
+/// The tables and triggers of the specification's first document, under names of their own.
 const DOCUMENT_SCHEMA: [&str; 3] = [
     "CREATE TABLE document_emails (message_id TEXT PRIMARY KEY, inbox TEXT NOT NULL, subject TEXT, sender TEXT,
        recipients TEXT, date TEXT, body TEXT, created_at DATETIME DEFAULT CURRENT_TIMESTAMP)",
@@ -25,7 +26,7 @@ const DOCUMENT_SCHEMA: [&str; 3] = [
      END",
 ];
 
-/// The open server, with mail of every kind in it.
+/// The open server, with mail of every kind.
 pub fn server() -> &'static Server {
     static LOADED: OnceLock<()> = OnceLock::new();
     LOADED.get_or_init(|| load(open()));
@@ -59,7 +60,7 @@ fn load(server: &Server) {
     let batch = json!([
         {"sql": "INSERT INTO inboxes (inbox) VALUES (?1), (?2), (?3)", "params": [ADA, GUEST, LARGE]},
         {"sql": ENTRIES_OF_OWNERS},
-        // The participant rule: the same message in a second inbox, and stored once.
+        // The participant rule: the same message in a second inbox, but stored once.
         {"sql": "INSERT INTO entries (id, email_id, date)
             SELECT lo + row_number() OVER (ORDER BY date), e.id, date FROM emails e JOIN inboxes i ON i.inbox = ?1
             WHERE lower(sender) = ?1 OR EXISTS (SELECT 1 FROM json_each(recipients) WHERE lower(value) = ?1)", "params": [GUEST]},
@@ -74,7 +75,7 @@ fn load(server: &Server) {
     run(server, batch);
 }
 
-/// Every message into the inbox of its owner, in the order in which they were put.
+/// Every message in the inbox of its owner, in the order of insertion.
 const ENTRIES_OF_OWNERS: &str = "INSERT INTO entries (id, email_id, date)
     SELECT lo + e.id, e.id, coalesce(date, '') FROM emails e JOIN inboxes USING (inbox)";
 
@@ -88,7 +89,7 @@ fn words(dice: &mut Dice, most: usize) -> String {
     (0..=dice.below(most)).map(|_| word(dice)).collect::<Vec<_>>().join(" ")
 }
 
-/// A server of its own, with the same random mail in our tables and in the document's.
+/// A separate server, with the same random mail in our tables and in the document's.
 pub fn document_server() -> Server {
     let server = Server::start("mail", &[("AUTH", "open")]);
     let mut dice = Dice(11);

@@ -1,4 +1,4 @@
-//! Calls that wait: what each revision's clients are told, and what a state is good for.
+//! Calls that wait: the responses to the clients of each revision, and the use of a state.
 
 use super::{LEGACY, MODERN, Mcp};
 use crate::harness::{
@@ -16,7 +16,7 @@ fn arguments(path: &str) -> Value {
     json!({"path": path, "content": "x"})
 }
 
-/// The one approval that waits.
+/// The only approval that waits.
 fn pending(client: &Client) -> String {
     let listed = client.get("/api/approvals?status=pending").ok();
     let [one] = listed["approvals"].as_array().unwrap().as_slice() else { panic!("{listed}") };
@@ -140,7 +140,7 @@ fn who_has_come_back_often_gets_an_answer() {
     let mut answer = mcp.call("writer", arguments("/a"));
     let mut rounds = 1;
     while answer["resultType"] == "input_required" {
-        // Without a word of the user's, nobody is made to wait.
+        // Without a response of the user, the client is not made to wait.
         let mut again = retry("/a", &answer["requestState"]);
         again["inputResponses"] = json!({});
         answer = mcp.result("tools/call", again);
@@ -168,7 +168,8 @@ fn a_call_that_runs_is_not_said_to_wait() {
         thread::sleep(Duration::from_millis(500));
         mcp.result("tools/call", again.clone())
     });
-    // Waited for, though the client shows forms; if it takes longer than that, there is nothing to ask.
+    // The response waits for the call, although the client shows forms. If the call takes longer, there is nothing to
+    // ask.
     assert!(answers[1].get("inputRequests").is_none(), "{}", answers[1]);
     assert_eq!(mcp.result("tools/call", again)["resultType"], "complete");
 }
@@ -227,7 +228,7 @@ fn a_state_is_for_one_call_of_one_caller() {
     for wrong in [format!("{text}-TAMPERED"), format!("{text}00"), text[2..].to_owned(), String::new()] {
         refused(mcp(&one), retry("/a", &json!(wrong)));
     }
-    // Another workspace, though the caller is the same.
+    // Another workspace, although the caller is the same.
     let root = |workspace: &str| closed().client(workspace).with_token(ROOT_TOKEN);
     let (here, there) = (root(&unique("ws")), root(&unique("ws")));
     writer(closed(), &here);
@@ -245,7 +246,7 @@ fn a_state_and_an_approval_end() {
     let mcp = Mcp::new(&client, MODERN).with_forms();
     let first = mcp.call("writer", arguments("/a"));
     thread::sleep(Duration::from_millis(2_100));
-    // Nobody decided, and no sweep has come by.
+    // Nobody has decided, and no sweep has run.
     let expired = mcp.result("tools/call", retry("/a", &first["requestState"]));
     assert!(expired["content"][0]["text"].as_str().unwrap().starts_with("APPROVAL_EXPIRED"), "{expired}");
     thread::sleep(Duration::from_millis(2_100));

@@ -1,4 +1,4 @@
-//! What can be read, and what can be completed.
+//! Reading resources, and completion.
 
 use super::{BOTH, LEGACY, MODERN, Mcp};
 use crate::harness::{Tool, closed_workspace, open, workspace};
@@ -156,7 +156,7 @@ fn names_are_completed_from_all_tools() {
     let many = names_begun(&mcp, "alpha_");
     assert_eq!((many["values"].as_array().unwrap().len(), &many["hasMore"]), (100, &json!(true)));
     assert!(many.get("total").is_none(), "not all were counted: {many}");
-    // An agent that looks for its tools has names all the same.
+    // An agent with `find_tools` has names as well.
     let agent = client.agent(json!({"find_tools": true}));
     let names = names_begun(&Mcp::of_agent(&client, &agent, MODERN), "read");
     assert_eq!(names, json!({"values": ["read_file"], "total": 1, "hasMore": false}));

@@ -1,4 +1,4 @@
-//! Agents that look for their tools instead of being shown them all.
+//! Agents that search for their tools instead of being shown all of them.
 
 use super::{BOTH, LEGACY, MODERN, Mcp};
 use crate::harness::{Tool, closed_workspace, open, workspace};
@@ -24,7 +24,7 @@ fn an_agent_that_asks_for_it_finds_its_tools() {
         let mcp = Mcp::of_agent(&client, &agent, revision);
         assert_eq!(mcp.names(), ["find_tools", "call_tool"]);
         assert_eq!(found(&mcp, json!({"query": "warm"})), ["thermometer"]);
-        // Not all of the words need be there, and the best match is first.
+        // Not all words need to match, and the best match is first.
         assert_eq!(found(&mcp, json!({"query": "warm outside"}))[0], "thermometer");
         assert_eq!(found(&mcp, json!({"query": "how warm is Oslo in November?"}))[0], "thermometer");
         assert_eq!(found(&mcp, json!({"query": "measures", "limit": 1})).len(), 1);
@@ -65,7 +65,7 @@ fn a_bound_token_finds_its_tools_at_every_endpoint() {
             let called = json!({"name": "list_files", "arguments": {"path": "/"}});
             assert_eq!(mcp.told("call_tool", called), ("Contents of /:".into(), false));
         }
-        // Others have no such tools there.
+        // Other agents have no such tools there.
         let fault = Mcp::new(&owner, revision).fault(200, "tools/call", json!({"name": "find_tools"}));
         assert_eq!(fault["data"]["code"], "UNKNOWN_TOOL");
     }

@@ -1,4 +1,4 @@
-//! Tools listed and called.
+//! Listing and calling tools.
 
 use super::{BOTH, LEGACY, MODERN, Mcp};
 use crate::harness::{Answer, Tool, Upstream, closed_workspace, open, workspace};

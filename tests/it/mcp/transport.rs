@@ -1,4 +1,5 @@
-//! What a message must be, who may send it, and how it is answered before anybody looks at what it asks.
+//! The form of messages, the callers that may send them, and the responses that do not depend on the request's
+//! contents.
 
 use super::{BOTH, LEGACY, MODERN, Mcp};
 use crate::harness::{Client, Upstream, closed_workspace, workspace};
@@ -26,7 +27,7 @@ fn a_handshake_tells_what_there_is() {
     assert_eq!(older["protocolVersion"], "2025-06-18");
     let oldest = mcp.result("initialize", json!({"protocolVersion": "2024-11-05"}));
     assert_eq!(oldest["protocolVersion"], LEGACY);
-    // Whatever its header says: it is there to be settled.
+    // The header does not matter, because `initialize` negotiates the revision.
     let ancient = Mcp { revision: "2024-11-05", ..mcp };
     assert_eq!(ancient.result("initialize", json!({"protocolVersion": "2024-11-05"}))["protocolVersion"], LEGACY);
 }
@@ -152,7 +153,7 @@ fn the_body_decides_and_headers_that_contradict_it_are_refused() {
     ] {
         assert_eq!(sent(&headers), (400, json!(-32020)), "{headers:?}");
     }
-    // None of them ran.
+    // None of these calls ran.
     assert_eq!(client.get("/api/tool-calls").ok()["tool_calls"].as_array().unwrap().len(), 2);
     let legacy = Mcp { revision: "1999-01-01", ..Mcp::new(&client, LEGACY) };
     let fault = legacy.fault(400, "tools/list", json!({}));
@@ -169,11 +170,11 @@ fn pages_and_names_that_are_not_ours_are_not_let_in() {
     for origin in ["https://evil.example", "http://evil.example:8787", "null"] {
         assert_eq!(from(&open, origin), 403, "{origin}");
     }
-    // A name that was made to point at this machine.
+    // A foreign name that was made to point to this machine.
     assert_eq!(post(&open.with_header("Host", "evil.example"), ping).0, 403);
     let rebound = open.with_header("Host", "evil.example").with_header("Origin", "http://evil.example");
     assert_eq!(post(&rebound, ping).0, 403);
-    // Where a token is needed, a name proves nothing and harms nobody; a page is still not let in.
+    // If tokens are required, any host name is accepted; a foreign page is still refused.
     let closed = closed_workspace();
     assert_eq!(post(&closed.with_header("Host", "peg.example"), ping).0, 200);
     assert_eq!(from(&closed, "https://evil.example"), 403);
@@ -242,7 +243,7 @@ fn callers_are_checked_as_everywhere() {
         let guest = owner.token(json!({"name": "g", "level": "guest"}));
         let mcp = Mcp::new(&guest, revision);
         assert!(!mcp.names().is_empty());
-        // Files are for users, and a guest is not told of them.
+        // Files are for users, and a guest is not told about them.
         let hello = if revision == LEGACY { "initialize" } else { "server/discover" };
         assert_eq!(mcp.result(hello, json!({}))["capabilities"], json!({"tools": {}, "completions": {}}));
         assert_eq!(mcp.fault(403, "resources/list", json!({}))["data"]["code"], "PERMISSION_DENIED");

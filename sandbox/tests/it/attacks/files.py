@@ -1,4 +1,4 @@
-# Files: reading, writing, and learning that they are there.
+# Files: reading them, writing them, and finding out whether they exist.
 import json, re, typing
 sys = typing.sys
 posix, os, io, ctypes = (sys.modules[each] for each in ("posix", "os", "io", "ctypes"))

@@ -1,4 +1,4 @@
-# Getting at modules that are not on the list, and at what can load more.
+# Reaching modules that are not on the list, and the functions that can load more.
 import json, re, typing
 sys = typing.sys
 

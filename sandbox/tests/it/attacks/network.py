@@ -1,4 +1,4 @@
-# The network, and every kind of socket that is one in disguise.
+# The network, and every other kind of socket.
 import json, re, typing
 sys = typing.sys
 socket, ctypes = sys.modules["_socket"], sys.modules["ctypes"]

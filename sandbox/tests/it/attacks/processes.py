@@ -133,7 +133,7 @@ attempt_raw(SYS_ptrace, 0, 0, 0, 0)
 attempt_raw(SYS_process_vm_readv, 1, bytes(16), 1, bytes(16), 1, 0)
 
 #: read_memory_of_the_zygote -> ok prints=blocked
-# At the same address as here, since we are its copy.
+# At the same address as here, because the child is a copy of the zygote.
 here, there = ctypes.create_string_buffer(16), ctypes.create_string_buffer(16)
 pair = lambda buffer: ctypes.addressof(buffer).to_bytes(8, "little") + (16).to_bytes(8, "little")
 attempt_raw(SYS_process_vm_readv, ZYGOTE_PID, pair(here), 1, pair(there), 1, 0)

@@ -1,4 +1,4 @@
-# Turning Python itself inside out: what is found there must be worth nothing, and nothing of it may last.
+# Attacks on Python itself: they must find nothing of use, and leave no trace.
 import json, re, typing
 sys = typing.sys
 
@@ -377,7 +377,7 @@ action, arguments = Evil().__reduce__()
 print("blocked" if action(*arguments) else "ESCAPED")
 
 #: heap_of_earlier_calls -> ok|killed
-# What another call would have left in memory, if it could: PLAIN's own source.
+# A trace of another call in memory, if there were one: PLAIN's own source.
 ctypes = sys.modules["ctypes"]
 sbrk = ctypes.CDLL(None).sbrk
 sbrk.restype, sbrk.argtypes = ctypes.c_void_p, (ctypes.c_long,)

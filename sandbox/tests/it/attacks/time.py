@@ -1,4 +1,4 @@
-# Time: burning it, sleeping through it, and waiting for ever.
+# Time: using it up, sleeping, and waiting for ever.
 import json, re, typing
 sys = typing.sys
 
