@@ -62,7 +62,7 @@ id!(
 );
 id!(
     /// `man_…`
-    ManifestId,
+    FileManifestId,
     is_slug
 );
 id!(
@@ -96,7 +96,7 @@ made_here! {
     AgentId, "agent_";
     TokenId, "tok_";
     SessionId, "sess_";
-    ManifestId, "man_";
+    FileManifestId, "man_";
     CallId, "call_";
     ApprovalId, "appr_";
 }

@@ -15,7 +15,7 @@ const CHUNK_BYTES: usize = 1024 * 1024;
 
 text_enum! {
     /// How contents are kept as text.
-    Encoding {
+    BlobEncoding {
         Utf8 = "utf8",
         Base64 = "base64",
     }
@@ -23,12 +23,12 @@ text_enum! {
 
 /// Contents as text: as they are, or as base64 where they are no text or would swell.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Content {
+pub enum BlobContent {
     Text(String),
     Base64(String),
 }
 
-impl Content {
+impl BlobContent {
     /// UTF-8 without NUL is text; SQLite's texts end at a NUL. What is mostly control characters is not: D1 is spoken to in
     /// JSON, where each of them takes six bytes, and a large file would not fit into an isolate's 128 MB.
     pub fn of(bytes: Vec<u8>) -> Self {
@@ -39,17 +39,17 @@ impl Content {
         }
     }
 
-    pub(super) fn stored(encoding: Encoding, text: String) -> Self {
+    pub(super) fn stored(encoding: BlobEncoding, text: String) -> Self {
         match encoding {
-            Encoding::Utf8 => Self::Text(text),
-            Encoding::Base64 => Self::Base64(text),
+            BlobEncoding::Utf8 => Self::Text(text),
+            BlobEncoding::Base64 => Self::Base64(text),
         }
     }
 
-    pub fn encoding(&self) -> Encoding {
+    pub fn encoding(&self) -> BlobEncoding {
         match self {
-            Self::Text(_) => Encoding::Utf8,
-            Self::Base64(_) => Encoding::Base64,
+            Self::Text(_) => BlobEncoding::Utf8,
+            Self::Base64(_) => BlobEncoding::Base64,
         }
     }
 
@@ -108,7 +108,7 @@ fn to_base64(bytes: &[u8]) -> String {
 pub struct Blob {
     sha256: String,
     size: u32,
-    content: Content,
+    content: BlobContent,
 }
 
 impl Blob {
@@ -116,7 +116,7 @@ impl Blob {
         let sha256 = hex::encode(&Sha256::digest(&bytes));
         // An isolate has less memory than a u32 can count.
         let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        Self { sha256, size, content: Content::of(bytes) }
+        Self { sha256, size, content: BlobContent::of(bytes) }
     }
 
     pub fn text(text: String) -> Self {
@@ -133,7 +133,7 @@ impl Blob {
         self.size
     }
 
-    pub(super) fn content(&self) -> &Content {
+    pub(super) fn content(&self) -> &BlobContent {
         &self.content
     }
 
@@ -149,31 +149,31 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn survives(bytes: Vec<u8>, encoding: Encoding) {
-        let content = Content::of(bytes.clone());
+    fn survives(bytes: Vec<u8>, encoding: BlobEncoding) {
+        let content = BlobContent::of(bytes.clone());
         assert_eq!(content.encoding(), encoding);
         let chunks = content.chunks();
         assert!(!chunks.is_empty() && chunks.iter().all(|it| it.len() <= CHUNK_BYTES));
-        let kept = Content::stored(encoding, chunks.concat());
+        let kept = BlobContent::stored(encoding, chunks.concat());
         assert_eq!(kept, content);
         assert!(kept.into_bytes().unwrap() == bytes);
     }
 
     #[test]
     fn whatever_is_stored_comes_back() {
-        survives(Vec::new(), Encoding::Utf8);
-        survives(b"plain".into(), Encoding::Utf8);
-        survives("\u{feff}bom, \u{10ffff}, \u{1}".into(), Encoding::Utf8);
-        survives(b"a\0b".into(), Encoding::Base64);
-        survives(b"\"\\\r\n\t".into(), Encoding::Utf8);
-        survives(b"\x1b[1mbold\x1b[0m".into(), Encoding::Utf8);
-        survives(vec![1; 5], Encoding::Base64);
-        survives((0..=255).collect(), Encoding::Base64);
-        survives(vec![0xff], Encoding::Base64);
-        survives(vec![0xed, 0xa0, 0x80], Encoding::Base64);
+        survives(Vec::new(), BlobEncoding::Utf8);
+        survives(b"plain".into(), BlobEncoding::Utf8);
+        survives("\u{feff}bom, \u{10ffff}, \u{1}".into(), BlobEncoding::Utf8);
+        survives(b"a\0b".into(), BlobEncoding::Base64);
+        survives(b"\"\\\r\n\t".into(), BlobEncoding::Utf8);
+        survives(b"\x1b[1mbold\x1b[0m".into(), BlobEncoding::Utf8);
+        survives(vec![1; 5], BlobEncoding::Base64);
+        survives((0..=255).collect(), BlobEncoding::Base64);
+        survives(vec![0xff], BlobEncoding::Base64);
+        survives(vec![0xed, 0xa0, 0x80], BlobEncoding::Base64);
         for bytes in [CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES] {
-            survives(vec![b'x'; bytes], Encoding::Utf8);
-            survives(vec![0xff; bytes], Encoding::Base64);
+            survives(vec![b'x'; bytes], BlobEncoding::Utf8);
+            survives(vec![0xff; bytes], BlobEncoding::Base64);
         }
     }
 
@@ -181,9 +181,9 @@ mod tests {
     fn no_character_is_cut() {
         for shift in 0..4 {
             let text = "x".repeat(shift) + &"🤖".repeat(CHUNK_BYTES / 2);
-            survives(text.into_bytes(), Encoding::Utf8);
+            survives(text.into_bytes(), BlobEncoding::Utf8);
         }
-        let content = Content::of(format!("{}é", "x".repeat(CHUNK_BYTES - 1)).into_bytes());
+        let content = BlobContent::of(format!("{}é", "x".repeat(CHUNK_BYTES - 1)).into_bytes());
         assert_eq!(content.chunks()[1], "é");
     }
 

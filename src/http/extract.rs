@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::callers::{Credential, Level, Presented, Scope};
 use crate::error::{Error, Result, shortened};
 use crate::files::{FilePath, MAX_FILE_BYTES};
-use crate::ids::{AgentId, ApprovalId, CallId, CredentialId, ManifestId, SessionId, TokenId, ToolId, WorkspaceId};
+use crate::ids::{AgentId, ApprovalId, CallId, CredentialId, FileManifestId, SessionId, TokenId, ToolId, WorkspaceId};
 use crate::json_size::{MAX_VALUES, values};
 use crate::page::PageRequest;
 use axum::body::Body as RequestBody;
@@ -193,7 +193,7 @@ path_ids! {
     AgentId, "agent_id", "Agent";
     TokenId, "token_id", "Token";
     SessionId, "session_id", "Session";
-    ManifestId, "manifest_id", "Manifest";
+    FileManifestId, "manifest_id", "Manifest";
     CallId, "call_id", "Tool call";
     ApprovalId, "approval_id", "Approval";
     CredentialId, "credential_id", "Credential";

@@ -5,8 +5,11 @@ use super::respond::{Json, NoContent, Stored};
 use super::sessions::manifest_id;
 use crate::callers::Scope;
 use crate::error::{Error, Result};
-use crate::files::{self, Content, Entry, File, FilePath, Kind, Opened, Origin, Source};
-use crate::ids::{ManifestId, SessionId};
+use crate::files::{
+    self, BlobContent, DirectoryEntry, DirectoryEntryKind, File, FileChangeOrigin, FileManifestSource, FileOrDirectory,
+    FilePath,
+};
+use crate::ids::{FileManifestId, SessionId};
 use crate::page::PageRequest;
 use crate::text_enum::text_enum;
 use axum::extract::FromRequestParts;
@@ -51,11 +54,11 @@ pub struct EntryOut {
     sha256: Option<String>,
 }
 
-impl From<Entry> for EntryOut {
-    fn from(entry: Entry) -> Self {
+impl From<DirectoryEntry> for EntryOut {
+    fn from(entry: DirectoryEntry) -> Self {
         let (r#type, size, sha256) = match entry.kind {
-            Kind::Directory => (EntryType::Directory, None, None),
-            Kind::File { sha256, size } => (EntryType::File, Some(size), Some(sha256)),
+            DirectoryEntryKind::Directory => (EntryType::Directory, None, None),
+            DirectoryEntryKind::File { sha256, size } => (EntryType::File, Some(size), Some(sha256)),
         };
         Self { name: entry.name, path: entry.path, r#type, size, sha256 }
     }
@@ -82,7 +85,7 @@ pub async fn list_root(
     Named(session_id): Named<SessionId>,
     Query(query): Query<FilesQuery>,
 ) -> Result<Response> {
-    open(&scope, &session_id, &FilePath::root(), query).await
+    open_path(&scope, &session_id, &FilePath::root(), query).await
 }
 
 /// Read a file, or list a directory
@@ -100,16 +103,16 @@ pub async fn get_file(
     Named(session_id): Named<SessionId>,
     Query(query): Query<FilesQuery>,
 ) -> Result<Response> {
-    open(&scope, &session_id, &path, query).await
+    open_path(&scope, &session_id, &path, query).await
 }
 
-async fn open(scope: &Scope, session_id: &SessionId, path: &FilePath, query: FilesQuery) -> Result<Response> {
+async fn open_path(scope: &Scope, session_id: &SessionId, path: &FilePath, query: FilesQuery) -> Result<Response> {
     let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
     let at = query.manifest_id.as_deref().map(manifest_id).transpose()?;
-    let (manifest_id, opened) = files::open(scope, session_id, at.as_ref(), path, &request).await?;
+    let (manifest_id, opened) = files::open_path(scope, session_id, at.as_ref(), path, &request).await?;
     match opened {
-        Opened::File(file) => answer_file(file, manifest_id.as_ref()),
-        Opened::Directory(page) => {
+        FileOrDirectory::File(file) => answer_file(file, manifest_id.as_ref()),
+        FileOrDirectory::Directory(page) => {
             let (entries, next_cursor) = page.map(EntryOut::from);
             let manifest_id = manifest_id.as_ref().map(String::from);
             Ok(Json(DirectoryPage { path: path.to_string(), manifest_id, entries, next_cursor }).into_response())
@@ -118,10 +121,10 @@ async fn open(scope: &Scope, session_id: &SessionId, path: &FilePath, query: Fil
 }
 
 /// The file's bytes. They are somebody's, and no browser may take them for a page of ours.
-fn answer_file(file: File, manifest_id: Option<&ManifestId>) -> Result<Response> {
+fn answer_file(file: File, manifest_id: Option<&FileManifestId>) -> Result<Response> {
     let content_type = match file.content {
-        Content::Text(_) => "text/plain; charset=utf-8",
-        Content::Base64(_) => "application/octet-stream",
+        BlobContent::Text(_) => "text/plain; charset=utf-8",
+        BlobContent::Base64(_) => "application/octet-stream",
     };
     let etag = format!("\"{}\"", file.sha256);
     let mut response = file.content.into_bytes()?.into_response();
@@ -136,9 +139,9 @@ fn answer_file(file: File, manifest_id: Option<&ManifestId>) -> Result<Response>
 }
 
 /// The session in a path that may spring up: a name that cannot be one is a fault, not a session that is missing.
-pub struct ToBeWritten(SessionId);
+pub struct SessionToWrite(SessionId);
 
-impl<S: Send + Sync> FromRequestParts<S> for ToBeWritten {
+impl<S: Send + Sync> FromRequestParts<S> for SessionToWrite {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
@@ -177,13 +180,13 @@ pub struct WrittenOut {
 pub async fn put_file(
     User(scope): User,
     FileAt(path): FileAt,
-    ToBeWritten(session_id): ToBeWritten,
+    SessionToWrite(session_id): SessionToWrite,
     FileBytes(bytes): FileBytes,
 ) -> Result<Stored<WrittenOut>> {
     if path.is_root() {
         return Err(Error::path("path", "is the root, which is a directory"));
     }
-    let origin = Origin { source: Source::UserUpload, source_ref: None };
+    let origin = FileChangeOrigin { source: FileManifestSource::UserUpload, source_ref: None };
     let written = files::write_file(&scope, &session_id, &path, bytes, origin).await??;
     let out = WrittenOut {
         path: path.to_string(),
@@ -207,6 +210,12 @@ pub async fn delete_file(
     FileAt(path): FileAt,
     Named(session_id): Named<SessionId>,
 ) -> Result<NoContent> {
-    files::delete_file(&scope, &session_id, &path, Origin { source: Source::Edit, source_ref: None }).await?;
+    files::delete_file(
+        &scope,
+        &session_id,
+        &path,
+        FileChangeOrigin { source: FileManifestSource::Edit, source_ref: None },
+    )
+    .await?;
     Ok(NoContent)
 }

@@ -3,8 +3,10 @@
 use super::extract::{Body, Named, PageQuery, Query, User};
 use super::respond::{Created, Json, NoContent};
 use crate::error::{Error, Result};
-use crate::files::{self, ChangeKind, Difference, Held, HeldFile, Manifest, Session, Source};
-use crate::ids::{ManifestId, SessionId};
+use crate::files::{
+    self, FileChangeKind, FileDifference, FileDigest, FileManifest, FileManifestSource, ListedFile, Session,
+};
+use crate::ids::{FileManifestId, SessionId};
 use crate::page::PageRequest;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -81,7 +83,7 @@ pub struct ManifestOut {
     session_id: String,
     parent_id: Option<String>,
     #[schema(inline)]
-    source: Source,
+    source: FileManifestSource,
     /// The call or message that made it.
     source_ref: Option<String>,
     #[schema(value_type = String, format = DateTime)]
@@ -92,8 +94,8 @@ pub struct ManifestOut {
     bytes: u64,
 }
 
-impl From<Manifest> for ManifestOut {
-    fn from(manifest: Manifest) -> Self {
+impl From<FileManifest> for ManifestOut {
+    fn from(manifest: FileManifest) -> Self {
         Self {
             id: manifest.id.to_string(),
             session_id: manifest.session_id.to_string(),
@@ -152,8 +154,8 @@ pub struct ManifestEntryOut {
     size: u32,
 }
 
-impl From<HeldFile> for ManifestEntryOut {
-    fn from(file: HeldFile) -> Self {
+impl From<ListedFile> for ManifestEntryOut {
+    fn from(file: ListedFile) -> Self {
         Self { path: file.path, sha256: file.sha256, size: file.size }
     }
 }
@@ -177,7 +179,7 @@ pub struct ManifestEntriesPage {
 pub async fn get_manifest(
     User(scope): User,
     Named(session_id): Named<SessionId>,
-    Named(manifest_id): Named<ManifestId>,
+    Named(manifest_id): Named<FileManifestId>,
     Query(query): Query<PageQuery>,
 ) -> Result<Json<ManifestEntriesPage>> {
     let (manifest, page) = files::get_manifest(&scope, &session_id, &manifest_id, &query.check()?).await?;
@@ -207,8 +209,8 @@ pub struct HeldOut {
     size: u32,
 }
 
-impl From<Held> for HeldOut {
-    fn from(held: Held) -> Self {
+impl From<FileDigest> for HeldOut {
+    fn from(held: FileDigest) -> Self {
         Self { sha256: held.sha256, size: held.size }
     }
 }
@@ -217,13 +219,13 @@ impl From<Held> for HeldOut {
 pub struct DifferenceOut {
     path: String,
     #[schema(inline)]
-    change: ChangeKind,
+    change: FileChangeKind,
     from: Option<HeldOut>,
     to: Option<HeldOut>,
 }
 
-impl From<Difference> for DifferenceOut {
-    fn from(it: Difference) -> Self {
+impl From<FileDifference> for DifferenceOut {
+    fn from(it: FileDifference) -> Self {
         Self { path: it.path, change: it.change, from: it.from.map(HeldOut::from), to: it.to.map(HeldOut::from) }
     }
 }
@@ -288,8 +290,8 @@ pub struct BranchOut {
     created_at: Timestamp,
 }
 
-impl From<Manifest> for BranchOut {
-    fn from(manifest: Manifest) -> Self {
+impl From<FileManifest> for BranchOut {
+    fn from(manifest: FileManifest) -> Self {
         Self {
             session_id: manifest.session_id.to_string(),
             manifest_id: manifest.id.to_string(),
@@ -318,6 +320,6 @@ pub async fn branch_session(
 }
 
 /// The id of a manifest. One that could never be an id is simply not found.
-pub fn manifest_id(text: &str) -> Result<ManifestId> {
-    ManifestId::parse(text).ok_or_else(|| Error::not_found("Manifest", text))
+pub fn manifest_id(text: &str) -> Result<FileManifestId> {
+    FileManifestId::parse(text).ok_or_else(|| Error::not_found("Manifest", text))
 }

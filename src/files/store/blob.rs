@@ -3,8 +3,8 @@
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::Result;
 use crate::files::Blob;
-use crate::files::blob::Encoding;
-use crate::ids::{ManifestId, WorkspaceId};
+use crate::files::blob::BlobEncoding;
+use crate::ids::{FileManifestId, WorkspaceId};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
@@ -13,9 +13,9 @@ pub const CHUNKS_AT_ONCE: u32 = 4;
 
 /// What is known of contents before all of them are read.
 #[derive(Deserialize)]
-pub struct Start {
+pub struct BlobStart {
     pub sha256: String,
-    pub encoding: Encoding,
+    pub encoding: BlobEncoding,
     pub chunks: u32,
     /// The first chunk.
     pub data: String,
@@ -27,7 +27,7 @@ pub fn insert(workspace: &WorkspaceId, blob: &Blob, now: Timestamp) -> Vec<State
 }
 
 /// Unless the workspace has the contents, or the manifest that needs them was not made.
-pub fn insert_for(manifest: &ManifestId, workspace: &WorkspaceId, blob: &Blob, now: Timestamp) -> Vec<Statement> {
+pub fn insert_for(manifest: &FileManifestId, workspace: &WorkspaceId, blob: &Blob, now: Timestamp) -> Vec<Statement> {
     let made = "EXISTS (SELECT 1 FROM manifests WHERE workspace_id = ?1 AND id = ?3)";
     insert_if(made, &manifest.as_str().into(), workspace, blob, now)
 }

@@ -1,29 +1,29 @@
 //! SQL for making manifests. What a change is based on is found out, and whether it can be made is decided, in the
 //! same transaction as the change: writers never wait for each other and never overtake each other.
 
-use super::look::View;
-use super::{NEXT_PATH, SEEN, held_by, stored_manifest, walk};
+use super::lookup::FileView;
+use super::{NEXT_PATH, SEEN, held_by, parse_stored_manifest_id, walk};
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::Result;
-use crate::files::{Blob, FilePath, Origin};
-use crate::ids::{ManifestId, SessionId, WorkspaceId};
+use crate::files::{Blob, FileChangeOrigin, FilePath};
+use crate::ids::{FileManifestId, SessionId, WorkspaceId};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
 /// A manifest that is to be made.
-pub struct Commit<'a> {
+pub struct FileCommit<'a> {
     pub workspace: &'a WorkspaceId,
     pub session: &'a SessionId,
-    pub manifest: &'a ManifestId,
-    pub origin: &'a Origin,
+    pub manifest: &'a FileManifestId,
+    pub origin: &'a FileChangeOrigin,
     pub now: Timestamp,
 }
 
-impl Commit<'_> {
+impl FileCommit<'_> {
     /// Begins a statement over [`SEEN`] at present, about what is at and below a path: `?4`, and from `?5` to `?6`.
     fn sql_at(&self, path: &FilePath, text: String) -> Statement {
         let (start, end) = path.below();
-        let present = View { workspace: self.workspace, session: self.session, at: None };
+        let present = FileView { workspace: self.workspace, session: self.session, at: None };
         present.sql(text).bind(path.as_str()).bind(start).bind(end)
     }
 
@@ -79,8 +79,8 @@ fn place() -> String {
 
 /// What was found at a path, just before a write.
 #[derive(Debug)]
-pub struct Place {
-    pub manifest_id: Option<ManifestId>,
+pub struct WritePlace {
+    pub manifest_id: Option<FileManifestId>,
     /// The file's size, if there is one.
     pub size: Option<u32>,
     pub file_above: Option<String>,
@@ -89,23 +89,23 @@ pub struct Place {
     pub bytes: u64,
 }
 
-pub fn find_place(commit: &Commit<'_>, path: &FilePath) -> Statement {
+pub fn find_place(commit: &FileCommit<'_>, path: &FilePath) -> Statement {
     let text = format!("{} SELECT id AS manifest_id, size, file_above, is_directory, bytes FROM place", place());
     commit.sql_at(path, text).bind(above(path))
 }
 
-pub fn read_place(rows: &Rows) -> Result<Option<Place>> {
+pub fn read_place(rows: &Rows) -> Result<Option<WritePlace>> {
     #[derive(Deserialize)]
-    struct PlaceRow {
+    struct WritePlaceRow {
         manifest_id: Option<String>,
         size: Option<u32>,
         file_above: Option<String>,
         is_directory: u8,
         bytes: u64,
     }
-    let Some(row) = rows.first::<PlaceRow>()? else { return Ok(None) };
-    Ok(Some(Place {
-        manifest_id: row.manifest_id.as_deref().map(stored_manifest).transpose()?,
+    let Some(row) = rows.first::<WritePlaceRow>()? else { return Ok(None) };
+    Ok(Some(WritePlace {
+        manifest_id: row.manifest_id.as_deref().map(parse_stored_manifest_id).transpose()?,
         size: row.size,
         file_above: row.file_above,
         is_directory: row.is_directory != 0,
@@ -143,7 +143,7 @@ fn line_of(base: &str) -> String {
 
 /// The manifest that holds one file more, or another in its place; none if something stands in the way of it, or the
 /// files would grow beyond `max_bytes`.
-pub fn insert_writing(commit: &Commit<'_>, path: &FilePath, blob: &Blob, max_bytes: u64) -> Statement {
+pub fn insert_manifest_with_file(commit: &FileCommit<'_>, path: &FilePath, blob: &Blob, max_bytes: u64) -> Statement {
     let text = format!(
         "{}
          INSERT INTO manifests ({COLUMNS})
@@ -160,7 +160,7 @@ pub fn insert_writing(commit: &Commit<'_>, path: &FilePath, blob: &Blob, max_byt
 }
 
 /// Counts the manifest in its line and, if it begins one, that line where it forks.
-pub fn count_in_lines(workspace: &WorkspaceId, manifest: &ManifestId) -> Statement {
+pub fn count_in_lines(workspace: &WorkspaceId, manifest: &FileManifestId) -> Statement {
     sql("INSERT INTO lines (workspace_id, tree_id, line, head, forks)
          SELECT workspace_id, tree_id, line, seq, 0 FROM manifests WHERE workspace_id = ?1 AND id = ?2
          UNION ALL
@@ -190,7 +190,7 @@ fn entries(path: &str, sha256: &str, size: &str, from: &str, condition: &str) ->
     )
 }
 
-pub fn insert_entry(workspace: &WorkspaceId, manifest: &ManifestId, path: &FilePath, blob: &Blob) -> Statement {
+pub fn insert_entry(workspace: &WorkspaceId, manifest: &FileManifestId, path: &FilePath, blob: &Blob) -> Statement {
     sql(entries("?3", "?4", "CAST(?5 AS INTEGER)", "manifests m", "m.workspace_id = ?1 AND m.id = ?2"))
         .bind(workspace.as_str())
         .bind(manifest.as_str())
@@ -213,7 +213,7 @@ fn doomed() -> String {
 }
 
 /// The manifest that holds nothing at or below a path; none if there is nothing already.
-pub fn insert_removing(commit: &Commit<'_>, path: &FilePath) -> Statement {
+pub fn insert_manifest_without(commit: &FileCommit<'_>, path: &FilePath) -> Statement {
     let text = format!(
         "{}
          INSERT INTO manifests ({COLUMNS})
@@ -229,14 +229,14 @@ pub fn insert_removing(commit: &Commit<'_>, path: &FilePath) -> Statement {
 }
 
 /// The entries that say what is no longer there. It goes by the session's present, and thus before [`activate`].
-pub fn insert_absences(commit: &Commit<'_>, path: &FilePath) -> Statement {
+pub fn insert_absences(commit: &FileCommit<'_>, path: &FilePath) -> Statement {
     let made = "m.workspace_id = ?1 AND m.id = ?7";
     let entries = entries("doomed.path", "NULL", "NULL", "manifests m CROSS JOIN doomed", made);
     commit.sql_at(path, format!("{} {entries}", doomed())).bind(commit.manifest.as_str())
 }
 
 /// The session that is to begin with the branch `commit` of the session `from` at `at`.
-pub fn insert_branch_session(commit: &Commit<'_>, from: &SessionId, at: &ManifestId) -> Statement {
+pub fn insert_branch_session(commit: &FileCommit<'_>, from: &SessionId, at: &FileManifestId) -> Statement {
     sql("INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, created_at, updated_at)
          SELECT ?1, ?2, base.tree_id, ?3, ?6, ?6 FROM manifests base
          WHERE base.workspace_id = ?1 AND base.session_id = ?4 AND base.id = ?5")
@@ -249,7 +249,7 @@ pub fn insert_branch_session(commit: &Commit<'_>, from: &SessionId, at: &Manifes
 }
 
 /// The first manifest of that session: on a line of its own, so that neither session is in the other's way.
-pub fn insert_branch(commit: &Commit<'_>, from: &SessionId, at: &ManifestId) -> Statement {
+pub fn insert_branch(commit: &FileCommit<'_>, from: &SessionId, at: &FileManifestId) -> Statement {
     let statement = sql(format!(
         "INSERT INTO manifests ({COLUMNS})
          SELECT ?1, ?2, base.tree_id, {}, 1, base.id, ?5, ?6, ?7, max(?8, base.created_at), base.files, base.bytes
@@ -266,7 +266,7 @@ pub fn insert_branch(commit: &Commit<'_>, from: &SessionId, at: &ManifestId) -> 
 }
 
 /// Makes the manifest the session's present.
-pub fn activate(commit: &Commit<'_>) -> Statement {
+pub fn activate(commit: &FileCommit<'_>) -> Statement {
     sql("UPDATE sessions SET active_manifest_id = ?3, updated_at = ?4 WHERE workspace_id = ?1 AND id = ?2
            AND EXISTS (SELECT 1 FROM manifests WHERE workspace_id = ?1 AND id = ?3)")
     .bind(commit.workspace.as_str())

@@ -3,12 +3,12 @@
 
 pub mod blob;
 pub mod commit;
-pub mod look;
+pub mod lookup;
 pub mod session;
 pub mod sweep;
 
 use crate::error::{Error, Result};
-use crate::ids::ManifestId;
+use crate::ids::FileManifestId;
 
 /// `seen`: the session `?2`, if there is one, with its manifest `?3` or, where that is null, with its present one.
 /// The manifest's columns are null if there is no such manifest.
@@ -51,6 +51,6 @@ fn walk(first: &str, next: &str, end: &str) -> String {
 /// For [`walk`]: on to the very next path. None has a character before the space.
 const NEXT_PATH: &str = "walk.path || char(1)";
 
-fn stored_manifest(id: &str) -> Result<ManifestId> {
-    ManifestId::parse(id).ok_or_else(|| Error::Internal(format!("the manifest {id} has a broken id")))
+fn parse_stored_manifest_id(id: &str) -> Result<FileManifestId> {
+    FileManifestId::parse(id).ok_or_else(|| Error::Internal(format!("the manifest {id} has a broken id")))
 }

@@ -21,7 +21,7 @@ const BLOB_BYTES: u32 = 16 * 1024 * 1024;
 
 /// The manifests that retention looks at next.
 #[derive(Deserialize)]
-pub struct OldManifests {
+pub struct OldFileManifests {
     /// How many there are.
     pub count: u32,
     /// The key of the last.
@@ -79,7 +79,7 @@ pub fn find_stale_entries() -> Statement {
 
 /// A part of a stale tree: its entries after one place and up to another.
 #[derive(Debug, PartialEq)]
-pub struct Span {
+pub struct StaleTreeSpan {
     pub workspace_id: String,
     pub tree_id: String,
     pub after_path: String,
@@ -90,7 +90,7 @@ pub struct Span {
     pub last: bool,
 }
 
-impl Span {
+impl StaleTreeSpan {
     /// Begins a statement about the tree, `?1` and `?2`, from the place `?3` and `?4` to the place `?5` and `?6`.
     fn sql(&self, text: String) -> Statement {
         [&self.workspace_id, &self.tree_id, &self.after_path, &self.after_label, &self.path, &self.label]
@@ -110,7 +110,7 @@ impl Span {
 /// its parent, and must see what the parent sees. That entry is no garbage, for the parent is there. Between the two lie
 /// whole lines, and of each line either the end stays, which holds the same, or all of the line goes: hence nothing of
 /// it may have been left behind by the spans before this one (the last condition; the tree will then be looked at again).
-pub fn delete_garbage(span: &Span) -> Statement {
+pub fn delete_garbage(span: &StaleTreeSpan) -> Statement {
     let of_path = "o.workspace_id = ?1 AND o.tree_id = ?2 AND o.path = e.path";
     let first_after =
         |label: &str| format!("(SELECT min(o.label) FROM file_entries o WHERE {of_path} AND o.label > {label})");
@@ -131,7 +131,7 @@ pub fn delete_garbage(span: &Span) -> Statement {
 const STALE: &str = "workspace_id = ?1 AND tree_id = ?2 AND (path, label) = (?3, ?4)";
 
 /// Lets the next look begin where the span ended; by then all other trees have had their turn.
-pub fn move_on(span: &Span) -> Vec<Statement> {
+pub fn move_on(span: &StaleTreeSpan) -> Vec<Statement> {
     let to_the_end = "turn = (SELECT max(turn) + 1 FROM stale_trees)";
     if !span.last {
         return vec![span.sql(format!("UPDATE stale_trees SET {to_the_end}, path = ?5, label = ?6 WHERE {STALE}"))];

@@ -1,41 +1,41 @@
 //! SQL for looking at the files of a manifest.
 
-use super::blob::Start;
-use super::{NEXT_PATH, SEEN, held_by, stored_manifest, walk};
+use super::blob::BlobStart;
+use super::{NEXT_PATH, SEEN, held_by, parse_stored_manifest_id, walk};
 use crate::db::{Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::files::FilePath;
-use crate::files::blob::Encoding;
-use crate::files::listing::{Entry, Kind};
-use crate::ids::{ManifestId, SessionId, WorkspaceId};
+use crate::files::blob::BlobEncoding;
+use crate::files::listing::{DirectoryEntry, DirectoryEntryKind};
+use crate::ids::{FileManifestId, SessionId, WorkspaceId};
 use serde::Deserialize;
 
 /// Which files are looked at: a session's at a manifest, or at present.
 #[derive(Clone, Copy)]
-pub struct View<'a> {
+pub struct FileView<'a> {
     pub workspace: &'a WorkspaceId,
     pub session: &'a SessionId,
-    pub at: Option<&'a ManifestId>,
+    pub at: Option<&'a FileManifestId>,
 }
 
-impl View<'_> {
+impl FileView<'_> {
     /// Begins a statement over [`SEEN`], whose parameters are `?1` to `?3`.
     pub(super) fn sql(self, text: String) -> Statement {
-        sql(text).bind(self.workspace.as_str()).bind(self.session.as_str()).bind(self.at.map(ManifestId::as_str))
+        sql(text).bind(self.workspace.as_str()).bind(self.session.as_str()).bind(self.at.map(FileManifestId::as_str))
     }
 }
 
 /// A session at a manifest, and what was looked for in it.
-pub struct Seen<T> {
+pub struct FoundInFileManifest<T> {
     /// Null if nothing has been written yet, or there is no such manifest in the session.
-    pub manifest_id: Option<ManifestId>,
+    pub manifest_id: Option<FileManifestId>,
     pub found: T,
 }
 
 /// A file without all of its contents.
 pub struct FileStart {
     pub size: u32,
-    pub start: Start,
+    pub start: BlobStart,
 }
 
 #[derive(Deserialize)]
@@ -43,13 +43,13 @@ struct FileRow {
     manifest_id: Option<String>,
     sha256: Option<String>,
     size: Option<u32>,
-    encoding: Option<Encoding>,
+    encoding: Option<BlobEncoding>,
     chunks: Option<u32>,
     data: Option<String>,
 }
 
 /// The file with its first chunk: a row, whether it is there or not, if there is the session.
-pub fn find_file(view: View<'_>, path: &FilePath) -> Statement {
+pub fn find_file(view: FileView<'_>, path: &FilePath) -> Statement {
     view.sql(format!(
         "WITH {SEEN}
          SELECT seen.id AS manifest_id, e.sha256, e.size, b.encoding, b.chunks, c.data FROM seen
@@ -62,36 +62,39 @@ pub fn find_file(view: View<'_>, path: &FilePath) -> Statement {
 }
 
 /// Nothing, if there is no such session.
-pub fn read_file(rows: &Rows) -> Result<Option<Seen<Option<FileStart>>>> {
+pub fn read_file(rows: &Rows) -> Result<Option<FoundInFileManifest<Option<FileStart>>>> {
     let Some(row) = rows.first::<FileRow>()? else { return Ok(None) };
-    let manifest_id = row.manifest_id.as_deref().map(stored_manifest).transpose()?;
+    let manifest_id = row.manifest_id.as_deref().map(parse_stored_manifest_id).transpose()?;
     let found = match (row.sha256, row.size, row.encoding, row.chunks, row.data) {
         (None, ..) => None,
         (Some(sha256), Some(size), Some(encoding), Some(chunks), Some(data)) => {
-            Some(FileStart { size, start: Start { sha256, encoding, chunks, data } })
+            Some(FileStart { size, start: BlobStart { sha256, encoding, chunks, data } })
         }
         (Some(sha256), ..) => return Err(Error::Internal(format!("the contents {sha256} of a file are not there"))),
     };
-    Ok(Some(Seen { manifest_id, found }))
+    Ok(Some(FoundInFileManifest { manifest_id, found }))
 }
 
 /// The manifest that is looked at: a row, if there is the session.
-pub fn find_manifest(view: View<'_>) -> Statement {
+pub fn find_manifest(view: FileView<'_>) -> Statement {
     view.sql(format!("WITH {SEEN} SELECT id FROM seen"))
 }
 
 /// Nothing, if there is no such session.
-pub fn read_manifest(rows: &Rows) -> Result<Option<Seen<()>>> {
+pub fn read_manifest(rows: &Rows) -> Result<Option<FoundInFileManifest<()>>> {
     #[derive(Deserialize)]
     struct SeenRow {
         id: Option<String>,
     }
     let Some(row) = rows.first::<SeenRow>()? else { return Ok(None) };
-    Ok(Some(Seen { manifest_id: row.id.as_deref().map(stored_manifest).transpose()?, found: () }))
+    Ok(Some(FoundInFileManifest {
+        manifest_id: row.id.as_deref().map(parse_stored_manifest_id).transpose()?,
+        found: (),
+    }))
 }
 
 /// What a directory holds, directories first, then by name.
-pub fn list_children(view: View<'_>, dir: &FilePath, limit: u32) -> Statement {
+pub fn list_children(view: FileView<'_>, dir: &FilePath, limit: u32) -> Statement {
     let (start, end) = dir.below();
     let children = children("?4");
     view.sql(format!("{children} SELECT * FROM children ORDER BY kind, name LIMIT ?6"))
@@ -102,7 +105,7 @@ pub fn list_children(view: View<'_>, dir: &FilePath, limit: u32) -> Statement {
 
 /// Where a page of a directory begins.
 #[derive(Clone, Copy)]
-pub enum Position<'a> {
+pub enum DirectoryPosition<'a> {
     Start,
     AfterDirectory(&'a str),
     AfterFile(&'a str),
@@ -111,18 +114,18 @@ pub enum Position<'a> {
 /// A page of what a directory holds, directories first, then by name. While there are directories to show all children
 /// are walked past, for names sort otherwise than the paths below them (`a-b/c` is before `a/c`). After that a page costs
 /// what it shows.
-pub fn page_children(view: View<'_>, dir: &FilePath, position: Position<'_>, limit: u32) -> Statement {
+pub fn page_children(view: FileView<'_>, dir: &FilePath, position: DirectoryPosition<'_>, limit: u32) -> Statement {
     let (start, end) = dir.below();
     let (text, after) = match position {
-        Position::Start => return list_children(view, dir, limit),
-        Position::AfterDirectory(name) => (
+        DirectoryPosition::Start => return list_children(view, dir, limit),
+        DirectoryPosition::AfterDirectory(name) => (
             format!(
                 "{} SELECT * FROM children WHERE (kind, name) > ('directory', ?7) ORDER BY kind, name LIMIT ?6",
                 children("?4")
             ),
             name,
         ),
-        Position::AfterFile(name) => {
+        DirectoryPosition::AfterFile(name) => {
             (format!("{} SELECT * FROM children WHERE kind = 'file' LIMIT ?6", children("?4 || ?7 || char(1)")), name)
         }
     };
@@ -162,13 +165,13 @@ struct ChildRow {
     size: Option<u32>,
 }
 
-pub fn read_children(rows: &Rows, dir: &FilePath) -> Result<Vec<Entry>> {
-    let entry = |row: ChildRow| Entry {
+pub fn read_children(rows: &Rows, dir: &FilePath) -> Result<Vec<DirectoryEntry>> {
+    let entry = |row: ChildRow| DirectoryEntry {
         path: dir.join(&row.name),
         name: row.name,
         kind: match (row.sha256, row.size) {
-            (Some(sha256), Some(size)) => Kind::File { sha256, size },
-            _ => Kind::Directory,
+            (Some(sha256), Some(size)) => DirectoryEntryKind::File { sha256, size },
+            _ => DirectoryEntryKind::Directory,
         },
     };
     Ok(rows.all::<ChildRow>()?.into_iter().map(entry).collect())
@@ -176,14 +179,14 @@ pub fn read_children(rows: &Rows, dir: &FilePath) -> Result<Vec<Entry>> {
 
 /// A path with the contents of its file.
 #[derive(Deserialize)]
-pub struct HeldFile {
+pub struct ListedFile {
     pub path: String,
     pub sha256: String,
     pub size: u32,
 }
 
 /// Every file of the manifest, by path, after `after`.
-pub fn list_files(view: View<'_>, after: Option<&str>, limit: u32) -> Statement {
+pub fn list_files(view: FileView<'_>, after: Option<&str>, limit: u32) -> Statement {
     view.sql(format!(
         "WITH RECURSIVE {SEEN}, {}
          SELECT e.path, e.sha256, e.size FROM walk CROSS JOIN file_entries e ON {}
@@ -195,13 +198,13 @@ pub fn list_files(view: View<'_>, after: Option<&str>, limit: u32) -> Statement 
     .bind(limit)
 }
 
-pub fn read_files(rows: &Rows) -> Result<Vec<HeldFile>> {
+pub fn read_files(rows: &Rows) -> Result<Vec<ListedFile>> {
     rows.all()
 }
 
 /// What of a path differs between two manifests; null where there is no file.
 #[derive(Deserialize)]
-pub struct DifferenceRow {
+pub struct FileDifferenceRow {
     pub path: String,
     pub from_sha256: Option<String>,
     pub from_size: Option<u32>,
@@ -213,7 +216,7 @@ pub struct DifferenceRow {
 pub fn list_differences(
     workspace: &WorkspaceId,
     session: &SessionId,
-    (from, to): (&ManifestId, &ManifestId),
+    (from, to): (&FileManifestId, &FileManifestId),
     after: Option<&str>,
     limit: u32,
 ) -> Statement {
