@@ -1,6 +1,6 @@
 //! The SQL of the mail. `migrations/benchmarks` says how it lies.
 
-use super::search::{Order, Search};
+use super::search::{MailOrder, MailSearch};
 use crate::db::{Rows, Statement, sql};
 use crate::error::{Error, Result};
 use serde_json::Value;
@@ -30,33 +30,33 @@ const PARTS_OF_PEOPLE: [(&str, &str); 4] = [
 ];
 
 /// The first emails that a search finds, as they are answered.
-pub fn page(search: &Search) -> Statement {
+pub fn page(search: &MailSearch) -> Statement {
     let text = match search.order {
         // FTS5 ranks what it finds in one walk, not in many.
-        Order::Rank => PAGE.replace("{order}", "rank"),
-        Order::Date if may_be_few(search) => PAGE_OF_FEW.to_owned(),
+        MailOrder::Rank => PAGE.replace("{order}", "rank"),
+        MailOrder::Date if may_be_few(search) => PAGE_OF_FEW.to_owned(),
         // Keys rise with dates.
-        Order::Date => PAGE.replace("{order}", "emails_fts.rowid DESC"),
+        MailOrder::Date => PAGE.replace("{order}", "emails_fts.rowid DESC"),
     };
     bound(&text, search).bind(search.limit)
 }
 
 /// How many emails a search finds, as a figure; counted to [`MAX_COUNT`].
-pub fn count(search: &Search) -> Statement {
+pub fn count(search: &MailSearch) -> Statement {
     bound(if may_be_few(search) { COUNT_OF_FEW } else { COUNT }, search).bind(MAX_COUNT)
 }
 
 /// Whether it is worth a look how much mail of those who are asked for there is. Each of their entries is then a search of
 /// its own, and that of a prefix begins with gathering all words that begin so.
-fn may_be_few(search: &Search) -> bool {
+fn may_be_few(search: &MailSearch) -> bool {
     names_people(search) && !search.query.has_prefix()
 }
 
-fn names_people(search: &Search) -> bool {
+fn names_people(search: &MailSearch) -> bool {
     search.from.is_some() || search.to.is_some()
 }
 
-fn bound(text: &str, search: &Search) -> Statement {
+fn bound(text: &str, search: &MailSearch) -> Statement {
     let parts: &[_] = if names_people(search) { &PARTS_OF_PEOPLE } else { &PARTS };
     let text = parts.iter().fold(text.to_owned(), |text, (name, part)| text.replace(name, part));
     // Who asks for a time gets no mail of an unknown one: its date is '', before all others.

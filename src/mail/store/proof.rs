@@ -4,8 +4,8 @@
 use super::{PARTS, count, page};
 use crate::db::{Statement, sql};
 use crate::dice::Dice;
-use crate::mail::Search;
-use crate::mail::search::Order;
+use crate::mail::MailSearch;
+use crate::mail::search::MailOrder;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -158,8 +158,8 @@ fn query(dice: &mut Dice) -> String {
     terms.join(" ")
 }
 
-fn search(arguments: Value) -> Search {
-    Search::read(&arguments).unwrap()
+fn search(arguments: Value) -> MailSearch {
+    MailSearch::read(&arguments).unwrap()
 }
 
 fn rows(database: &Connection, statement: Statement) -> Vec<Value> {
@@ -167,7 +167,7 @@ fn rows(database: &Connection, statement: Statement) -> Vec<Value> {
 }
 
 /// What the document's query gives, in the form in which we answer it.
-fn document_rows(database: &Connection, search: &Search, limit: u32) -> Vec<Value> {
+fn document_rows(database: &Connection, search: &MailSearch, limit: u32) -> Vec<Value> {
     let statement = sql(DOCUMENT_QUERY).bind(search.query.fts5().unwrap()).bind(search.inbox.as_str()).bind(limit);
     let answered = |row: Value| {
         let text = |name: &str| row[name].as_str().unwrap_or_default();
@@ -180,7 +180,7 @@ fn document_rows(database: &Connection, search: &Search, limit: u32) -> Vec<Valu
     rows(database, statement).into_iter().map(answered).collect()
 }
 
-fn document_count(database: &Connection, search: &Search) -> Value {
+fn document_count(database: &Connection, search: &MailSearch) -> Value {
     let counted = sql("SELECT count(*) AS count FROM emails_fts INNER JOIN emails e ON emails_fts.rowid = e.rowid
         WHERE emails_fts MATCH ?1 AND e.inbox = ?2");
     let counted = counted.bind(search.query.fts5().unwrap()).bind(search.inbox.as_str());
@@ -239,7 +239,7 @@ fn mail_that_came_in_another_order_differs_in_ties_alone() {
     for _ in 0..150 {
         let mut search = search(json!({"query": query(&mut dice), "inbox_id": address(dice.below(12)), "limit": 10}));
         let scores = |rows: &[Value]| column(rows, "score").into_iter().cloned().collect::<Vec<_>>();
-        let scored = |search: &Search| rows(&ours, page(search).with_column("rank AS score", "e.message_id"));
+        let scored = |search: &MailSearch| rows(&ours, page(search).with_column("rank AS score", "e.message_id"));
         assert_eq!(scores(&scored(&search)), scores(&document_rows(&theirs, &search, 10)));
         search.limit = 10_000;
         let by_id = |mut rows: Vec<Value>| {
@@ -290,7 +290,7 @@ fn filters_leave_out_what_they_say_and_dates_order() {
         assert_eq!(rows(&ours, count(&search))[0]["count"], expected.len(), "{arguments}");
         found += expected.len();
 
-        search.order = Order::Date;
+        search.order = MailOrder::Date;
         let by_date = rows(&ours, page(&search));
         let newest_first = column(&by_date, "date").is_sorted_by(|a, b| a.as_str() >= b.as_str());
         assert!(newest_first, "{arguments}");
@@ -349,7 +349,7 @@ fn people_are_found_as_in_the_emails_themselves() {
             let words = sql(text).bind(search.query.fts5().unwrap()).bind(search.inbox.as_str());
             rows(&ours, texts.into_iter().fold(words, Statement::bind).bind(last))
         };
-        let expected = plain(if search.order == Order::Date { &by_date } else { &by_rank }, search.limit);
+        let expected = plain(if search.order == MailOrder::Date { &by_date } else { &by_rank }, search.limit);
         assert_eq!(rows(&ours, page(&search)), expected, "{arguments}");
         assert_eq!(rows(&ours, count(&search)), plain(&counted, super::MAX_COUNT), "{arguments}");
         if super::may_be_few(&search) && !expected.is_empty() {
