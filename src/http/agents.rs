@@ -13,7 +13,7 @@ use crate::formats::{self, Format};
 use crate::ids::AgentId;
 use crate::page::PageRequest;
 use crate::registry::Risk;
-use crate::search_text::Query as Text;
+use crate::search_text::FullTextQuery;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -161,7 +161,7 @@ pub async fn get_toolbox(
     Query(query): Query<ToolboxQuery>,
 ) -> Result<Listed<ToolboxOut>> {
     let limit = query.limit.map(|it| PageRequest::new(Some(it), None)).transpose()?;
-    let text = query.q.as_deref().map(Text::parse_any).transpose();
+    let text = query.q.as_deref().map(FullTextQuery::parse_any).transpose();
     let text = text.map_err(|reason| Error::query("q", reason.to_string()))?;
     let mut tools = match text {
         Some(text) => agents::search_toolbox(&scope, &agent_id, text).await?,

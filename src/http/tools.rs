@@ -66,7 +66,7 @@ pub struct ToolQuery {
 impl ToolQuery {
     fn into_filter(self) -> Result<ToolFilter> {
         // A registry is small: any prefix will do.
-        let text = self.q.as_deref().map(|it| search_text::Query::parse(it, 1)).transpose();
+        let text = self.q.as_deref().map(|it| search_text::FullTextQuery::parse(it, 1)).transpose();
         let text = text.map_err(|reason| Error::query("q", reason.to_string()))?;
         let ids = self.ids.as_deref().map(|list| {
             comma_list(list)

@@ -1,6 +1,6 @@
 //! What is searched for: the arguments of `email_search`, held to what can be asked.
 
-use crate::search_text::Query;
+use crate::search_text::FullTextQuery;
 use crate::time::Timestamp;
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub enum MailOrder {
 /// Addresses are in lower case.
 #[derive(Clone, Debug)]
 pub struct MailSearch {
-    pub query: Query,
+    pub query: FullTextQuery,
     pub inbox: String,
     pub limit: u32,
     pub order: MailOrder,
@@ -53,7 +53,7 @@ impl MailSearch {
             }
             day => Ok(day.map(str::to_owned)),
         };
-        let query = Query::parse(text("query")?.unwrap_or_default(), SHORTEST_PREFIX);
+        let query = FullTextQuery::parse(text("query")?.unwrap_or_default(), SHORTEST_PREFIX);
         let order = match text("order")? {
             None | Some("rank") => MailOrder::Rank,
             Some("date") => MailOrder::Date,

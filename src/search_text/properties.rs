@@ -1,6 +1,6 @@
 //! What holds for any text, against SQLite's own FTS5: it is never a syntax error, and it finds what it says.
 
-use super::{MAX_CHARS, MAX_WORDS, Query};
+use super::{FullTextQuery, MAX_CHARS, MAX_WORDS};
 use crate::dice::Dice;
 use rusqlite::Connection;
 
@@ -35,7 +35,7 @@ fn found(database: &Connection, expression: &str) -> rusqlite::Result<Vec<u32>> 
 
 #[track_caller]
 fn check_is_no_syntax_error(database: &Connection, text: &str) {
-    for query in [Query::parse(text, 1), Query::parse_any(text)] {
+    for query in [FullTextQuery::parse(text, 1), FullTextQuery::parse_any(text)] {
         let Ok(query) = query else { return };
         let Some(expression) = query.fts5() else { return };
         // On its own, as mail is searched, and as part of another expression, as tools are.
@@ -78,7 +78,7 @@ fn the_longest_texts_are_no_syntax_errors() {
     let database = index(&["a b".to_owned()]);
     for piece in ["\"", "(", "-", "a ", "a\" ", "OR ", "a OR b -c ", "*", "é", "\"a\" \"b", "a.b.c.d.e.f "] {
         let text = piece.chars().cycle().take(MAX_CHARS).collect::<String>();
-        Query::parse(&text, 1).unwrap();
+        FullTextQuery::parse(&text, 1).unwrap();
         check_is_no_syntax_error(&database, &text);
     }
 }
@@ -89,7 +89,7 @@ fn as_many_groups_as_there_may_be_are_no_syntax_error() {
     let database = index(&[words.join(" "), words[1..].join(" ")]);
     let found = |text: &str| {
         check_is_no_syntax_error(&database, text);
-        found(&database, Query::parse(text, 1).unwrap().fts5().unwrap()).unwrap()
+        found(&database, FullTextQuery::parse(text, 1).unwrap().fts5().unwrap()).unwrap()
     };
     assert_eq!(found(&words.join(" ")), [1]);
     assert_eq!(found(&words.join(" OR ")), [1, 2]);
@@ -102,12 +102,12 @@ fn as_many_groups_as_there_may_be_are_no_syntax_error() {
 
 /// A query as it is meant: one of each group, and nothing of the rest.
 #[derive(Default)]
-struct Meant {
-    groups: Vec<Vec<Term>>,
-    unwanted: Vec<Term>,
+struct IntendedQuery {
+    groups: Vec<Vec<IntendedTerm>>,
+    unwanted: Vec<IntendedTerm>,
 }
 
-enum Term {
+enum IntendedTerm {
     Word(String),
     Prefix(String),
     Phrase(Vec<String>),
@@ -115,7 +115,7 @@ enum Term {
 
 const VOCABULARY: [&str; 8] = ["ab", "abc", "b", "bcd", "c", "cab", "d", "or"];
 
-impl Term {
+impl IntendedTerm {
     fn random(dice: &mut Dice) -> Self {
         let word = |dice: &mut Dice| dice.pick(&VOCABULARY).to_owned();
         match dice.below(4) {
@@ -142,10 +142,11 @@ impl Term {
     }
 }
 
-impl Meant {
+impl IntendedQuery {
     fn random(dice: &mut Dice) -> Self {
-        let terms =
-            |dice: &mut Dice, most: usize| (0..dice.below(most)).map(|_| Term::random(dice)).collect::<Vec<_>>();
+        let terms = |dice: &mut Dice, most: usize| {
+            (0..dice.below(most)).map(|_| IntendedTerm::random(dice)).collect::<Vec<_>>()
+        };
         let mut groups = (0..dice.below(4)).map(|_| terms(dice, 4)).collect::<Vec<_>>();
         groups.retain(|it| !it.is_empty());
         Self { groups, unwanted: terms(dice, 3) }
@@ -161,7 +162,7 @@ impl Meant {
         let mut pieces = self
             .groups
             .iter()
-            .map(|group| group.iter().map(Term::text).collect::<Vec<_>>().join(" OR "))
+            .map(|group| group.iter().map(IntendedTerm::text).collect::<Vec<_>>().join(" OR "))
             .collect::<Vec<_>>();
         for it in &self.unwanted {
             pieces.insert(dice.below(pieces.len() + 1), format!("-{}", it.text()));
@@ -179,10 +180,10 @@ fn a_query_finds_what_it_says() {
     let database = index(&texts.iter().map(|it| it.join(" ")).collect::<Vec<_>>());
     let mut hits = 0;
     for _ in 0..3_000 {
-        let meant = Meant::random(&mut dice);
+        let meant = IntendedQuery::random(&mut dice);
         let text = meant.text(&mut dice);
         let expected = (1..).zip(&texts).filter(|(_, it)| meant.finds(it)).map(|(row, _)| row).collect::<Vec<_>>();
-        let found = match Query::parse(&text, 1).map(|it| it.fts5().map(str::to_owned)) {
+        let found = match FullTextQuery::parse(&text, 1).map(|it| it.fts5().map(str::to_owned)) {
             Ok(Some(expression)) => found(&database, &expression).unwrap(),
             Ok(None) => Vec::new(),
             // More than eight prefixes.
