@@ -61,7 +61,7 @@ macro_rules! routes {
         #[cfg(not(target_arch = "wasm32"))]
         #[derive(utoipa::OpenApi)]
         #[openapi(paths($($module::$handler),+))]
-        struct Described;
+        struct DescribedRoutes;
     };
 }
 

@@ -2,7 +2,7 @@
 //! on the host and kept as `openapi.json`, which the Worker serves: a Worker need not carry the code
 //! that describes it.
 
-use super::{Described, extract::MAX_BODY_BYTES};
+use super::{DescribedRoutes, extract::MAX_BODY_BYTES};
 use serde_json::{Value, json};
 use utoipa::OpenApi;
 
@@ -19,7 +19,7 @@ const REFUSALS: [(&str, &str); 7] = [
 
 /// The whole document.
 pub fn document() -> Value {
-    let mut document = json!(Described::openapi());
+    let mut document = json!(DescribedRoutes::openapi());
     document["openapi"] = "3.1.0".into();
     document["info"] = json!({
         "title": "Pegboard",

@@ -61,7 +61,7 @@ impl Violation {
 }
 
 /// A document that was held against a schema.
-pub struct Checked {
+pub struct CheckedDocument {
     pub document: Value,
     pub violations: Vec<Violation>,
 }
@@ -134,12 +134,12 @@ impl Schema {
     }
 
     /// `document` with its defaults filled in, and every way in which it does not fit.
-    pub fn check(&self, mut document: Value) -> Checked {
+    pub fn check(&self, mut document: Value) -> CheckedDocument {
         let violations = match self.fill_defaults(&mut document) {
             Ok(()) => self.violations(&document),
             Err(violation) => vec![violation],
         };
-        Checked { document, violations }
+        CheckedDocument { document, violations }
     }
 
     /// The ways in which some properties, taken by themselves, do not fit: that others are missing, or that

@@ -66,7 +66,7 @@ impl std::ops::Not for Claim {
 }
 
 #[derive(PartialEq, Eq, Hash)]
-pub enum Node {
+pub enum ClaimNode {
     All(Vec<Claim>),
     Fact(Fact),
     /// What the schema at an address says: found in [`Claims::meaning`]. Only a schema that refers to itself is left so.
@@ -74,7 +74,7 @@ pub enum Node {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Side {
+pub enum BoundSide {
     Least,
     Most,
 }
@@ -83,10 +83,10 @@ pub enum Side {
 #[derive(PartialEq, Eq, Hash)]
 pub enum Fact {
     Kind(Kinds),
-    OneOf(Values),
+    OneOf(DistinctValues),
     /// A number's bound; the limit itself is not within an `open` one.
     Bound {
-        side: Side,
+        side: BoundSide,
         open: bool,
         limit: Number,
     },
@@ -94,7 +94,7 @@ pub enum Fact {
     /// How long a text, how many the elements or fields.
     Size {
         of: Kinds,
-        side: Side,
+        side: BoundSide,
         limit: u64,
     },
     Pattern(String),
@@ -126,9 +126,9 @@ pub enum Fact {
 
 /// Values that are written alike where they are equal.
 #[derive(PartialEq, Eq)]
-pub struct Values(Vec<Value>);
+pub struct DistinctValues(Vec<Value>);
 
-impl Hash for Values {
+impl Hash for DistinctValues {
     fn hash<H: Hasher>(&self, state: &mut H) {
         for value in &self.0 {
             state.write(value.to_string().as_bytes());
@@ -136,7 +136,7 @@ impl Hash for Values {
     }
 }
 
-impl Deref for Values {
+impl Deref for DistinctValues {
     type Target = [Value];
 
     fn deref(&self) -> &[Value] {
@@ -162,30 +162,30 @@ impl Fact {
 const MAX_EXCLUDED: usize = 64;
 
 /// A claim, of which kinds there may be values for which it is so, and for which kinds it is so of all values.
-struct Known {
-    node: Rc<Node>,
+struct ClaimRecord {
+    node: Rc<ClaimNode>,
     may: Kinds,
     must: Kinds,
-    reading: Reading,
+    reading: SchemaReading,
 }
 
 /// How far a schema is read.
 #[derive(Clone, Copy)]
-pub enum Reading {
+pub enum SchemaReading {
     Unread,
     Underway,
     Read(Claim),
 }
 
 pub struct Claims {
-    claims: Vec<Known>,
-    numbers: HashMap<Rc<Node>, Claim>,
+    claims: Vec<ClaimRecord>,
+    numbers: HashMap<Rc<ClaimNode>, Claim>,
 }
 
 impl Claims {
     pub fn new() -> Self {
         let mut claims = Self { claims: Vec::new(), numbers: HashMap::new() };
-        claims.intern(Node::All(Vec::new()), ALL, ALL);
+        claims.intern(ClaimNode::All(Vec::new()), ALL, ALL);
         claims
     }
 
@@ -193,15 +193,15 @@ impl Claims {
         self.claims.len()
     }
 
-    pub fn node(&self, claim: Claim) -> &Rc<Node> {
+    pub fn node(&self, claim: Claim) -> &Rc<ClaimNode> {
         &self.claims[claim.index()].node
     }
 
     /// The fact that is claimed or denied, if it is one.
     pub fn as_fact(&self, claim: Claim) -> Option<&Fact> {
         match &**self.node(claim) {
-            Node::Fact(fact) => Some(fact),
-            Node::All(_) | Node::Schema(_) => None,
+            ClaimNode::Fact(fact) => Some(fact),
+            ClaimNode::All(_) | ClaimNode::Schema(_) => None,
         }
     }
 
@@ -220,7 +220,7 @@ impl Claims {
         match kinds & ALL {
             ALL => TRUE,
             0 => FALSE,
-            kinds => self.intern(Node::Fact(Fact::Kind(kinds)), kinds, kinds),
+            kinds => self.intern(ClaimNode::Fact(Fact::Kind(kinds)), kinds, kinds),
         }
     }
 
@@ -237,17 +237,21 @@ impl Claims {
         }
         let both = sorted.contains(&Value::Bool(true)) && sorted.contains(&Value::Bool(false));
         let must = (may & NULL) | if both { BOOLEAN } else { 0 };
-        if may == must { self.kind(may) } else { self.intern(Node::Fact(Fact::OneOf(Values(sorted))), may, must) }
+        if may == must {
+            self.kind(may)
+        } else {
+            self.intern(ClaimNode::Fact(Fact::OneOf(DistinctValues(sorted))), may, must)
+        }
     }
 
     pub fn fact(&mut self, fact: Fact) -> Claim {
         match &fact {
             Fact::Field(_, TRUE) | Fact::Matching(_, TRUE) | Fact::Item(_, TRUE) | Fact::Items(_, TRUE) => TRUE,
             Fact::Others { claim: TRUE, .. } | Fact::Names(TRUE) => TRUE,
-            Fact::Size { side: Side::Least, limit: 0, .. } => TRUE,
+            Fact::Size { side: BoundSide::Least, limit: 0, .. } => TRUE,
             _ => {
                 let must = ALL & !fact.about();
-                self.intern(Node::Fact(fact), ALL, must)
+                self.intern(ClaimNode::Fact(fact), ALL, must)
             }
         }
     }
@@ -258,9 +262,9 @@ impl Claims {
         let (mut excluding, mut excluded) = (Vec::new(), Vec::new());
         while let Some(claim) = left.pop() {
             match (&**self.node(claim), claim.is_denied()) {
-                (Node::All(inner), false) => left.extend_from_slice(inner),
-                (Node::Fact(Fact::Kind(it)), denied) => kinds &= if denied { !it } else { *it },
-                (Node::Fact(Fact::OneOf(values)), true) if values.len() + excluded.len() <= MAX_EXCLUDED => {
+                (ClaimNode::All(inner), false) => left.extend_from_slice(inner),
+                (ClaimNode::Fact(Fact::Kind(it)), denied) => kinds &= if denied { !it } else { *it },
+                (ClaimNode::Fact(Fact::OneOf(values)), true) if values.len() + excluded.len() <= MAX_EXCLUDED => {
                     excluding.push(claim);
                     excluded.extend_from_slice(values);
                 }
@@ -294,7 +298,7 @@ impl Claims {
         match parts[..] {
             _ if may == 0 => FALSE,
             [only] => only,
-            _ => self.intern(Node::All(parts), may, must),
+            _ => self.intern(ClaimNode::All(parts), may, must),
         }
     }
 
@@ -308,36 +312,36 @@ impl Claims {
 
     /// The claim that a schema is fulfilled, whatever it says.
     pub fn schema(&mut self, schema: &Value) -> Claim {
-        self.intern(Node::Schema(std::ptr::from_ref(schema).addr()), ALL, 0)
+        self.intern(ClaimNode::Schema(std::ptr::from_ref(schema).addr()), ALL, 0)
     }
 
-    pub fn reading(&mut self, schema: Claim) -> &mut Reading {
+    pub fn reading(&mut self, schema: Claim) -> &mut SchemaReading {
         &mut self.claims[schema.index()].reading
     }
 
     /// What the claim that a schema is fulfilled comes to, or the claim that it is not.
     pub fn meaning(&self, schema: Claim) -> Claim {
         match self.claims[schema.index()].reading {
-            Reading::Read(claim) if schema.is_denied() => !claim,
-            Reading::Read(claim) => claim,
-            Reading::Unread | Reading::Underway => schema,
+            SchemaReading::Read(claim) if schema.is_denied() => !claim,
+            SchemaReading::Read(claim) => claim,
+            SchemaReading::Unread | SchemaReading::Underway => schema,
         }
     }
 
     /// Whether what some claim comes to depends on itself, and thus means nothing.
-    pub fn go_round(&self) -> bool {
+    pub fn has_cycle(&self) -> bool {
         let mut open = vec![true; self.len()];
         let mut path: Vec<(usize, usize)> = Vec::new();
         for start in 0..self.len() {
             path.push((start, 0));
             while let Some((index, next)) = path.last_mut() {
                 let part = match &*self.claims[*index].node {
-                    Node::All(parts) => parts.get(*next).copied(),
-                    Node::Schema(_) if *next == 0 => match self.claims[*index].reading {
-                        Reading::Read(claim) => Some(claim),
-                        Reading::Unread | Reading::Underway => None,
+                    ClaimNode::All(parts) => parts.get(*next).copied(),
+                    ClaimNode::Schema(_) if *next == 0 => match self.claims[*index].reading {
+                        SchemaReading::Read(claim) => Some(claim),
+                        SchemaReading::Unread | SchemaReading::Underway => None,
                     },
-                    Node::Schema(_) | Node::Fact(_) => None,
+                    ClaimNode::Schema(_) | ClaimNode::Fact(_) => None,
                 };
                 *next += 1;
                 let index = *index;
@@ -355,12 +359,12 @@ impl Claims {
         false
     }
 
-    fn intern(&mut self, node: Node, may: Kinds, must: Kinds) -> Claim {
+    fn intern(&mut self, node: ClaimNode, may: Kinds, must: Kinds) -> Claim {
         let node = Rc::new(node);
         let next = Claim(self.claims.len() as u32 * 2);
         let claim = *self.numbers.entry(node.clone()).or_insert(next);
         if claim == next {
-            self.claims.push(Known { node, may, must, reading: Reading::Unread });
+            self.claims.push(ClaimRecord { node, may, must, reading: SchemaReading::Unread });
         }
         claim
     }

@@ -32,21 +32,21 @@ const NAMED: [&str; 5] = ["properties", "patternProperties", "dependentSchemas",
 
 /// The schema as versions are compared: an object schema with `properties` and no `additionalProperties` counts as closed.
 pub fn closed(schema: &Value) -> Value {
-    let mut closing = Closing { root: schema, shared: Vec::new(), wrapped: Vec::new() };
-    let mut closed = closing.schema(schema, Role::Value);
+    let mut closing = SchemaCloser { root: schema, shared: Vec::new(), wrapped: Vec::new() };
+    let mut closed = closing.schema(schema, SchemaRole::Value);
     // First it must be known what is also a part of something else, then where that ends up.
     if !closing.shared.is_empty() {
-        closed = closing.schema(schema, Role::Value);
+        closed = closing.schema(schema, SchemaRole::Value);
     }
     if !closing.wrapped.is_empty() {
-        closed = closing.schema(schema, Role::Value);
+        closed = closing.schema(schema, SchemaRole::Value);
     }
     closed
 }
 
 /// What a schema is for.
 #[derive(Clone, Copy, PartialEq)]
-enum Role {
+enum SchemaRole {
     /// All that is said about a value.
     Value,
     /// A part of that, or what may be referred to as a part.
@@ -54,7 +54,7 @@ enum Role {
     Condition,
 }
 
-struct Closing<'a> {
+struct SchemaCloser<'a> {
     root: &'a Value,
     /// What is referred to as a part of something larger.
     shared: Vec<*const Value>,
@@ -62,34 +62,34 @@ struct Closing<'a> {
     wrapped: Vec<*const Value>,
 }
 
-impl<'a> Closing<'a> {
-    fn schema(&mut self, schema: &'a Value, role: Role) -> Value {
+impl<'a> SchemaCloser<'a> {
+    fn schema(&mut self, schema: &'a Value, role: SchemaRole) -> Value {
         let Value::Object(keywords) = schema else { return schema.clone() };
         let mut out = Map::new();
         for (keyword, value) in keywords {
             out.insert(keyword.clone(), self.keyword(keywords, keyword, value, role));
         }
-        if role == Role::Value && !is_closed(keywords) {
+        if role == SchemaRole::Value && !is_closed(keywords) {
             self.close(schema, &mut out);
         }
         Value::Object(out)
     }
 
-    fn keyword(&mut self, all: &'a Map<String, Value>, keyword: &str, value: &'a Value, role: Role) -> Value {
+    fn keyword(&mut self, all: &'a Map<String, Value>, keyword: &str, value: &'a Value, role: SchemaRole) -> Value {
         if keyword == "$ref" {
             let target = reference::target(self.root, value);
             // A reference by itself is no part: it may be to what is closed.
-            let shares = role != Role::Value || all.keys().any(|it| it == "required" || is_schema(it));
+            let shares = role != SchemaRole::Value || all.keys().any(|it| it == "required" || is_schema(it));
             if let Some(target) = target.filter(|it| shares && !self.shared.contains(&std::ptr::from_ref(*it))) {
                 self.shared.push(target);
             }
             return self.redirected(value);
         }
         let inner = match role {
-            _ if CONDITIONS.contains(&keyword) => Role::Condition,
-            Role::Condition => Role::Condition,
-            _ if VALUES.contains(&keyword) => Role::Value,
-            _ => Role::Part,
+            _ if CONDITIONS.contains(&keyword) => SchemaRole::Condition,
+            SchemaRole::Condition => SchemaRole::Condition,
+            _ if VALUES.contains(&keyword) => SchemaRole::Value,
+            _ => SchemaRole::Part,
         };
         match value {
             Value::Object(parts) if NAMED.contains(&keyword) => {

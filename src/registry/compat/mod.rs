@@ -28,7 +28,7 @@ pub use close::closed;
 
 use claims::Claims;
 use explain::Explanation;
-use search::{Answer, Search};
+use search::{DocumentSearch, SearchAnswer};
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -58,16 +58,16 @@ fn compare(from: &Value, to: &Value) -> (Vec<Obstacle>, Vec<Rc<Value>>) {
     if from == to {
         return (Vec::new(), Vec::new());
     }
-    if claims.go_round() {
+    if claims.has_cycle() {
         let message = "a schema that refers to itself on the spot cannot be compared".into();
         return (vec![Obstacle { path: String::new(), message, certain: false }], Vec::new());
     }
-    let mut search = Search::new(claims, MAX_STEPS);
+    let mut search = DocumentSearch::new(claims, MAX_STEPS);
     let answer = search.find(&[from, !to]);
     let explanation = Explanation::new(&mut search, from, to);
     match answer {
-        Answer::Nothing => (explanation.of_emptiness(), Vec::new()),
-        Answer::Unknown => explanation.of_difference(None),
-        Answer::Document(document) => explanation.of_difference(Some(document)),
+        SearchAnswer::Nothing => (explanation.of_emptiness(), Vec::new()),
+        SearchAnswer::Unknown => explanation.of_difference(None),
+        SearchAnswer::Document(document) => explanation.of_difference(Some(document)),
     }
 }

@@ -1,7 +1,7 @@
 //! An object of which some facts are so.
 
 use super::claims::{Claim, FALSE, Fact, STRING, include};
-use super::search::{Answer, Search, Ways};
+use super::search::{DocumentSearch, SearchAnswer, TriedWays};
 use super::text;
 use serde_json::{Map, Value};
 use std::rc::Rc;
@@ -13,7 +13,7 @@ const MAX_ADDED: usize = 500;
 const MAX_NEW_NAMES: usize = 12;
 
 #[derive(Default)]
-struct Shape {
+struct ObjectShape {
     least: u64,
     most: u64,
     /// Names that any fact mentions, sorted.
@@ -21,28 +21,28 @@ struct Shape {
     required: Vec<String>,
     fields: Vec<(String, Claim)>,
     matching: Vec<(String, Claim)>,
-    others: Vec<Others>,
+    others: Vec<OtherFields>,
     named: Vec<Claim>,
-    somewhere: Vec<Somewhere>,
+    somewhere: Vec<WantedField>,
     /// Whether some names are told from others by more than a list.
     has_patterns: bool,
 }
 
-struct Others {
+struct OtherFields {
     names: Vec<String>,
     patterns: Vec<String>,
     claim: Claim,
 }
 
 /// A field that must be there, under one name or another.
-enum Somewhere {
+enum WantedField {
     Matching(String, Claim),
-    Other(Others),
+    Other(OtherFields),
     /// A name of which a claim is so.
     Named(Claim),
 }
 
-impl Somewhere {
+impl WantedField {
     /// What is so of the field.
     fn claim(&self) -> Option<Claim> {
         match self {
@@ -54,17 +54,17 @@ impl Somewhere {
 }
 
 /// Fields that are there, and what is claimed of them beyond what the shape says.
-type Placed = Vec<(String, Option<Claim>)>;
+type PlacedFields = Vec<(String, Option<Claim>)>;
 
-impl Search {
-    pub fn object(&mut self, facts: &[Claim]) -> Answer {
+impl DocumentSearch {
+    pub fn object(&mut self, facts: &[Claim]) -> SearchAnswer {
         let shape = self.shape(facts);
-        self.arrange(&shape, 0, &Placed::new())
+        self.arrange(&shape, 0, &PlacedFields::new())
     }
 
-    fn shape(&self, facts: &[Claim]) -> Shape {
+    fn shape(&self, facts: &[Claim]) -> ObjectShape {
         let (least, most) = self.sizes(facts);
-        let mut shape = Shape { least, most, ..Shape::default() };
+        let mut shape = ObjectShape { least, most, ..ObjectShape::default() };
         for claim in facts {
             let denied = claim.is_denied();
             let turned = |it: &Claim| if denied { !*it } else { *it };
@@ -87,7 +87,7 @@ impl Search {
                 Some(Fact::Matching(pattern, it)) => {
                     shape.has_patterns = true;
                     if denied {
-                        shape.somewhere.push(Somewhere::Matching(pattern.clone(), !*it));
+                        shape.somewhere.push(WantedField::Matching(pattern.clone(), !*it));
                     } else {
                         shape.matching.push((pattern.clone(), *it));
                     }
@@ -97,9 +97,9 @@ impl Search {
                     for name in names {
                         include(&mut shape.names, name.clone());
                     }
-                    let others = Others { names: names.clone(), patterns: patterns.clone(), claim: turned(claim) };
+                    let others = OtherFields { names: names.clone(), patterns: patterns.clone(), claim: turned(claim) };
                     if denied {
-                        shape.somewhere.push(Somewhere::Other(others));
+                        shape.somewhere.push(WantedField::Other(others));
                     } else {
                         shape.others.push(others);
                     }
@@ -107,7 +107,7 @@ impl Search {
                 Some(Fact::Names(it)) => {
                     shape.has_patterns = true;
                     if denied {
-                        shape.somewhere.push(Somewhere::Named(!*it));
+                        shape.somewhere.push(WantedField::Named(!*it));
                     } else {
                         shape.named.push(*it);
                     }
@@ -119,15 +119,15 @@ impl Search {
     }
 
     /// A value for the field of a name, with all that is claimed of it.
-    fn field(&mut self, shape: &Shape, placed: &Placed, name: &str) -> Answer {
+    fn field(&mut self, shape: &ObjectShape, placed: &PlacedFields, name: &str) -> SearchAnswer {
         match self.claims_of(shape, placed, name) {
             Some(claims) => self.find(&claims),
-            None => Answer::Unknown,
+            None => SearchAnswer::Unknown,
         }
     }
 
     /// All that is claimed of the field of a name; none, if it cannot be told which patterns that fits.
-    fn claims_of(&mut self, shape: &Shape, placed: &Placed, name: &str) -> Option<Vec<Claim>> {
+    fn claims_of(&mut self, shape: &ObjectShape, placed: &PlacedFields, name: &str) -> Option<Vec<Claim>> {
         let mut claims = Vec::new();
         for (it, claim) in placed {
             if it == name {
@@ -160,9 +160,9 @@ impl Search {
     }
 
     /// Finds a name for each field that must be somewhere: one that is there already, one that is mentioned, or a new one.
-    fn arrange(&mut self, shape: &Shape, next: usize, placed: &Placed) -> Answer {
+    fn arrange(&mut self, shape: &ObjectShape, next: usize, placed: &PlacedFields) -> SearchAnswer {
         let Some(wanted) = shape.somewhere.get(next) else { return self.fields(shape, placed) };
-        let mut ways = Ways::new();
+        let mut ways = TriedWays::new();
         let mut names = Vec::new();
         for name in placed.iter().map(|it| &it.0).chain(&shape.names) {
             add_name(&mut names, Some(name));
@@ -171,7 +171,7 @@ impl Search {
         self.add_new_names(shape, wanted, &mut names, &mut ways);
         for (index, name) in names.iter().enumerate() {
             if !self.spend(1) {
-                return Answer::Unknown;
+                return SearchAnswer::Unknown;
             }
             match self.qualifies(wanted, name) {
                 Some(true) => {
@@ -179,7 +179,7 @@ impl Search {
                     placed.push((name.clone(), wanted.claim()));
                     let answer = self.arrange(shape, next + 1, &placed);
                     if let Some(document) = ways.document(answer) {
-                        return Answer::Document(document);
+                        return SearchAnswer::Document(document);
                     }
                 }
                 Some(false) => {}
@@ -193,28 +193,34 @@ impl Search {
         ways.exhausted()
     }
 
-    fn qualifies(&mut self, wanted: &Somewhere, name: &str) -> Option<bool> {
+    fn qualifies(&mut self, wanted: &WantedField, name: &str) -> Option<bool> {
         match wanted {
-            Somewhere::Matching(pattern, _) => self.patterns.fits(pattern, name),
-            Somewhere::Other(others) => self.patterns.names(&others.names, &others.patterns, name).map(|it| !it),
-            Somewhere::Named(claim) => self.holds(*claim, &Value::from(name)),
+            WantedField::Matching(pattern, _) => self.patterns.fits(pattern, name),
+            WantedField::Other(others) => self.patterns.names(&others.names, &others.patterns, name).map(|it| !it),
+            WantedField::Named(claim) => self.holds(*claim, &Value::from(name)),
         }
     }
 
     /// Adds names that nobody has mentioned, unless no field of such a name could be as it is wanted.
-    fn add_new_names(&mut self, shape: &Shape, wanted: &Somewhere, names: &mut Vec<String>, ways: &mut Ways) {
+    fn add_new_names(
+        &mut self,
+        shape: &ObjectShape,
+        wanted: &WantedField,
+        names: &mut Vec<String>,
+        ways: &mut TriedWays,
+    ) {
         let mut surely = Vec::new();
         surely.extend(wanted.claim());
         let excluded = match wanted {
-            Somewhere::Other(others) => others.patterns.as_slice(),
-            Somewhere::Matching(..) | Somewhere::Named(_) => &[],
+            WantedField::Other(others) => others.patterns.as_slice(),
+            WantedField::Matching(..) | WantedField::Named(_) => &[],
         };
         for others in &shape.others {
             if others.patterns.iter().all(|it| excluded.contains(it)) {
                 surely.push(others.claim);
             }
         }
-        if let Somewhere::Matching(wanted, _) = wanted {
+        if let WantedField::Matching(wanted, _) = wanted {
             for (pattern, claim) in &shape.matching {
                 if pattern == wanted {
                     surely.push(*claim);
@@ -222,22 +228,22 @@ impl Search {
             }
         }
         match self.find(&surely) {
-            Answer::Nothing => return,
-            Answer::Unknown => ways.doubt(),
-            Answer::Document(_) => {}
+            SearchAnswer::Nothing => return,
+            SearchAnswer::Unknown => ways.doubt(),
+            SearchAnswer::Document(_) => {}
         }
-        if let Somewhere::Named(claim) = wanted {
+        if let WantedField::Named(claim) = wanted {
             match self.name(shape, Some(*claim)) {
-                Answer::Nothing => return,
-                Answer::Unknown => ways.doubt(),
-                Answer::Document(name) => add_name(names, name.as_str()),
+                SearchAnswer::Nothing => return,
+                SearchAnswer::Unknown => ways.doubt(),
+                SearchAnswer::Document(name) => add_name(names, name.as_str()),
             }
         }
         self.add_unused_names(shape, names, if shape.has_patterns { MAX_NEW_NAMES } else { 1 });
     }
 
     /// A name that fields may have.
-    fn name(&mut self, shape: &Shape, claim: Option<Claim>) -> Answer {
+    fn name(&mut self, shape: &ObjectShape, claim: Option<Claim>) -> SearchAnswer {
         let mut goal = shape.named.clone();
         goal.extend(claim);
         goal.push(self.claims.kind(STRING));
@@ -245,10 +251,10 @@ impl Search {
     }
 
     /// Adds so many names that are not among the given ones, and some that may fit the patterns.
-    fn add_unused_names(&mut self, shape: &Shape, names: &mut Vec<String>, count: usize) {
+    fn add_unused_names(&mut self, shape: &ObjectShape, names: &mut Vec<String>, count: usize) {
         let end = names.len() + count;
         if shape.has_patterns {
-            if let Answer::Document(name) = self.name(shape, None) {
+            if let SearchAnswer::Document(name) = self.name(shape, None) {
                 add_name(names, name.as_str());
             }
             let mut guesses = Vec::new();
@@ -256,7 +262,7 @@ impl Search {
                 text::guess(pattern, &mut guesses);
             }
             for wanted in &shape.somewhere {
-                if let Somewhere::Matching(pattern, _) = wanted {
+                if let WantedField::Matching(pattern, _) = wanted {
                     text::guess(pattern, &mut guesses);
                 }
             }
@@ -273,42 +279,42 @@ impl Search {
     }
 
     /// The object of the fields that are placed and required, and of as many others as it needs.
-    fn fields(&mut self, shape: &Shape, placed: &Placed) -> Answer {
+    fn fields(&mut self, shape: &ObjectShape, placed: &PlacedFields) -> SearchAnswer {
         let mut names = Vec::new();
         for name in placed.iter().map(|it| &it.0).chain(&shape.required) {
             add_name(&mut names, Some(name));
         }
         let present = names.len();
         if present as u64 > shape.most {
-            return Answer::Nothing;
+            return SearchAnswer::Nothing;
         }
         if shape.least > present as u64 {
             for name in &shape.names {
                 add_name(&mut names, Some(name));
             }
             if shape.least > (names.len() + MAX_ADDED) as u64 {
-                return Answer::Unknown;
+                return SearchAnswer::Unknown;
             }
             self.add_unused_names(shape, &mut names, shape.least as usize);
         }
         self.spend(names.len());
-        let (mut ways, mut fields) = (Ways::new(), Map::new());
+        let (mut ways, mut fields) = (TriedWays::new(), Map::new());
         for (index, name) in names.iter().enumerate() {
             if index >= present && fields.len() as u64 >= shape.least {
                 break;
             }
             match self.field(shape, placed, name) {
-                Answer::Document(field) => drop(fields.insert(name.clone(), (*field).clone())),
-                Answer::Nothing if index < present => return Answer::Nothing,
-                Answer::Nothing => {}
-                Answer::Unknown => ways.doubt(),
+                SearchAnswer::Document(field) => drop(fields.insert(name.clone(), (*field).clone())),
+                SearchAnswer::Nothing if index < present => return SearchAnswer::Nothing,
+                SearchAnswer::Nothing => {}
+                SearchAnswer::Unknown => ways.doubt(),
             }
         }
         if (fields.len() as u64) < shape.least.max(present as u64) {
             // Other new names might fit other patterns.
-            return if shape.has_patterns { Answer::Unknown } else { ways.exhausted() };
+            return if shape.has_patterns { SearchAnswer::Unknown } else { ways.exhausted() };
         }
-        Answer::Document(Rc::new(Value::Object(fields)))
+        SearchAnswer::Document(Rc::new(Value::Object(fields)))
     }
 }
 

@@ -91,13 +91,13 @@ impl Tally {
 }
 
 /// A schema with documents at its edges.
-struct Case {
+struct SchemaCase {
     schema: Value,
     validator: Validator,
     documents: Vec<Value>,
 }
 
-impl Case {
+impl SchemaCase {
     fn new(random: &mut Random, schema: &Value) -> Self {
         let schema = closed(schema);
         let validator = jsonschema::draft202012::new(&schema).expect("a valid schema");
@@ -108,10 +108,10 @@ impl Case {
 
 /// A tool's history: each schema comes of the one before it by small changes. The last has nothing to do with the others.
 fn check_history(random: &mut Random, tally: &mut Tally) {
-    let mut cases: Vec<Case> = Vec::new();
+    let mut cases: Vec<SchemaCase> = Vec::new();
     let mut schema = sound_schema(random);
     for index in 1..=HISTORY {
-        cases.push(Case::new(random, &schema));
+        cases.push(SchemaCase::new(random, &schema));
         schema = if index == HISTORY - 1 { sound_schema(random) } else { changed(random, &schema) };
     }
     for from in 0..cases.len() {
@@ -121,7 +121,7 @@ fn check_history(random: &mut Random, tally: &mut Tally) {
     }
 }
 
-fn check_pair(from: &Case, to: &Case, tally: &mut Tally) {
+fn check_pair(from: &SchemaCase, to: &SchemaCase, tally: &mut Tally) {
     let (obstacles, shown) = compare(&from.schema, &to.schema);
     let shows = |it: &&Value| from.validator.is_valid(it) && !to.validator.is_valid(it);
     let found = from.documents.iter().chain(&to.documents).find(shows);
@@ -206,7 +206,7 @@ fn changed(random: &mut Random, schema: &Value) -> Value {
 fn is_sound(schema: &Value) -> bool {
     let mut claims = Claims::new();
     read::read(&mut claims, schema);
-    schema.get("$defs").is_some() && !claims.go_round()
+    schema.get("$defs").is_some() && !claims.has_cycle()
 }
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 const MAX_PATTERNS: usize = 40;
 
 #[derive(Default)]
-pub struct Patterns {
+pub struct CompiledPatterns {
     compiled: Vec<(String, Option<Schema>)>,
 }
 
-impl Patterns {
+impl CompiledPatterns {
     /// Whether the text fits; none, if that cannot be told.
     pub fn fits(&mut self, pattern: &str, text: &str) -> Option<bool> {
         let index = match self.compiled.iter().position(|it| it.0 == pattern) {

@@ -1,8 +1,8 @@
 //! From a schema to what it says. What is not understood is an opaque claim, so that nothing is concluded from it.
 
 use super::claims::{
-    ALL, ARRAY, BOOLEAN, Claim, Claims, FALSE, Fact, Kinds, NULL, NUMBER, OBJECT, Reading, STRING, Side, TRUE, WHOLE,
-    include,
+    ALL, ARRAY, BOOLEAN, BoundSide, Claim, Claims, FALSE, Fact, Kinds, NULL, NUMBER, OBJECT, STRING, SchemaReading,
+    TRUE, WHOLE, include,
 };
 use super::numbers;
 use super::unevaluated;
@@ -19,10 +19,10 @@ const MAX_PAIRS: usize = 2_000;
 /// What the schema says, as a claim.
 pub fn read(claims: &mut Claims, schema: &Value) -> Claim {
     let resources = reference::has_resources(schema, true);
-    Reader { claims, root: schema, resources, depth: 0, left: MAX_SCHEMAS }.schema(schema)
+    SchemaReader { claims, root: schema, resources, depth: 0, left: MAX_SCHEMAS }.schema(schema)
 }
 
-pub struct Reader<'a, 'c> {
+pub struct SchemaReader<'a, 'c> {
     pub claims: &'c mut Claims,
     root: &'a Value,
     /// Whether some part has an `$id` of its own, so that references may be relative to it.
@@ -31,7 +31,7 @@ pub struct Reader<'a, 'c> {
     left: usize,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> SchemaReader<'a, '_> {
     pub fn schema(&mut self, schema: &'a Value) -> Claim {
         let keywords = match schema {
             Value::Bool(true) => return TRUE,
@@ -41,13 +41,13 @@ impl<'a> Reader<'a, '_> {
         };
         let fulfilled = self.claims.schema(schema);
         match self.claims.reading(fulfilled) {
-            Reading::Read(claim) => return *claim,
-            Reading::Underway => return fulfilled,
-            reading @ Reading::Unread => *reading = Reading::Underway,
+            SchemaReading::Read(claim) => return *claim,
+            SchemaReading::Underway => return fulfilled,
+            reading @ SchemaReading::Unread => *reading = SchemaReading::Underway,
         }
         if self.spend().is_none() {
             let opaque = self.opaque("what is nested too deep or too large");
-            *self.claims.reading(fulfilled) = Reading::Read(opaque);
+            *self.claims.reading(fulfilled) = SchemaReading::Read(opaque);
             return opaque;
         }
         self.depth += 1;
@@ -58,7 +58,7 @@ impl<'a> Reader<'a, '_> {
         }
         self.depth -= 1;
         let claim = self.claims.all(&parts);
-        *self.claims.reading(fulfilled) = Reading::Read(claim);
+        *self.claims.reading(fulfilled) = SchemaReading::Read(claim);
         claim
     }
 
@@ -76,17 +76,17 @@ impl<'a> Reader<'a, '_> {
                 Value::Array(values) => self.claims.one_of(&values),
                 _ => return None,
             },
-            "minimum" => self.bound(Side::Least, false, value)?,
-            "exclusiveMinimum" => self.bound(Side::Least, true, value)?,
-            "maximum" => self.bound(Side::Most, false, value)?,
-            "exclusiveMaximum" => self.bound(Side::Most, true, value)?,
+            "minimum" => self.bound(BoundSide::Least, false, value)?,
+            "exclusiveMinimum" => self.bound(BoundSide::Least, true, value)?,
+            "maximum" => self.bound(BoundSide::Most, false, value)?,
+            "exclusiveMaximum" => self.bound(BoundSide::Most, true, value)?,
             "multipleOf" => self.claims.fact(Fact::MultipleOf(numbers::plain(value.as_number()?))),
-            "minLength" => self.size(STRING, Side::Least, value)?,
-            "maxLength" => self.size(STRING, Side::Most, value)?,
-            "minItems" => self.size(ARRAY, Side::Least, value)?,
-            "maxItems" => self.size(ARRAY, Side::Most, value)?,
-            "minProperties" => self.size(OBJECT, Side::Least, value)?,
-            "maxProperties" => self.size(OBJECT, Side::Most, value)?,
+            "minLength" => self.size(STRING, BoundSide::Least, value)?,
+            "maxLength" => self.size(STRING, BoundSide::Most, value)?,
+            "minItems" => self.size(ARRAY, BoundSide::Least, value)?,
+            "maxItems" => self.size(ARRAY, BoundSide::Most, value)?,
+            "minProperties" => self.size(OBJECT, BoundSide::Least, value)?,
+            "maxProperties" => self.size(OBJECT, BoundSide::Most, value)?,
             "pattern" => self.claims.fact(Fact::Pattern(value.as_str()?.to_owned())),
             "uniqueItems" if value.as_bool()? => self.claims.fact(Fact::Unique),
             "items" => {
@@ -233,19 +233,19 @@ impl<'a> Reader<'a, '_> {
         Some(self.claims.all(&parts))
     }
 
-    fn bound(&mut self, side: Side, open: bool, limit: &Value) -> Option<Claim> {
+    fn bound(&mut self, side: BoundSide, open: bool, limit: &Value) -> Option<Claim> {
         let limit = numbers::plain(limit.as_number()?);
         Some(self.claims.fact(Fact::Bound { side, open, limit }))
     }
 
-    fn size(&mut self, of: Kinds, side: Side, limit: &Value) -> Option<Claim> {
+    fn size(&mut self, of: Kinds, side: BoundSide, limit: &Value) -> Option<Claim> {
         let limit = natural(limit)?;
         Some(self.claims.fact(Fact::Size { of, side, limit }))
     }
 
     fn items(&mut self, first: usize, claim: Claim) -> Claim {
         if claim == FALSE {
-            return self.claims.fact(Fact::Size { of: ARRAY, side: Side::Most, limit: first as u64 });
+            return self.claims.fact(Fact::Size { of: ARRAY, side: BoundSide::Most, limit: first as u64 });
         }
         self.claims.fact(Fact::Items(first, claim))
     }

@@ -1,7 +1,7 @@
 //! A text of which some facts are so.
 
 use super::claims::{Claim, Fact};
-use super::search::{Answer, Search};
+use super::search::{DocumentSearch, SearchAnswer};
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -12,11 +12,11 @@ const MAX_LENGTH: u64 = 5_000;
 const USUAL: [&str; 12] =
     ["", "a", "A", "0", "1", "ab", "a1", "-", " ", "2020-01-01", "a@b.co", "https://example.com/"];
 
-impl Search {
-    pub fn text(&mut self, facts: &[Claim]) -> Answer {
+impl DocumentSearch {
+    pub fn text(&mut self, facts: &[Claim]) -> SearchAnswer {
         let (least, most) = self.sizes(facts);
         if least > MAX_LENGTH {
-            return Answer::Unknown;
+            return SearchAnswer::Unknown;
         }
         let mut patterns = Vec::new();
         let mut excluded = 0;
@@ -48,12 +48,12 @@ impl Search {
             self.spend(patterns.len() * (1 + text.len() / 64));
             let document = Value::String(text);
             match self.fits(facts, &document) {
-                Some(true) => return Answer::Document(Rc::new(document)),
+                Some(true) => return SearchAnswer::Document(Rc::new(document)),
                 Some(false) => {}
                 None => told = false,
             }
         }
-        if told { Answer::Nothing } else { Answer::Unknown }
+        if told { SearchAnswer::Nothing } else { SearchAnswer::Unknown }
     }
 }
 

@@ -3,11 +3,11 @@
 //! describes it holds.
 
 use super::claims::{Claim, Fact, TRUE, include};
-use super::read::{Reader, keys};
+use super::read::{SchemaReader, keys};
 use serde_json::{Map, Value};
 
 /// What one schema describes, if its condition holds.
-struct Described {
+struct DescribedFields {
     condition: Claim,
     names: Vec<String>,
     patterns: Vec<String>,
@@ -16,7 +16,11 @@ struct Described {
 }
 
 /// What the keyword says in a schema of these keywords; none, if it cannot be told.
-pub fn properties<'a>(reader: &mut Reader<'a, '_>, keywords: &'a Map<String, Value>, rest: &'a Value) -> Option<Claim> {
+pub fn properties<'a>(
+    reader: &mut SchemaReader<'a, '_>,
+    keywords: &'a Map<String, Value>,
+    rest: &'a Value,
+) -> Option<Claim> {
     let rest = reader.schema(rest);
     let mut described = Vec::new();
     collect(reader, keywords, TRUE, true, &mut described)?;
@@ -57,18 +61,18 @@ pub fn properties<'a>(reader: &mut Reader<'a, '_>, keywords: &'a Map<String, Val
 }
 
 fn collect<'a>(
-    reader: &mut Reader<'a, '_>,
+    reader: &mut SchemaReader<'a, '_>,
     keywords: &'a Map<String, Value>,
     condition: Claim,
     outermost: bool,
-    described: &mut Vec<Described>,
+    described: &mut Vec<DescribedFields>,
 ) -> Option<()> {
     reader.spend()?;
     let all =
         keywords.contains_key("additionalProperties") || (!outermost && keywords.contains_key("unevaluatedProperties"));
     let (names, patterns) = (keys(keywords, "properties"), keys(keywords, "patternProperties"));
     if all || !names.is_empty() || !patterns.is_empty() {
-        described.push(Described { condition, names, patterns, all });
+        described.push(DescribedFields { condition, names, patterns, all });
     }
     for (keyword, value) in keywords {
         match keyword.as_str() {
@@ -115,10 +119,10 @@ fn collect<'a>(
 }
 
 fn part<'a>(
-    reader: &mut Reader<'a, '_>,
+    reader: &mut SchemaReader<'a, '_>,
     schema: &'a Value,
     condition: Claim,
-    described: &mut Vec<Described>,
+    described: &mut Vec<DescribedFields>,
 ) -> Option<()> {
     let Some(keywords) = schema.as_object() else { return Some(()) };
     reader.depth += 1;
