@@ -1,6 +1,6 @@
-//! What a schema says, as claims about a value. A claim is a fact, or all of several claims, or the opposite of either;
-//! so `anyOf`, `oneOf`, `not` and `if` need no words of their own. Claims that say the same are the same: that is how two
-//! schemas' common parts are recognised, whatever their descriptions.
+//! The meaning of a schema as claims about a value. A claim is a fact, or all of several claims, or the opposite of one
+//! of these. So `anyOf`, `oneOf`, `not` and `if` need no form of their own. Claims with the same meaning are stored
+//! once. That is how the common parts of two schemas are recognised, whatever their descriptions are.
 
 use super::numbers;
 use serde_json::{Number, Value};
@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::rc::Rc;
 
-/// A set of kinds of values, one bit each. Whole numbers are a kind of their own, for `1.0` is an integer.
+/// A set of kinds of values, one bit for each kind. Whole numbers are a kind of their own, because `1.0` is an integer.
 pub type Kinds = u8;
 pub const NULL: Kinds = 1;
 pub const BOOLEAN: Kinds = 2;
@@ -34,11 +34,11 @@ pub fn kind_of(value: &Value) -> Kinds {
     }
 }
 
-/// A claim's number; the odd one is the even one's opposite.
+/// The number of a claim. An odd number is the opposite of the even number before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Claim(u32);
 
-/// The claim that is always so: all of no claims.
+/// The claim that is always true: all of no claims.
 pub const TRUE: Claim = Claim(0);
 pub const FALSE: Claim = Claim(1);
 
@@ -47,7 +47,7 @@ impl Claim {
         (self.0 / 2) as usize
     }
 
-    /// A number for each claim and for its opposite.
+    /// A number that differs for a claim and its opposite.
     pub fn number(self) -> usize {
         self.0 as usize
     }
@@ -69,7 +69,8 @@ impl std::ops::Not for Claim {
 pub enum ClaimNode {
     All(Vec<Claim>),
     Fact(Fact),
-    /// What the schema at an address says: found in [`Claims::meaning`]. Only a schema that refers to itself is left so.
+    /// That the schema at an address is fulfilled. [`Claims::meaning`] gives its meaning. Only a schema that refers to
+    /// itself keeps this form.
     Schema(usize),
 }
 
@@ -79,19 +80,19 @@ pub enum BoundSide {
     Most,
 }
 
-/// What one keyword says. Of values of another kind than its own it is always so.
+/// The meaning of one keyword. A fact is always true of values of other kinds than its own.
 #[derive(PartialEq, Eq, Hash)]
 pub enum Fact {
     Kind(Kinds),
     OneOf(DistinctValues),
-    /// A number's bound; the limit itself is not within an `open` one.
+    /// A bound of a number. An `open` bound excludes the limit itself.
     Bound {
         side: BoundSide,
         open: bool,
         limit: Number,
     },
     MultipleOf(Number),
-    /// How long a text, how many the elements or fields.
+    /// The length of a text, or the number of elements or fields.
     Size {
         of: Kinds,
         side: BoundSide,
@@ -99,9 +100,9 @@ pub enum Fact {
     },
     Pattern(String),
     Unique,
-    /// The element at an index, if there is one.
+    /// The element at an index fulfils a claim, if it exists.
     Item(usize, Claim),
-    /// Every element from an index on.
+    /// Every element from an index on fulfils a claim.
     Items(usize, Claim),
     Contains {
         claim: Claim,
@@ -109,22 +110,22 @@ pub enum Fact {
         most: u64,
     },
     Required(String),
-    /// The field of a name, if there is one.
+    /// The field with a name fulfils a claim, if it exists.
     Field(String, Claim),
-    /// Every field whose name fits a pattern.
+    /// Every field whose name fits a pattern fulfils a claim.
     Matching(String, Claim),
-    /// Every field that is neither named nor fits a pattern.
+    /// Every field that neither is named here nor fits a pattern fulfils a claim.
     Others {
         names: Vec<String>,
         patterns: Vec<String>,
         claim: Claim,
     },
     Names(Claim),
-    /// What is not understood, and what tells it apart from others.
+    /// A keyword that is not understood, and a text that tells it apart from others.
     Opaque(String, String),
 }
 
-/// Values that are written alike where they are equal.
+/// Values of which equal ones are written alike.
 #[derive(PartialEq, Eq)]
 pub struct DistinctValues(Vec<Value>);
 
@@ -145,7 +146,7 @@ impl Deref for DistinctValues {
 }
 
 impl Fact {
-    /// The kinds that it says anything about.
+    /// The kinds of values that the fact restricts.
     fn about(&self) -> Kinds {
         match self {
             Self::Kind(_) | Self::OneOf(_) | Self::Opaque(..) => ALL,
@@ -158,10 +159,11 @@ impl Fact {
     }
 }
 
-/// How many values are merged into one list of what a value is not.
+/// How many excluded values are merged into one list.
 const MAX_EXCLUDED: usize = 64;
 
-/// A claim, of which kinds there may be values for which it is so, and for which kinds it is so of all values.
+/// A claim, with two sets of kinds: `may` are the kinds that may have a value for which the claim is true, and `must`
+/// are the kinds all of whose values make it true.
 struct ClaimRecord {
     node: Rc<ClaimNode>,
     may: Kinds,
@@ -169,7 +171,7 @@ struct ClaimRecord {
     reading: SchemaReading,
 }
 
-/// How far a schema is read.
+/// How far the reading of a schema has come.
 #[derive(Clone, Copy)]
 pub enum SchemaReading {
     Unread,
@@ -197,7 +199,7 @@ impl Claims {
         &self.claims[claim.index()].node
     }
 
-    /// The fact that is claimed or denied, if it is one.
+    /// The fact that a claim claims or denies. None if the claim is not a single fact.
     pub fn as_fact(&self, claim: Claim) -> Option<&Fact> {
         match &**self.node(claim) {
             ClaimNode::Fact(fact) => Some(fact),
@@ -205,13 +207,13 @@ impl Claims {
         }
     }
 
-    /// The kinds of which there may be values for which the claim is so.
+    /// The kinds that may have a value for which the claim is true.
     pub fn may(&self, claim: Claim) -> Kinds {
         let known = &self.claims[claim.index()];
         if claim.is_denied() { ALL & !known.must } else { known.may }
     }
 
-    /// The kinds all of whose values make the claim so.
+    /// The kinds all of whose values make the claim true.
     pub fn must(&self, claim: Claim) -> Kinds {
         ALL & !self.may(!claim)
     }
@@ -224,7 +226,7 @@ impl Claims {
         }
     }
 
-    /// Equal values count once, in whichever order they stand.
+    /// The claim that a value is one of these. Equal values count once, and their order does not matter.
     pub fn one_of(&mut self, values: &[Value]) -> Claim {
         let (mut texts, mut sorted, mut may) = (Vec::new(), Vec::new(), 0);
         for value in values {
@@ -310,7 +312,7 @@ impl Claims {
         !self.all(&denied)
     }
 
-    /// The claim that a schema is fulfilled, whatever it says.
+    /// The claim that a schema is fulfilled, before its meaning is known.
     pub fn schema(&mut self, schema: &Value) -> Claim {
         self.intern(ClaimNode::Schema(std::ptr::from_ref(schema).addr()), ALL, 0)
     }
@@ -319,7 +321,7 @@ impl Claims {
         &mut self.claims[schema.index()].reading
     }
 
-    /// What the claim that a schema is fulfilled comes to, or the claim that it is not.
+    /// The meaning of the claim that a schema is fulfilled, or of its opposite.
     pub fn meaning(&self, schema: Claim) -> Claim {
         match self.claims[schema.index()].reading {
             SchemaReading::Read(claim) if schema.is_denied() => !claim,
@@ -328,7 +330,7 @@ impl Claims {
         }
     }
 
-    /// Whether what some claim comes to depends on itself, and thus means nothing.
+    /// Whether the meaning of a claim depends on itself. Such a claim means nothing.
     pub fn has_cycle(&self) -> bool {
         let mut open = vec![true; self.len()];
         let mut path: Vec<(usize, usize)> = Vec::new();
@@ -370,7 +372,7 @@ impl Claims {
     }
 }
 
-/// Puts an item where it belongs in a sorted list; false, if it is there.
+/// Inserts an item into a sorted list. Returns false if the list has the item already.
 pub fn include<T: Ord>(list: &mut Vec<T>, item: T) -> bool {
     match list.binary_search(&item) {
         Ok(_) => false,

@@ -1,5 +1,5 @@
-//! What stands in the way: the difference between two schemas is followed down to single keywords, as long as
-//! there is a document that runs against just that keyword.
+//! Explains the difference between two schemas. It follows the difference down to single keywords, as long as there is
+//! a document that contradicts just that keyword.
 
 use super::claims::{
     ALL, ARRAY, BOOLEAN, Claim, ClaimNode, EACH_KIND, FALSE, FRACTION, Fact, Kinds, NULL, NUMBER, OBJECT, STRING,
@@ -11,11 +11,11 @@ use crate::error::shortened;
 use serde_json::Value;
 use std::rc::Rc;
 
-/// How many obstacles are told, and how deep they are looked for.
+/// How many obstacles are reported, and how deep they are searched for.
 const MAX_OBSTACLES: usize = 20;
 const MAX_DEPTH: usize = 40;
 
-/// How many parts of a schema are looked at for whether anything fits them.
+/// How many parts of a schema are checked for whether any value fits them.
 const MAX_PARTS: usize = 500;
 
 /// One step from a document down to a value within it.
@@ -29,7 +29,7 @@ enum PathStep {
         names: Vec<String>,
         patterns: Vec<String>,
     },
-    /// No step down: only values of one kind are meant.
+    /// Not a step down: restricts the value to one kind.
     Only(Kinds),
 }
 
@@ -38,12 +38,12 @@ pub struct Explanation<'a> {
     from: Claim,
     to: Claim,
     steps: Vec<PathStep>,
-    /// What is being explained, and how many obstacles were told when that began.
+    /// The claims that are being explained, and how many obstacles there were when each explanation began.
     underway: Vec<(Claim, usize)>,
-    /// How often an explanation was cut short, for it had begun already.
+    /// How often an explanation was cut short, because the same claim was already being explained.
     cut: usize,
     obstacles: Vec<Obstacle>,
-    /// A document for each that is certain.
+    /// A document for each obstacle that is certain.
     shown: Vec<Rc<Value>>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// A document that shows the difference is told of, if it is all that is known.
+    /// Explains why the schemas differ. The given document is reported only if nothing more precise was found.
     pub fn of_difference(mut self, counterexample: Option<Rc<Value>>) -> (Vec<Obstacle>, Vec<Rc<Value>>) {
         self.explain(self.to);
         self.steps.clear();
@@ -76,8 +76,8 @@ impl<'a> Explanation<'a> {
         (self.obstacles, self.shown)
     }
 
-    /// A schema that nothing fits is included in any other. That is hardly what its author meant, so it is not
-    /// counted as compatible.
+    /// Explains a `from` of which a part fits no value. Such a part is included in any other schema. Its author hardly
+    /// meant that, so the schemas are not counted as compatible.
     pub fn of_emptiness(mut self) -> Vec<Obstacle> {
         let mut shared = Vec::new();
         self.parts(self.to, &mut shared, &mut Vec::new());
@@ -97,7 +97,7 @@ impl<'a> Explanation<'a> {
         self.obstacles
     }
 
-    /// What is said of values within, at any depth, each with the way to it.
+    /// Collects the claims about values inside, at any depth, each with the path to the value.
     fn parts(&mut self, claim: Claim, seen: &mut Vec<Claim>, found: &mut Vec<(Claim, Vec<PathStep>)>) {
         if seen.len() >= MAX_PARTS || self.steps.len() >= MAX_DEPTH || !include(seen, claim) {
             return;
@@ -121,13 +121,14 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// Tells what of a claim about the value at this place does not follow from what was.
+    /// Reports the parts of a claim about the value at this place that do not follow from `from`.
     fn explain(&mut self, claim: Claim) {
         let Some(counterexample) = self.counterexample(claim) else { return };
         if self.obstacles.len() >= MAX_OBSTACLES || self.search.steps == 0 {
             return;
         }
-        // A schema that refers to itself is explained at its first place, and further down only if that told nothing.
+        // A schema that refers to itself is explained at its first place. Further down it is explained only if that
+        // reported nothing.
         let before = (self.obstacles.len(), self.cut);
         let mut again = self.underway.iter().filter(|it| it.0 == claim);
         if again.next().is_some_and(|it| it.1 < before.0) || again.next().is_some() {
@@ -152,7 +153,7 @@ impl<'a> Explanation<'a> {
             (ClaimNode::Schema(_), _) => self.explain(self.search.claims.meaning(claim)),
             (ClaimNode::Fact(Fact::Kind(kinds)), false) => {
                 let mut lost = ALL & !kinds;
-                // Numbers with and without a fraction are mostly lost together.
+                // Whole numbers and fractions are mostly lost together.
                 for group in [NUMBER, NULL, BOOLEAN, WHOLE, FRACTION, STRING, ARRAY, OBJECT] {
                     if group & !lost == 0 {
                         lost &= !group;
@@ -185,7 +186,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// Of values of a kind that only one alternative takes, that one alone decides.
+    /// If only one alternative takes values of a kind, that alternative alone is explained for this kind.
     fn explain_alternatives(&mut self, parts: &[Claim]) {
         for kind in EACH_KIND {
             let mut able = parts.iter().map(|it| !*it).filter(|it| self.search.claims.may(*it) & kind != 0);
@@ -204,7 +205,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// Tells of a claim as it is, without a look at its parts.
+    /// Reports a claim as a whole, without its parts.
     fn explain_leaf(&mut self, claim: Claim) {
         let Some(counterexample) = self.counterexample(claim) else { return };
         if self.obstacles.len() < MAX_OBSTACLES && self.search.steps > 0 {
@@ -212,7 +213,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// None, if the claim follows from what was; else a document that shows that it does not, if one is known.
+    /// None if the claim follows from `from`. Otherwise a document that shows that it does not, if one is known.
     fn counterexample(&mut self, claim: Claim) -> Option<Option<Rc<Value>>> {
         let within = self.within(claim);
         match self.search.find(&[self.from, !within]) {
@@ -226,7 +227,7 @@ impl<'a> Explanation<'a> {
         self.search.holds(self.from, document) == Some(true) && self.search.holds(self.to, document) == Some(false)
     }
 
-    /// The claim about a value at this place, as one about the document.
+    /// Turns a claim about the value at this place into a claim about the document.
     fn within(&mut self, mut claim: Claim) -> Claim {
         for step in self.steps.iter().rev() {
             let fact = match step {
@@ -277,7 +278,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// The facts that were claimed, all together, of the value at this place.
+    /// The facts that `from` claims about the value at this place.
     fn before(&self) -> Vec<&Fact> {
         let mut facts = self.facts(vec![self.from], ALL);
         for step in &self.steps {
@@ -309,7 +310,8 @@ impl<'a> Explanation<'a> {
         facts.into_iter().filter_map(|it| self.search.claims.as_fact(it)).collect()
     }
 
-    /// The facts that some claims come to for values of some kinds; alternatives count if only one takes these.
+    /// The facts that some claims amount to for values of some kinds. Alternatives count if only one of them takes
+    /// these kinds.
     fn facts(&self, mut claims: Vec<Claim>, kinds: Kinds) -> Vec<Claim> {
         let (mut facts, mut seen) = (Vec::new(), Vec::new());
         while let Some(claim) = claims.pop() {
@@ -355,7 +357,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// The value at this place of a document; none, if there may be several.
+    /// The value of a document at this place. None if there may be several.
     fn value_in<'v>(&self, document: &'v Value) -> Option<&'v Value> {
         self.steps.iter().try_fold(document, |value, step| match step {
             PathStep::Field(name) => value.get(name),
@@ -366,7 +368,7 @@ impl<'a> Explanation<'a> {
     }
 }
 
-/// Where a fact leads, and what it claims there.
+/// The step from a value to the inner value that a fact is about, and the claim about that value.
 fn step_down(fact: &Fact) -> Option<(PathStep, Claim)> {
     Some(match fact {
         Fact::Field(name, claim) => (PathStep::Field(name.clone()), *claim),

@@ -1,4 +1,4 @@
-//! Whether a claim is so of a document.
+//! Checks whether a claim is true of a document.
 
 use super::claims::{BoundSide, Claim, ClaimNode, Claims, Fact, kind_of};
 use super::numbers;
@@ -6,7 +6,7 @@ use super::patterns::CompiledPatterns;
 use serde_json::Value;
 use std::cmp::Ordering;
 
-/// Deeper than this nothing is told. Documents that are made here are not deep.
+/// Below this depth nothing is decided. Documents that the search builds are not this deep.
 const MAX_DEPTH: usize = 200;
 
 pub struct ClaimChecker<'a> {
@@ -16,7 +16,8 @@ pub struct ClaimChecker<'a> {
 }
 
 impl ClaimChecker<'_> {
-    /// None, if it cannot be told. The document's numbers are in their shortest form.
+    /// Whether the claim is true of the document. None if that cannot be decided. The document's numbers must be in
+    /// their shortest form.
     pub fn holds(&mut self, claim: Claim, document: &Value) -> Option<bool> {
         self.judge(claim, document, MAX_DEPTH)
     }
@@ -100,7 +101,7 @@ impl ClaimChecker<'_> {
     }
 }
 
-/// Whether all hold; one that does not decides, whatever cannot be told of others.
+/// Whether all parts are true. One false part decides, even if other parts cannot be decided.
 fn every(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut told = Some(true);
     for part in parts {

@@ -1,11 +1,11 @@
-//! A list of which some facts are so.
+//! Builds a list for which some facts are true.
 
 use super::claims::{Claim, Fact};
 use super::search::{DocumentSearch, SearchAnswer, TriedWays};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// The longest list that is made, and the longest whose elements are all different.
+/// The longest list that is built, and the longest whose elements must all differ.
 const MAX_LENGTH: u64 = 2_000;
 const MAX_DIFFERENT: usize = 64;
 const MAX_INDEX: usize = 200;
@@ -16,12 +16,12 @@ struct ListShape {
     most: u64,
     at: Vec<(usize, Claim)>,
     from: Vec<(usize, Claim)>,
-    /// What is so of some element from an index on.
+    /// Claims that some element from an index on must fulfil.
     somewhere: Vec<(usize, Claim)>,
     different: bool,
-    /// Some element stands there twice.
+    /// Whether some element must occur twice.
     repeated: bool,
-    /// From here on, all elements are alike.
+    /// From this index on, the same claims apply to all elements.
     alike: usize,
 }
 
@@ -41,7 +41,7 @@ impl ListShape {
         claims
     }
 
-    /// The first index of which nothing particular is claimed.
+    /// The first index without claims of its own.
     fn end(&self, placed: &[(usize, Claim)]) -> usize {
         placed.iter().fold(self.alike, |end, it| end.max(it.0 + 1))
     }
@@ -79,7 +79,7 @@ impl DocumentSearch {
         self.place(&shape, 0, Vec::new())
     }
 
-    /// Finds a place for each element that must be somewhere. What is placed is claimed beyond what the shape says.
+    /// Finds an index for each element that must exist somewhere. `placed` holds the claims beyond those of the shape.
     fn place(&mut self, shape: &ListShape, next: usize, placed: Vec<(usize, Claim)>) -> SearchAnswer {
         let Some((first, claim)) = shape.somewhere.get(next) else { return self.repeat(shape, placed) };
         let mut ways = TriedWays::new();
@@ -100,7 +100,7 @@ impl DocumentSearch {
         ways.exhausted()
     }
 
-    /// If an element must stand there twice, finds the two places.
+    /// If an element must occur twice, finds the two indexes.
     fn repeat(&mut self, shape: &ListShape, placed: Vec<(usize, Claim)>) -> SearchAnswer {
         if !shape.repeated {
             return self.elements(shape, &placed);
@@ -135,7 +135,7 @@ impl DocumentSearch {
         }
         let length = length as usize;
         let mut ways = TriedWays::new();
-        // What cannot be is most likely where something is claimed on top.
+        // Indexes with additional claims are tried first: a contradiction is most likely there.
         for index in placed.iter().map(|it| it.0).chain(0..length.min(shape.alike + 1)) {
             match self.find(&shape.claims_at(index, placed)) {
                 SearchAnswer::Nothing => return SearchAnswer::Nothing,
@@ -154,7 +154,7 @@ impl DocumentSearch {
             }
             match self.find(&goal) {
                 SearchAnswer::Document(item) => items.push((*item).clone()),
-                // The elements before it may have been chosen badly, unless all of them are alike.
+                // The elements before this one may have been chosen badly, unless the same claims apply to all of them.
                 SearchAnswer::Nothing if index == 0 || (placed.is_empty() && shape.alike == 0) => {
                     return ways.exhausted();
                 }

@@ -1,4 +1,4 @@
-//! A number of which some facts are so.
+//! Builds a number for which some facts are true.
 
 use super::claims::{BoundSide, Claim, Fact, Kinds, WHOLE};
 use super::numbers;
@@ -7,11 +7,11 @@ use serde_json::{Number, Value};
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// How many numbers are tried.
+/// How many numbers are tried, one after the other.
 const MAX_TRIES: i128 = 500;
 const FAR: i128 = 100;
 
-/// A bound, and whether it is itself left out.
+/// A bound, and whether the bound itself is excluded.
 type NumberBound = (Number, bool);
 
 #[derive(Default)]
@@ -45,7 +45,7 @@ impl NumberRange {
     }
 }
 
-/// Tenths, hundredths and so on in which all is counted, so that all are whole.
+/// The unit in which numbers are counted: ones, tenths, hundredths and so on, so that every count is whole.
 struct DecimalScale {
     places: u32,
 }
@@ -100,8 +100,9 @@ impl DocumentSearch {
         self.multiple(facts, &range, &multiples, &others, places).unwrap_or(SearchAnswer::Unknown)
     }
 
-    /// A multiple of some numbers and of none of others, counted in units of so many places. Whole numbers are counted
-    /// in ones; of those with a fraction the whole ones are left out. None, if there are too many digits.
+    /// Finds a multiple of some numbers that is no multiple of others, counted in units with this many decimal places.
+    /// Whole numbers are counted in ones. Among numbers with a fraction, the whole ones are left out. None if there are
+    /// too many digits.
     fn multiple(
         &mut self,
         facts: &[Claim],
@@ -135,7 +136,7 @@ impl DocumentSearch {
         };
         let mut told = true;
         for index in 0..MAX_TRIES + FAR {
-            // One after the other; then powers of two, for beyond 64 bits documents hold little else.
+            // Counts are tried one after the other, then powers of two: beyond 64 bits a document can hold little else.
             let far = index - MAX_TRIES;
             let count = if far < 0 { start.checked_add(index * step)? } else { (step << (FAR - far)) / unit };
             let outside = first.is_some_and(|it| count < it) || last.is_some_and(|it| count > it);
@@ -161,7 +162,7 @@ impl DocumentSearch {
         Some(SearchAnswer::Unknown)
     }
 
-    /// A number with a fraction within a range.
+    /// Finds a number with a fraction inside a range.
     fn between(&mut self, facts: &[Claim], range: &NumberRange) -> SearchAnswer {
         let (least, most) = (range.least.as_ref().map(|it| &it.0), range.most.as_ref().map(|it| &it.0));
         if let (Some(least), Some(most)) = (least, most)
@@ -201,8 +202,8 @@ impl DocumentSearch {
     }
 }
 
-/// What a number's multiples are the multiples of, counted in units. Of the multiples of 1.5, 3 and 6 are whole: of
-/// whole numbers, the multiples of 3.
+/// The number of units of which all counted multiples of `number` are multiples. For example, 3 and 6 are the whole
+/// multiples of 1.5, and they are the multiples of 3.
 fn counted(number: &Number, scale: &DecimalScale) -> Option<i128> {
     let (digits, places) = numbers::decimal(number)?;
     let count = match places.checked_sub(scale.places) {
@@ -212,7 +213,7 @@ fn counted(number: &Number, scale: &DecimalScale) -> Option<i128> {
     (count > 0).then_some(count)
 }
 
-/// The first count within a bound. A bound beyond all counts is none, on its outer side.
+/// The first count inside a bound. A bound beyond all counts is no bound on its outer side.
 fn inwards(limit: &Number, open: bool, scale: &DecimalScale, step: i128) -> Option<Option<i128>> {
     let float = limit.as_f64()?;
     if float.abs() >= 1e38 {

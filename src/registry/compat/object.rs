@@ -1,4 +1,4 @@
-//! An object of which some facts are so.
+//! Builds an object for which some facts are true.
 
 use super::claims::{Claim, FALSE, Fact, STRING, include};
 use super::search::{DocumentSearch, SearchAnswer, TriedWays};
@@ -9,14 +9,14 @@ use std::rc::Rc;
 /// How many fields are added to an object that has too few.
 const MAX_ADDED: usize = 500;
 
-/// How many names are tried for a field that nobody has named. Without patterns, one stands for all.
+/// How many new names are tried for a field whose name is free. Without patterns, one name stands for all.
 const MAX_NEW_NAMES: usize = 12;
 
 #[derive(Default)]
 struct ObjectShape {
     least: u64,
     most: u64,
-    /// Names that any fact mentions, sorted.
+    /// All names that a fact mentions, sorted.
     names: Vec<String>,
     required: Vec<String>,
     fields: Vec<(String, Claim)>,
@@ -24,7 +24,7 @@ struct ObjectShape {
     others: Vec<OtherFields>,
     named: Vec<Claim>,
     somewhere: Vec<WantedField>,
-    /// Whether some names are told from others by more than a list.
+    /// Whether a pattern or another claim, not only a list, tells names apart.
     has_patterns: bool,
 }
 
@@ -34,16 +34,16 @@ struct OtherFields {
     claim: Claim,
 }
 
-/// A field that must be there, under one name or another.
+/// A field that must exist, under any suitable name.
 enum WantedField {
     Matching(String, Claim),
     Other(OtherFields),
-    /// A name of which a claim is so.
+    /// A field whose name fulfils a claim.
     Named(Claim),
 }
 
 impl WantedField {
-    /// What is so of the field.
+    /// The claim that the field must fulfil.
     fn claim(&self) -> Option<Claim> {
         match self {
             Self::Matching(_, claim) => Some(*claim),
@@ -53,7 +53,7 @@ impl WantedField {
     }
 }
 
-/// Fields that are there, and what is claimed of them beyond what the shape says.
+/// Fields that exist, and the claims about them that are not in the shape.
 type PlacedFields = Vec<(String, Option<Claim>)>;
 
 impl DocumentSearch {
@@ -118,7 +118,7 @@ impl DocumentSearch {
         shape
     }
 
-    /// A value for the field of a name, with all that is claimed of it.
+    /// A value for the field with a name, by all claims about it.
     fn field(&mut self, shape: &ObjectShape, placed: &PlacedFields, name: &str) -> SearchAnswer {
         match self.claims_of(shape, placed, name) {
             Some(claims) => self.find(&claims),
@@ -126,7 +126,7 @@ impl DocumentSearch {
         }
     }
 
-    /// All that is claimed of the field of a name; none, if it cannot be told which patterns that fits.
+    /// All claims about the field with a name. None if it cannot be decided which patterns the name fits.
     fn claims_of(&mut self, shape: &ObjectShape, placed: &PlacedFields, name: &str) -> Option<Vec<Claim>> {
         let mut claims = Vec::new();
         for (it, claim) in placed {
@@ -159,7 +159,7 @@ impl DocumentSearch {
         Some(claims)
     }
 
-    /// Finds a name for each field that must be somewhere: one that is there already, one that is mentioned, or a new one.
+    /// Finds a name for each wanted field: the name of an existing field, a name that a fact mentions, or a new name.
     fn arrange(&mut self, shape: &ObjectShape, next: usize, placed: &PlacedFields) -> SearchAnswer {
         let Some(wanted) = shape.somewhere.get(next) else { return self.fields(shape, placed) };
         let mut ways = TriedWays::new();
@@ -201,7 +201,7 @@ impl DocumentSearch {
         }
     }
 
-    /// Adds names that nobody has mentioned, unless no field of such a name could be as it is wanted.
+    /// Adds new names, unless no field with a new name could be as wanted.
     fn add_new_names(
         &mut self,
         shape: &ObjectShape,
@@ -242,7 +242,7 @@ impl DocumentSearch {
         self.add_unused_names(shape, names, if shape.has_patterns { MAX_NEW_NAMES } else { 1 });
     }
 
-    /// A name that fields may have.
+    /// Finds a name that a field may have.
     fn name(&mut self, shape: &ObjectShape, claim: Option<Claim>) -> SearchAnswer {
         let mut goal = shape.named.clone();
         goal.extend(claim);
@@ -250,7 +250,7 @@ impl DocumentSearch {
         self.find(&goal)
     }
 
-    /// Adds so many names that are not among the given ones, and some that may fit the patterns.
+    /// Adds `count` new names, and some names that may fit the patterns.
     fn add_unused_names(&mut self, shape: &ObjectShape, names: &mut Vec<String>, count: usize) {
         let end = names.len() + count;
         if shape.has_patterns {
@@ -278,7 +278,7 @@ impl DocumentSearch {
         }
     }
 
-    /// The object of the fields that are placed and required, and of as many others as it needs.
+    /// Builds the object from the placed and required fields, and from as many others as it needs.
     fn fields(&mut self, shape: &ObjectShape, placed: &PlacedFields) -> SearchAnswer {
         let mut names = Vec::new();
         for name in placed.iter().map(|it| &it.0).chain(&shape.required) {

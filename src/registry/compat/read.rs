@@ -1,4 +1,5 @@
-//! From a schema to what it says. What is not understood is an opaque claim, so that nothing is concluded from it.
+//! Reads a schema into claims. A keyword that is not understood becomes an opaque claim, so that nothing is concluded
+//! from it.
 
 use super::claims::{
     ALL, ARRAY, BOOLEAN, BoundSide, Claim, Claims, FALSE, Fact, Kinds, NULL, NUMBER, OBJECT, STRING, SchemaReading,
@@ -9,14 +10,14 @@ use super::unevaluated;
 use crate::registry::reference;
 use serde_json::{Map, Number, Value};
 
-/// How many schemas within schemas are read, and how many altogether: documents are 64 KB.
+/// The deepest nesting of schemas that is read, and the most schemas. A schema's text has at most 64 KB.
 const MAX_DEPTH: usize = 150;
 const MAX_SCHEMAS: usize = 20_000;
 
-/// Of how many pairs of `oneOf` it is claimed that they do not both hold.
+/// How many pairs of a `oneOf` are read. Each pair becomes the claim that not both alternatives hold.
 const MAX_PAIRS: usize = 2_000;
 
-/// What the schema says, as a claim.
+/// The meaning of the schema, as a claim.
 pub fn read(claims: &mut Claims, schema: &Value) -> Claim {
     let resources = reference::has_resources(schema, true);
     SchemaReader { claims, root: schema, resources, depth: 0, left: MAX_SCHEMAS }.schema(schema)
@@ -25,7 +26,7 @@ pub fn read(claims: &mut Claims, schema: &Value) -> Claim {
 pub struct SchemaReader<'a, 'c> {
     pub claims: &'c mut Claims,
     root: &'a Value,
-    /// Whether some part has an `$id` of its own, so that references may be relative to it.
+    /// Whether a part of the schema has its own `$id`. References may then be relative to this `$id`.
     resources: bool,
     pub depth: usize,
     left: usize,
@@ -62,12 +63,12 @@ impl<'a> SchemaReader<'a, '_> {
         claim
     }
 
-    /// Where a reference leads; none, if that cannot be told.
+    /// The schema that a reference leads to. None if that cannot be decided.
     pub fn target(&self, reference: &Value) -> Option<&'a Value> {
         if self.resources { None } else { reference::target(self.root, reference) }
     }
 
-    /// What one keyword says; none, if that is not understood.
+    /// The meaning of one keyword. None if the keyword is not understood.
     fn keyword(&mut self, all: &'a Map<String, Value>, keyword: &str, value: &'a Value) -> Option<Claim> {
         let claim = match keyword {
             "type" => kinds(value).map(|it| self.claims.kind(it))?,
@@ -171,9 +172,9 @@ impl<'a> SchemaReader<'a, '_> {
                 self.claims.all(&parts)
             }
             "unevaluatedItems" if *value != Value::Bool(true) => return None,
-            // Of earlier drafts, yet asserted by the validator.
+            // Keywords of earlier drafts, which the validator still checks.
             "dependencies" | "additionalItems" | "$dynamicRef" => return None,
-            // Annotations, and what is read along with another keyword.
+            // Annotations, and keywords that are read together with another one.
             _ => TRUE,
         };
         Some(claim)
@@ -187,7 +188,7 @@ impl<'a> SchemaReader<'a, '_> {
         Some(parts)
     }
 
-    /// That some claim holds, and no two do.
+    /// The claim that exactly one of the claims holds.
     fn exactly_one(&mut self, parts: &[Claim]) -> Option<Claim> {
         let mut claims = vec![self.claims.any(parts)];
         for (index, one) in parts.iter().enumerate() {
@@ -250,14 +251,14 @@ impl<'a> SchemaReader<'a, '_> {
         self.claims.fact(Fact::Items(first, claim))
     }
 
-    /// None, if the schema is too deep or too large to go on.
+    /// Counts one schema against the limits. None if the schema is too deep or too large to be read on.
     pub fn spend(&mut self) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
         (self.depth < MAX_DEPTH).then_some(())
     }
 
-    /// What a keyword says that is not understood: the same as in any other schema that is the same altogether, unless it
-    /// refers to something else.
+    /// The claim for a keyword that is not understood. It equals the claim of another schema only if both schemas are
+    /// the same text and neither holds a reference.
     fn not_understood(&mut self, keyword: &str, schema: &Value) -> Claim {
         let text = schema.to_string();
         if text.contains("Ref\"") || text.contains("$ref\"") || self.resources {
@@ -266,7 +267,7 @@ impl<'a> SchemaReader<'a, '_> {
         self.claims.fact(Fact::Opaque(keyword.to_owned(), text))
     }
 
-    /// A claim that is like no other.
+    /// A claim that equals no other claim.
     pub fn opaque(&mut self, what: &str) -> Claim {
         let number = self.claims.len();
         self.claims.fact(Fact::Opaque(what.to_owned(), number.to_string()))

@@ -1,9 +1,9 @@
-//! The search for a document of which several claims are so, by building one: one kind of value after the other, one
-//! alternative after the other, and within lists and objects one value after the other. If every way ends in a
-//! contradiction, there is no such document.
+//! The search for a document for which several claims are true. It builds such a document: it tries one kind of value
+//! after the other, one alternative after the other, and inside lists and objects one value after the other. If every
+//! way ends in a contradiction, there is no such document.
 //!
-//! A schema that refers to itself asks the same question again further down. There the answer is no: a document that
-//! needed a smaller one of its own sort could be replaced by that one.
+//! A schema that refers to itself leads to the same question again, for a value further inside. There the answer is no.
+//! If a document needed a smaller document of the same sort inside, that smaller one would be an answer itself.
 
 use super::claims::{
     ARRAY, BOOLEAN, BoundSide, Claim, ClaimNode, Claims, EACH_KIND, FALSE, Fact, Kinds, NULL, OBJECT, STRING, include,
@@ -14,18 +14,18 @@ use super::patterns::CompiledPatterns;
 use serde_json::Value;
 use std::rc::Rc;
 
-/// How deep questions are nested, in values and in alternatives.
+/// How deep questions may be nested, in values and in alternatives.
 const MAX_DEPTH: usize = 120;
 
 #[derive(Clone, Debug)]
 pub enum SearchAnswer {
     Document(Rc<Value>),
-    /// There is no such document.
+    /// It is proved that there is no such document.
     Nothing,
     Unknown,
 }
 
-/// The answers about several ways to the same end, one after the other.
+/// The answers for several ways to the same goal, tried one after the other.
 pub struct TriedWays {
     told: bool,
 }
@@ -35,7 +35,7 @@ impl TriedWays {
         Self { told: true }
     }
 
-    /// A document, if this way led to one; then no other need be tried.
+    /// The document that this way led to, if any. Then no other way need be tried.
     pub fn document(&mut self, answer: SearchAnswer) -> Option<Rc<Value>> {
         match answer {
             SearchAnswer::Document(document) => return Some(document),
@@ -49,7 +49,7 @@ impl TriedWays {
         self.told = false;
     }
 
-    /// The answer when none of them led to a document.
+    /// The answer if no way led to a document.
     pub fn exhausted(&self) -> SearchAnswer {
         if self.told { SearchAnswer::Nothing } else { SearchAnswer::Unknown }
     }
@@ -58,24 +58,24 @@ impl TriedWays {
 pub struct DocumentSearch {
     pub claims: Claims,
     pub patterns: CompiledPatterns,
-    /// How much work may still be done.
+    /// How many steps are left.
     pub steps: usize,
-    /// Answers by the number of the claim.
+    /// Answers, by the number of the claim.
     known: Vec<Option<SearchAnswer>>,
-    /// Questions that are being answered, and the first of them that an answer since then relied on.
+    /// The questions that are being answered, and the first of them on which an answer has relied since then.
     underway: Vec<Claim>,
     relied_on: usize,
     depth: usize,
 }
 
-/// One way in which all claims may be so of a value of one kind.
+/// One way in which all claims may be true of a value of one kind.
 #[derive(Clone)]
 struct SearchBranch {
     kind: Kinds,
-    /// Everything that is claimed, sorted.
+    /// All claims of this branch, sorted.
     claimed: Vec<Claim>,
     facts: Vec<Claim>,
-    /// Claims of which one part or another must fail.
+    /// Denied "all of" claims: at least one part of each must be false.
     choices: Vec<Claim>,
 }
 
@@ -98,7 +98,7 @@ impl DocumentSearch {
         }
     }
 
-    /// A document of which all the claims are so.
+    /// Finds a document for which all the claims are true.
     pub fn find(&mut self, goal: &[Claim]) -> SearchAnswer {
         let goal = self.claims.all(goal);
         if goal == FALSE {
@@ -121,7 +121,7 @@ impl DocumentSearch {
         let answer = self.each_kind(goal);
         self.depth -= 1;
         self.underway.pop();
-        // What relied on an open question is not kept: it may turn out otherwise.
+        // An answer that relied on an open question is not stored, because that question may be answered otherwise.
         if self.relied_on >= own || matches!(answer, SearchAnswer::Document(_)) {
             if self.known.len() <= goal.number() {
                 self.known.resize(goal.number() + 1, None);
@@ -159,7 +159,7 @@ impl DocumentSearch {
         ways.exhausted()
     }
 
-    /// Adds a claim to a branch; false, if it contradicts the others.
+    /// Adds a claim to a branch. Returns false if the claim contradicts the others.
     fn claim(&mut self, branch: &mut SearchBranch, claim: Claim) -> bool {
         if self.claims.may(claim) & branch.kind == 0 || branch.claims(!claim) {
             return false;
@@ -178,7 +178,7 @@ impl DocumentSearch {
                 true
             }
             ClaimNode::Schema(_) => self.claim(branch, self.claims.meaning(claim)),
-            // A value within lists and objects differs in one of its parts.
+            // A list or object that must differ from a value differs in one of its parts.
             ClaimNode::Fact(Fact::OneOf(values)) if claim.is_denied() && branch.kind & (ARRAY | OBJECT) != 0 => {
                 let kind = branch.kind;
                 values.iter().filter(|it| kind_of(it) == kind).all(|value| {
@@ -193,7 +193,7 @@ impl DocumentSearch {
         }
     }
 
-    /// That a value is this list or object, part by part.
+    /// The claim that a value is this list or object, spelled out part by part.
     fn spelled(&mut self, value: &Value) -> Claim {
         let mut parts = Vec::new();
         match value {
@@ -251,7 +251,8 @@ impl DocumentSearch {
         ways.exhausted()
     }
 
-    /// Makes the choices that are none, and drops those that are made already; false, if one has no way left.
+    /// Makes the choices with only one alternative, and drops the choices that are made already. Returns false if a
+    /// choice has no alternative left.
     fn settle(&mut self, branch: &mut SearchBranch) -> bool {
         let mut index = 0;
         while index < branch.choices.len() {
@@ -280,7 +281,7 @@ impl DocumentSearch {
         true
     }
 
-    /// What is left to choose from; none, if the choice is made already.
+    /// The alternatives that are left for a choice. None if the choice is made already.
     fn alternatives(&mut self, branch: &SearchBranch, choice: Claim) -> Option<Vec<Claim>> {
         let node = self.claims.node(choice).clone();
         let ClaimNode::All(parts) = &*node else { return None };
@@ -298,8 +299,8 @@ impl DocumentSearch {
         Some(left)
     }
 
-    /// Whether a field is different from what it is denied to be by all that is claimed of it. So the alternatives that
-    /// a field like `kind` tells apart are not tried one by one.
+    /// Whether a denied claim about a field follows from the other claims about this field. So the alternatives that a
+    /// field such as `kind` tells apart are not tried one by one.
     fn follows(&mut self, branch: &SearchBranch, claim: Claim) -> bool {
         let node = self.claims.node(claim).clone();
         let ClaimNode::Fact(Fact::Field(name, denied)) = &*node else { return false };
@@ -320,7 +321,7 @@ impl DocumentSearch {
         goal.len() > 1 && matches!(self.find(&goal), SearchAnswer::Nothing)
     }
 
-    /// Bounds that leave nothing, seen before all alternatives are tried.
+    /// Whether the bounds leave no value. This is checked before all alternatives are tried.
     fn clash(&self, branch: &SearchBranch) -> bool {
         if branch.kind & (STRING | ARRAY | OBJECT) != 0 {
             let (least, most) = self.sizes(&branch.facts);
@@ -345,7 +346,7 @@ impl DocumentSearch {
         (least, most)
     }
 
-    /// All values that come into question, if they are few.
+    /// All values that are possible, if they are few.
     fn few_values(&self, branch: &SearchBranch) -> Option<Vec<Value>> {
         match branch.kind {
             NULL => return Some(vec![Value::Null]),
@@ -374,7 +375,7 @@ impl DocumentSearch {
         ways.exhausted()
     }
 
-    /// Whether a document is as all the claims say.
+    /// Whether all the claims are true of a document. None if that cannot be decided.
     pub fn fits(&mut self, claims: &[Claim], document: &Value) -> Option<bool> {
         let mut told = Some(true);
         for claim in claims {
@@ -387,7 +388,7 @@ impl DocumentSearch {
         told
     }
 
-    /// A value of which facts alone are claimed.
+    /// Builds a value from facts, when no choice is left.
     fn build(&mut self, branch: &SearchBranch) -> SearchAnswer {
         let answer = match branch.kind {
             STRING => self.text(&branch.facts),

@@ -1,14 +1,14 @@
-//! A text of which some facts are so.
+//! Builds a text for which some facts are true.
 
 use super::claims::{Claim, Fact};
 use super::search::{DocumentSearch, SearchAnswer};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// The longest text that is made.
+/// The longest text that is built.
 const MAX_LENGTH: u64 = 5_000;
 
-/// Texts that fit or do not fit many a pattern.
+/// Texts that are tried with every pattern.
 const USUAL: [&str; 12] =
     ["", "a", "A", "0", "1", "ab", "a1", "-", " ", "2020-01-01", "a@b.co", "https://example.com/"];
 
@@ -38,7 +38,7 @@ impl DocumentSearch {
                 text.push(last);
             }
         }
-        // Without patterns, as many texts as are excluded and one more are enough.
+        // Without patterns, it is enough to try one text more than are excluded.
         let length = if most > least { least + 1 } else { least } as usize;
         for index in 0..=excluded as u32 {
             texts.extend(char::from_u32('a' as u32 + index).map(|it| it.to_string().repeat(length)));
@@ -57,7 +57,8 @@ impl DocumentSearch {
     }
 }
 
-/// Adds texts that may fit a pattern: what is left of it without its signs, up to an alternative or a class.
+/// Adds texts that may fit a pattern: the pattern without its special characters, up to an alternative or a character
+/// class.
 pub fn guess(pattern: &str, texts: &mut Vec<String>) {
     let start = pattern.split(['[', '.', '{', '|']).next().unwrap_or_default();
     for part in pattern.split('|').chain([start]) {

@@ -1,9 +1,9 @@
-//! What is told of a fact that stands in the way.
+//! The message for a fact that is an obstacle.
 
 use super::claims::{ALL, ARRAY, BOOLEAN, BoundSide, FRACTION, Fact, Kinds, NULL, NUMBER, OBJECT, STRING, WHOLE};
 use serde_json::Value;
 
-/// The words for a fact that is claimed now, given what was claimed before.
+/// The message for a fact that `to` claims, given the facts that `from` claimed before.
 pub fn of(fact: &Fact, before: &[&Fact]) -> String {
     match fact {
         Fact::Kind(kinds) => format!("no longer takes {}", plural(ALL & !kinds)),
