@@ -1,4 +1,4 @@
-//! Contents: named by their SHA-256, kept as text in chunks that a D1 value can hold.
+//! Blobs: contents that are named by their SHA-256 and stored as text, in chunks that fit into a D1 value.
 
 use super::store;
 use crate::db::Statement;
@@ -10,18 +10,19 @@ use crate::time::Timestamp;
 use data_encoding::BASE64;
 use sha2::{Digest, Sha256};
 
-/// Half of what a D1 value can hold. A multiple of four, so that base64 is cut between its groups.
+/// Half of what a D1 value can hold. The size is a multiple of four, so that a chunk never cuts a group of base64
+/// digits.
 const CHUNK_BYTES: usize = 1024 * 1024;
 
 text_enum! {
-    /// How contents are kept as text.
+    /// How contents are stored as text.
     BlobEncoding {
         Utf8 = "utf8",
         Base64 = "base64",
     }
 }
 
-/// Contents as text: as they are, or as base64 where they are no text or would swell.
+/// Contents as text. Contents that are not text, or that JSON would make much longer, are in base64.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BlobContent {
     Text(String),
@@ -29,8 +30,9 @@ pub enum BlobContent {
 }
 
 impl BlobContent {
-    /// UTF-8 without NUL is text; SQLite's texts end at a NUL. What is mostly control characters is not: D1 is spoken to in
-    /// JSON, where each of them takes six bytes, and a large file would not fit into an isolate's 128 MB.
+    /// Contents count as text if they are UTF-8 without a NUL, because SQLite ends a text at a NUL. Contents that are
+    /// mostly control characters count as binary: requests to D1 are JSON, where each control character takes six
+    /// bytes, and a large file would not fit into an isolate's 128 MB.
     pub fn of(bytes: Vec<u8>) -> Self {
         match String::from_utf8(bytes) {
             Ok(text) if !text.contains('\0') && json_bytes(&text) <= 2 * text.len() => Self::Text(text),
@@ -59,7 +61,7 @@ impl BlobContent {
         }
     }
 
-    /// What the text stands for.
+    /// The contents themselves, decoded.
     pub fn into_bytes(self) -> Result<Vec<u8>> {
         match self {
             Self::Text(text) => Ok(text.into_bytes()),
@@ -69,7 +71,7 @@ impl BlobContent {
         }
     }
 
-    /// The text in pieces that fit into D1: one at least, none of them cut within a character.
+    /// The text in chunks that fit into D1. There is at least one chunk, and no chunk cuts a character.
     pub(super) fn chunks(&self) -> Vec<&str> {
         let mut chunks = Vec::new();
         let mut rest = self.as_str();
@@ -83,8 +85,8 @@ impl BlobContent {
     }
 }
 
-/// How long a text is in JSON, but for the quotes around it. What has a short escape at most doubles, so that no text
-/// of quotes, backslashes and line ends alone is taken for binary.
+/// How many bytes a text takes in JSON, without the quotes around it. A character with a short escape takes two bytes,
+/// so a text of quotes, backslashes and line ends alone at most doubles and is not taken for binary.
 fn json_bytes(text: &str) -> usize {
     let bytes_of = |byte: u8| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 2,
@@ -94,7 +96,7 @@ fn json_bytes(text: &str) -> usize {
     text.bytes().map(bytes_of).sum()
 }
 
-/// In pieces of whole groups, for the encoder takes no more than 8 MiB at once.
+/// Encodes in pieces of whole groups, because the encoder takes at most 8 MiB at once.
 fn to_base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for piece in bytes.chunks(3 * CHUNK_BYTES) {
@@ -103,7 +105,7 @@ fn to_base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Contents with their name.
+/// Contents together with their SHA-256.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blob {
     sha256: String,
@@ -123,12 +125,12 @@ impl Blob {
         Self::new(text.into_bytes())
     }
 
-    /// 64 lower-case hexadecimal digits.
+    /// The name: 64 lower-case hexadecimal digits.
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
 
-    /// In bytes, before any encoding.
+    /// The size in bytes, before any encoding.
     pub fn size(&self) -> u32 {
         self.size
     }
@@ -137,8 +139,8 @@ impl Blob {
         &self.content
     }
 
-    /// Stores the contents, unless the workspace has them. What refers to them must be written in the same batch, or
-    /// the sweep might come in between.
+    /// Statements that store the contents, unless the workspace has them already. The row that refers to the contents
+    /// must be written in the same batch. Otherwise the sweep could delete the contents in between.
     pub fn insert(&self, workspace: &WorkspaceId, now: Timestamp) -> Vec<Statement> {
         store::blob::insert(workspace, self, now)
     }

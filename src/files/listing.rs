@@ -1,12 +1,12 @@
-//! What a directory holds, and how that reads as text.
+//! The entries of a directory, and their listing as text.
 
 use super::FilePath;
 use std::fmt::Write;
 
-/// How many entries a listing shows; a model that reads it has no use for more.
+/// How many entries a listing shows. A model has no use for more.
 pub const MAX_LISTED: u32 = 10_000;
 
-/// A file or directory within the one that was listed.
+/// A file or directory inside the directory that was listed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirectoryEntry {
     pub name: String,
@@ -20,7 +20,7 @@ pub enum DirectoryEntryKind {
     File { sha256: String, size: u32 },
 }
 
-/// The listing that the tool `list_files` answers.
+/// The text with which the tool `list_files` responds.
 pub fn listing_text(dir: &FilePath, entries: &[DirectoryEntry]) -> String {
     let mut text = format!("Contents of {dir}:");
     for entry in entries.iter().take(MAX_LISTED as usize) {

@@ -1,4 +1,4 @@
-//! Looking at files.
+//! Reading files and directories, without changing them.
 
 use super::blob::BlobContent;
 use super::listing::{DirectoryEntry, DirectoryEntryKind, MAX_LISTED};
@@ -16,20 +16,20 @@ use crate::page::{Page, PageRequest, bad_cursor};
 pub struct File {
     pub path: FilePath,
     pub sha256: String,
-    /// In bytes, before any encoding.
+    /// The size in bytes, before any encoding.
     pub size: u32,
     pub content: BlobContent,
 }
 
-/// What was looked for, and the manifest in which it was or was not. A session that has no manifest yet, or that is
-/// not there at all, holds nothing.
+/// The result of a lookup, and the file manifest that was searched. A session that does not exist, or that has no file
+/// manifest yet, holds nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileLookup<T> {
     pub manifest_id: Option<FileManifestId>,
     pub found: Option<T>,
 }
 
-/// The file at `path`, at present or in the session's manifest `at`.
+/// The file at `path`: at present, or at the session's file manifest `at`.
 pub async fn read_file(
     scope: &Scope,
     session: &SessionId,
@@ -48,8 +48,8 @@ pub async fn read_file(
     Ok(FileLookup { manifest_id: seen.manifest_id, found })
 }
 
-/// What the directory holds, directories first, then by name: as much as [`super::listing_text`] shows, and one more.
-/// The root is always there.
+/// The entries of a directory: directories first, then by name. It returns one entry more than [`super::listing_text`]
+/// shows, so that the listing can say that there are more. The root always exists.
 pub async fn list_dir(
     scope: &Scope,
     session: &SessionId,
@@ -68,14 +68,14 @@ pub async fn list_dir(
     })
 }
 
-/// What is at a path.
+/// What was found at a path.
 #[derive(Debug)]
 pub enum FileOrDirectory {
     File(File),
     Directory(Page<DirectoryEntry>),
 }
 
-/// The file at `path` or a page of the directory, with the manifest that it is in.
+/// The file at `path`, or a page of the directory at `path`, with the file manifest that was read.
 pub async fn open_path(
     scope: &Scope,
     session: &SessionId,
@@ -112,7 +112,7 @@ pub async fn open_path(
     Ok((seen.manifest_id, FileOrDirectory::Directory(page)))
 }
 
-/// The contents of that name in the workspace.
+/// The contents that have this SHA-256 in the workspace.
 pub async fn read_blob(scope: &Scope, sha256: &str) -> Result<Option<BlobContent>> {
     let [rows] = scope.read([store::blob::find(scope.workspace(), sha256)]).await?;
     match rows.first::<BlobStart>()? {
@@ -121,7 +121,7 @@ pub async fn read_blob(scope: &Scope, sha256: &str) -> Result<Option<BlobContent
     }
 }
 
-/// A manifest that was asked for by name must be there.
+/// Fails if the caller named a file manifest that does not exist.
 fn require_manifest<T>(
     seen: Option<FoundInFileManifest<T>>,
     at: Option<&FileManifestId>,
@@ -132,15 +132,15 @@ fn require_manifest<T>(
     }
 }
 
-/// Nothing, if the file has been swept meanwhile.
+/// The file with all of its contents. None if the sweep deleted the contents in the meantime.
 async fn read_whole_file(scope: &Scope, path: &FilePath, file: FileStart) -> Result<Option<File>> {
     let sha256 = file.start.sha256.clone();
     let content = read_remaining_chunks(scope, file.start).await?;
     Ok(content.map(|content| File { path: path.clone(), sha256, size: file.size, content }))
 }
 
-/// Reads the chunks that follow the first. Between two looks the contents may lose their last use and be swept; then
-/// there is nothing.
+/// Reads the chunks after the first one. The contents may lose their last reference between two reads, and the sweep
+/// may then delete them. In that case there is no result.
 async fn read_remaining_chunks(scope: &Scope, start: BlobStart) -> Result<Option<BlobContent>> {
     let mut text = start.data;
     let mut next = 1;

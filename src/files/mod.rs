@@ -1,6 +1,7 @@
-//! The files of sessions: contents named by their SHA-256, manifests that never change, and for each session a pointer to
-//! the manifest that is its present. A write costs the same however many files and manifests there are, and writers
-//! that race are put one after the other. It knows nothing of tools, agents and HTTP.
+//! Sessions and their files. Contents are named by their SHA-256. A file manifest holds all files of a session at one
+//! moment and never changes. Each session points to the file manifest that is its present. A write costs the same
+//! however many files and file manifests there are, and the database puts racing writers one after the other.
+//! docs/files.md draws the tree of file manifests. This room knows nothing of tools, agents and HTTP.
 
 mod blob;
 mod commit;

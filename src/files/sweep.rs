@@ -1,6 +1,6 @@
-//! The sweep: deletes what retention lets go and what nobody can reach any more. One run does a bounded piece of work, and
-//! the next goes on where it ended. Nothing is looked for: rows that lose their last use have been marked by triggers
-//! (0013_version_files.sql).
+//! The sweep deletes file manifests whose retention has ended, and rows that no file manifest can reach any more. One
+//! run does a bounded amount of work, and the next run continues where it ended. The sweep does not search for garbage:
+//! triggers mark a row when it loses its last use (see the migration of files).
 
 use super::store::sweep::{self, ENTRIES, MANIFESTS, OldFileManifests, StaleEntry, StaleTreeSpan};
 use crate::app::App;
@@ -8,10 +8,10 @@ use crate::db::{Db, Statement};
 use crate::error::Result;
 use crate::time::Timestamp;
 
-/// How often a run frees a piece: with each, other trees have their turn.
+/// How many pieces one run frees. Each piece comes from other trees, so that all trees get their turn.
 const PIECES: u32 = 10;
 
-/// One run.
+/// One run of the sweep.
 #[expect(clippy::disallowed_methods, reason = "the sweep is about no workspace, and nobody calls it")]
 pub async fn sweep(app: &App) -> Result<()> {
     let db = app.db()?;
@@ -26,7 +26,7 @@ pub async fn sweep(app: &App) -> Result<()> {
     Ok(())
 }
 
-/// Deletes the next of the manifests that were made and left before `before`.
+/// Deletes the next file manifests that were made before `before` and have not been a session's present since then.
 async fn delete_expired_manifests(db: &Db, before: Timestamp) -> Result<()> {
     let answers = db.batch(&[sweep::find_old_manifests(before)]).await?;
     if let Some(rows) = answers.first()
@@ -39,7 +39,8 @@ async fn delete_expired_manifests(db: &Db, before: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Whether there was something to do. Contents that lose their last use here are freed with the next piece.
+/// Frees one piece, and tells whether there was anything to free. Contents that lose their last use here are freed with
+/// the next piece.
 async fn free_a_piece(db: &Db) -> Result<bool> {
     let answers = db.batch(&[sweep::find_stale_entries(), sweep::delete_blobs()]).await?;
     let [entries, blobs] = answers.as_slice() else { return Ok(false) };
@@ -50,7 +51,8 @@ async fn free_a_piece(db: &Db) -> Result<bool> {
     Ok(!spans.is_empty() || blobs.changes() > 0)
 }
 
-/// From the beginning again at the end, and where manifests are young: those that follow are younger still.
+/// The key after which retention continues. Retention starts again from the beginning when it has reached the end, or a
+/// file manifest that is still young: all later ones are younger still.
 fn next_retention_start(old: &OldFileManifests) -> u32 {
     match old.last {
         Some(last) if old.count == MANIFESTS && old.young == 0 => last,
@@ -64,7 +66,7 @@ fn free_entries(span: &StaleTreeSpan) -> Vec<Statement> {
     statements
 }
 
-/// The spans that the entries make up, one for each tree. Only the last of them can have been cut off.
+/// The spans of these entries, one for each tree. Only the last span can be incomplete.
 fn spans(entries: Vec<StaleEntry>) -> Vec<StaleTreeSpan> {
     let cut = entries.len() == ENTRIES as usize;
     let mut spans: Vec<StaleTreeSpan> = Vec::new();

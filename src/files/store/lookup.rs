@@ -1,4 +1,4 @@
-//! SQL for looking at the files of a manifest.
+//! SQL for reading the files of a file manifest.
 
 use super::blob::BlobStart;
 use super::{NEXT_PATH, SEEN, held_by, parse_stored_manifest_id, walk};
@@ -10,7 +10,7 @@ use crate::files::listing::{DirectoryEntry, DirectoryEntryKind};
 use crate::ids::{FileManifestId, SessionId, WorkspaceId};
 use serde::Deserialize;
 
-/// Which files are looked at: a session's at a manifest, or at present.
+/// Which files a statement reads: those of a session at a file manifest, or at present.
 #[derive(Clone, Copy)]
 pub struct FileView<'a> {
     pub workspace: &'a WorkspaceId,
@@ -19,20 +19,20 @@ pub struct FileView<'a> {
 }
 
 impl FileView<'_> {
-    /// Begins a statement over [`SEEN`], whose parameters are `?1` to `?3`.
+    /// Begins a statement that uses [`SEEN`], and binds its parameters `?1` to `?3`.
     pub(super) fn sql(self, text: String) -> Statement {
         sql(text).bind(self.workspace.as_str()).bind(self.session.as_str()).bind(self.at.map(FileManifestId::as_str))
     }
 }
 
-/// A session at a manifest, and what was looked for in it.
+/// What a statement found in an existing session, and at which file manifest.
 pub struct FoundInFileManifest<T> {
-    /// Null if nothing has been written yet, or there is no such manifest in the session.
+    /// None if nothing has been written yet, or if the session has no such file manifest.
     pub manifest_id: Option<FileManifestId>,
     pub found: T,
 }
 
-/// A file without all of its contents.
+/// A file with only the first chunk of its contents.
 pub struct FileStart {
     pub size: u32,
     pub start: BlobStart,
@@ -48,7 +48,7 @@ struct FileRow {
     data: Option<String>,
 }
 
-/// The file with its first chunk: a row, whether it is there or not, if there is the session.
+/// The file with its first chunk. There is one row if the session exists, even if the file does not.
 pub fn find_file(view: FileView<'_>, path: &FilePath) -> Statement {
     view.sql(format!(
         "WITH {SEEN}
@@ -61,7 +61,7 @@ pub fn find_file(view: FileView<'_>, path: &FilePath) -> Statement {
     .bind(path.as_str())
 }
 
-/// Nothing, if there is no such session.
+/// None if there is no such session.
 pub fn read_file(rows: &Rows) -> Result<Option<FoundInFileManifest<Option<FileStart>>>> {
     let Some(row) = rows.first::<FileRow>()? else { return Ok(None) };
     let manifest_id = row.manifest_id.as_deref().map(parse_stored_manifest_id).transpose()?;
@@ -75,12 +75,12 @@ pub fn read_file(rows: &Rows) -> Result<Option<FoundInFileManifest<Option<FileSt
     Ok(Some(FoundInFileManifest { manifest_id, found }))
 }
 
-/// The manifest that is looked at: a row, if there is the session.
+/// The file manifest that a view names. There is one row if the session exists.
 pub fn find_manifest(view: FileView<'_>) -> Statement {
     view.sql(format!("WITH {SEEN} SELECT id FROM seen"))
 }
 
-/// Nothing, if there is no such session.
+/// None if there is no such session.
 pub fn read_manifest(rows: &Rows) -> Result<Option<FoundInFileManifest<()>>> {
     #[derive(Deserialize)]
     struct SeenRow {
@@ -93,7 +93,7 @@ pub fn read_manifest(rows: &Rows) -> Result<Option<FoundInFileManifest<()>>> {
     }))
 }
 
-/// What a directory holds, directories first, then by name.
+/// The entries of a directory: directories first, then by name.
 pub fn list_children(view: FileView<'_>, dir: &FilePath, limit: u32) -> Statement {
     let (start, end) = dir.below();
     let children = children("?4");
@@ -103,7 +103,7 @@ pub fn list_children(view: FileView<'_>, dir: &FilePath, limit: u32) -> Statemen
         .bind(limit)
 }
 
-/// Where a page of a directory begins.
+/// The entry after which a page of a directory begins.
 #[derive(Clone, Copy)]
 pub enum DirectoryPosition<'a> {
     Start,
@@ -111,9 +111,9 @@ pub enum DirectoryPosition<'a> {
     AfterFile(&'a str),
 }
 
-/// A page of what a directory holds, directories first, then by name. While there are directories to show all children
-/// are walked past, for names sort otherwise than the paths below them (`a-b/c` is before `a/c`). After that a page costs
-/// what it shows.
+/// A page of the entries of a directory: directories first, then by name. As long as directories remain to be shown,
+/// the statement walks past all children, because names sort differently from the paths below them (`a-b/c` sorts
+/// before `a/c`). After the directories, a page costs only the rows that it shows.
 pub fn page_children(view: FileView<'_>, dir: &FilePath, position: DirectoryPosition<'_>, limit: u32) -> Statement {
     let (start, end) = dir.below();
     let (text, after) = match position {
@@ -132,8 +132,9 @@ pub fn page_children(view: FileView<'_>, dir: &FilePath, position: DirectoryPosi
     view.sql(text).bind(start).bind(end).bind(limit).bind(after)
 }
 
-/// `children`: what is in the directory whose paths begin with `?4` and end before `?5`, looked for from `first` on. A file
-/// below it stands for the directory that it is in, whose other files are then skipped: so the cost goes with the children.
+/// `children`: the entries of the directory whose paths begin with `?4` and sort before `?5`, from `first` on. A file
+/// further down stands for the directory that contains it, and the walk skips the other files of that directory. So the
+/// cost grows with the number of children.
 fn children(first: &str) -> String {
     let is_below = |rest: &str| format!("instr({rest}, '/') > 0");
     let held = held_by("walk", "walk.path", "e");
@@ -177,7 +178,7 @@ pub fn read_children(rows: &Rows, dir: &FilePath) -> Result<Vec<DirectoryEntry>>
     Ok(rows.all::<ChildRow>()?.into_iter().map(entry).collect())
 }
 
-/// A path with the contents of its file.
+/// A path, with the SHA-256 and size of its file.
 #[derive(Deserialize)]
 pub struct ListedFile {
     pub path: String,
@@ -185,7 +186,7 @@ pub struct ListedFile {
     pub size: u32,
 }
 
-/// Every file of the manifest, by path, after `after`.
+/// The files of a file manifest after the path `after`, by path.
 pub fn list_files(view: FileView<'_>, after: Option<&str>, limit: u32) -> Statement {
     view.sql(format!(
         "WITH RECURSIVE {SEEN}, {}
@@ -202,7 +203,7 @@ pub fn read_files(rows: &Rows) -> Result<Vec<ListedFile>> {
     rows.all()
 }
 
-/// What of a path differs between two manifests; null where there is no file.
+/// One path that differs between two file manifests. The columns of a side without a file are null.
 #[derive(Deserialize)]
 pub struct FileDifferenceRow {
     pub path: String,
@@ -212,7 +213,8 @@ pub struct FileDifferenceRow {
     pub to_size: Option<u32>,
 }
 
-/// Where two manifests of a session differ, by path, after `after`. Only a path with an entry between their labels can.
+/// The paths after `after` at which two file manifests of a session differ, by path. Only a path with an entry between
+/// their two labels can differ.
 pub fn list_differences(
     workspace: &WorkspaceId,
     session: &SessionId,

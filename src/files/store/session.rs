@@ -1,4 +1,4 @@
-//! SQL for sessions and for the manifests of one.
+//! SQL for sessions, and for the file manifests of a session.
 
 use super::lookup::FileView;
 use super::parse_stored_manifest_id;
@@ -39,7 +39,7 @@ fn parse_stored_session_id(id: &str) -> Result<SessionId> {
     SessionId::parse(id).ok_or_else(|| Error::Internal(format!("the session {id} has a broken id")))
 }
 
-/// Sessions `s` with what their present holds.
+/// Selects sessions `s` with the number and size of their present files.
 fn select_sessions(rest: &str) -> Statement {
     sql(format!(
         "SELECT s.id, s.active_manifest_id, coalesce(m.files, 0) AS files, coalesce(m.bytes, 0) AS bytes,
@@ -49,7 +49,7 @@ fn select_sessions(rest: &str) -> Statement {
     ))
 }
 
-/// The oldest first.
+/// A page of sessions, the oldest first.
 pub fn list(workspace: &WorkspaceId, request: &PageRequest) -> Result<Statement> {
     let (created_at, id) = request.after_age()?;
     Ok(select_sessions("(s.created_at, s.id) > (?2, ?3) ORDER BY s.created_at, s.id LIMIT ?4")
@@ -71,12 +71,12 @@ pub fn read_all(rows: &Rows) -> Result<Vec<Session>> {
     rows.all::<SessionRow>()?.into_iter().map(Session::try_from).collect()
 }
 
-/// Its manifests go with it.
+/// Deletes a session. The database deletes its file manifests with it.
 pub fn delete(workspace: &WorkspaceId, id: &SessionId) -> Statement {
     sql("DELETE FROM sessions WHERE workspace_id = ?1 AND id = ?2").bind(workspace.as_str()).bind(id.as_str())
 }
 
-/// Makes one of its own manifests the session's present.
+/// Makes a file manifest of the session its present. Changes nothing if the session has no such file manifest.
 pub fn check_out(workspace: &WorkspaceId, id: &SessionId, manifest: &FileManifestId, now: Timestamp) -> Statement {
     sql("UPDATE sessions SET active_manifest_id = ?3, updated_at = ?4 WHERE workspace_id = ?1 AND id = ?2
            AND EXISTS (SELECT 1 FROM manifests WHERE workspace_id = ?1 AND session_id = ?2 AND id = ?3)")
@@ -117,9 +117,10 @@ impl TryFrom<FileManifestRow> for FileManifest {
     }
 }
 
-/// The newest first: those before `view.at`, if it is set.
+/// File manifests of a session, the newest first. If `view.at` is set, only those before it.
 pub fn list_manifests(view: FileView<'_>, source_ref: Option<&str>, limit: u32) -> Statement {
-    // The index is named, for to the planner a walk through all manifests by key may look as good.
+    // The statement names the index, because the planner may judge a walk through all file manifests by key to be as
+    // good.
     let (index, filter) = match source_ref {
         Some(_) => ("manifests_by_source_ref", "AND source_ref = ?5"),
         None => ("manifests_by_session", ""),
