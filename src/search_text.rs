@@ -1,30 +1,30 @@
-//! What people type into a search box, as an FTS5 expression. Any text is valid: words are all
-//! required, `"a phrase"` is a phrase, `-word` excludes, `word*` is a prefix, `OR` joins its
-//! neighbours, and everything else is quoted, so that no text can be read as FTS5's own syntax.
+//! Turns the text that people type into a search box into an FTS5 expression. Every text is valid. All words are
+//! required, `"a phrase"` is a phrase, `-word` excludes a word, `word*` is a prefix, and `OR` joins its neighbours.
+//! Everything else is quoted, so that FTS5 cannot read any text as its own syntax.
 
 mod common;
 mod weight;
 
 use std::fmt;
 
-/// The longest text that is searched for, in characters.
+/// The longest search text, in characters.
 pub const MAX_CHARS: usize = 2_000;
 
-/// How many words are searched for, those of phrases too, repeated terms aside. FTS5 looks at every place of every word, so
-/// that a text of a thousand common ones would hold the database for seconds.
+/// How many words a search text may have. Words in phrases count; repeated terms count once. FTS5 visits every
+/// occurrence of every word, so a text of a thousand common words would block the database for seconds.
 pub const MAX_WORDS: usize = 64;
 
-/// As how many words a prefix counts: it is a search for all words that begin so.
+/// How many words a prefix counts as. A prefix is a search for all words that begin with it.
 const PREFIX_WORDS: usize = 8;
 
-/// A text that can be searched for.
+/// A search text as an FTS5 expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullTextQuery {
     fts5: Option<String>,
     has_prefix: bool,
 }
 
-/// Why a text cannot be searched for.
+/// Why a search text is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SearchTextTooLong {
     Characters,
@@ -43,8 +43,8 @@ impl fmt::Display for SearchTextTooLong {
 }
 
 impl FullTextQuery {
-    /// A prefix with fewer letters than `shortest_prefix` is the plain word: where there is much text, half of all words
-    /// may begin so.
+    /// Parses a search text whose words are all required. A prefix with fewer letters than `shortest_prefix` is read as
+    /// a plain word, because in a large text half of all words may begin with it.
     pub fn parse(text: &str, shortest_prefix: usize) -> Result<Self, SearchTextTooLong> {
         if text.chars().count() > MAX_CHARS {
             return Err(SearchTextTooLong::Characters);
@@ -63,8 +63,9 @@ impl FullTextQuery {
         Ok(Self { fts5: Some(fts5), has_prefix })
     }
 
-    /// What a model asks for, of which it does not know how it is worded: any of the words will do, and what begins like
-    /// one, as far as that is not too much. To be ranked, so that what has most of them comes first.
+    /// Parses a search text of a model, which does not know the exact wording. Any of the words may match, and any word
+    /// that begins with one of them, as far as [`MAX_WORDS`] allows. The results must be ranked, so that those with the
+    /// most words come first.
     pub fn parse_any(text: &str) -> Result<Self, SearchTextTooLong> {
         let shortest = 1;
         let mut query = Self::parse(text, shortest)?;
@@ -80,7 +81,7 @@ impl FullTextQuery {
             let as_prefix = term.as_prefix().filter(|it| it.words() <= left);
             left -= as_prefix.as_ref().map_or(0, SearchTerm::words);
             any.extend(as_prefix.as_ref().map(SearchTerm::fts5));
-            // The word itself is worth more than what begins like it.
+            // The word itself scores higher than a word that only begins with it.
             any.push(term.fts5());
         }
         let any = any.join(" OR ");
@@ -90,12 +91,12 @@ impl FullTextQuery {
         Ok(query)
     }
 
-    /// The FTS5 expression, or nothing where there is nothing to search for.
+    /// The FTS5 expression. None if there is nothing to search for.
     pub fn fts5(&self) -> Option<&str> {
         self.fts5.as_deref()
     }
 
-    /// Whether words are searched for by how they begin.
+    /// Whether the expression holds a prefix.
     pub fn has_prefix(&self) -> bool {
         self.has_prefix
     }
@@ -105,20 +106,20 @@ impl FullTextQuery {
 #[derive(Debug, PartialEq)]
 struct SearchTerm {
     text: String,
-    /// Of its last word only the beginning is given.
+    /// Whether the last word is only a prefix.
     is_prefix: bool,
 }
 
 impl SearchTerm {
-    /// Nothing, if it holds no letter or digit to search for. (What is one to Rust and none to FTS5, as `Ⓐ` and the vowel
-    /// signs of Indic scripts are when they stand alone, is a word that no text has.)
+    /// None if the text holds no letter or digit. (Some characters are letters to Rust and not to FTS5, such as a lone
+    /// `Ⓐ` or a lone vowel sign of an Indic script. Such a term is a word that no text has.)
     fn new(content: &str, quoted: bool, shortest_prefix: usize) -> Option<Self> {
         if !content.contains(char::is_alphanumeric) {
             return None;
         }
         let stem = content.trim_end_matches('*');
         let is_prefix = !quoted && stem.len() < content.len() && weight::last_letters(stem) >= shortest_prefix;
-        // SQLite would take a NUL for the end of the whole expression.
+        // SQLite would end the whole expression at a NUL.
         Some(Self { text: stem.replace(['"', '\0'], " "), is_prefix })
     }
 
@@ -126,7 +127,7 @@ impl SearchTerm {
         format!("\"{}\"{}", self.text, if self.is_prefix { " *" } else { "" })
     }
 
-    /// What begins like it, without its plural's s.
+    /// The term as a prefix, without the s of a plural. None if the term is too short or a prefix already.
     fn as_prefix(&self) -> Option<Self> {
         let letters = weight::last_letters(&self.text);
         if self.is_prefix || letters < 3 {
@@ -137,13 +138,13 @@ impl SearchTerm {
         Some(Self { text: singular.unwrap_or(word).to_owned(), is_prefix: true })
     }
 
-    /// As how many words it counts.
+    /// How many words the term counts as.
     fn words(&self) -> usize {
         weight::words(&self.text) + if self.is_prefix { PREFIX_WORDS - 1 } else { 0 }
     }
 }
 
-/// The groups of alternatives that are wanted, one of each, and what is not wanted at all. Nothing is in there twice.
+/// The wanted terms, in groups of alternatives of which one must match, and the excluded terms. No term is repeated.
 fn terms(text: &str, shortest_prefix: usize) -> (Vec<Vec<SearchTerm>>, Vec<SearchTerm>) {
     let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
     let mut group: Vec<SearchTerm> = Vec::new();
@@ -164,7 +165,7 @@ fn terms(text: &str, shortest_prefix: usize) -> (Vec<Vec<SearchTerm>>, Vec<Searc
         }
     }
     push_new(&mut wanted, group);
-    // What stood before the first word.
+    // The group before the first word is empty.
     wanted.retain(|it| !it.is_empty());
     (wanted, unwanted)
 }
@@ -204,8 +205,8 @@ fn words(text: &str, shortest_prefix: usize) -> impl Iterator<Item = SearchWord>
     })
 }
 
-/// The next word or quoted phrase of `text`, whether it was quoted, and what follows it.
-/// A phrase that is never closed goes to the end.
+/// The next word or quoted phrase of `text`, whether it was quoted, and the rest of the text. A phrase without a
+/// closing quote goes to the end.
 fn take_word(text: &str) -> (&str, bool, &str) {
     if let Some(phrase) = text.strip_prefix('"') {
         return match phrase.split_once('"') {
@@ -238,9 +239,9 @@ mod tests {
         check("-draft mail* \"new york\"", Some(r#"("mail" * OR "new york" * OR "new york") NOT ("draft")"#));
         check("?!", None);
         check("-draft", None);
-        // One s, and none of two.
+        // A final s is dropped, but not a double one.
         check("pass gas", Some(r#""pass" * OR "pass" OR "gas" * OR "gas""#));
-        // What every text has says nothing, unless nothing else is said.
+        // Common words are ignored, unless there are no other words.
         check("Which files are there", Some(r#""file" * OR "files""#));
         check("Which files? Are there...", Some(r#""file" * OR "files?""#));
         check("what is it", Some(r#""what" * OR "what" OR "is" OR "it""#));
@@ -311,7 +312,7 @@ mod tests {
         check("gas -pow*", r#"(("gas")) NOT ("pow" *)"#, true);
         check("ga* été*", r#"("ga") AND ("été" *)"#, true);
         check("é* a**", r#"("é") AND ("a")"#, false);
-        // FTS5 looks for the last word's beginning.
+        // FTS5 reads only the last word as a prefix.
         check("report-a*", r#"("report-a")"#, false);
         check("a-.*", r#"("a-.")"#, false);
         check("report-.*", r#"("report-." *)"#, true);
@@ -345,7 +346,7 @@ mod tests {
         assert_eq!(parse(&prefixes(9)), Err(SearchTextTooLong::Words));
         assert_eq!(parse(&prefixes(26)), Err(SearchTextTooLong::Words));
         assert_eq!(parse(&prefixes(26).replace("ab*", "*")), Ok(()));
-        // A phrase that ends in a prefix counts all of it.
+        // A phrase that ends in a prefix counts all its words and the prefix.
         assert_eq!(parse(&format!("{}gas*", "a.".repeat(MAX_WORDS - 8))), Ok(()));
         assert_eq!(parse(&format!("{}gas*", "a.".repeat(MAX_WORDS - 7))), Err(SearchTextTooLong::Words));
     }

@@ -1,4 +1,4 @@
-//! What is searched for: the arguments of `email_search`, held to what can be asked.
+//! The arguments of `email_search`, parsed and checked.
 
 use crate::search_text::FullTextQuery;
 use crate::time::Timestamp;
@@ -7,17 +7,17 @@ use serde_json::Value;
 const DEFAULT_LIMIT: u32 = 10;
 const MAX_LIMIT: u32 = 50;
 
-/// Of a corpus' words, a tenth begin with the same letter.
+/// The fewest letters of a prefix. A tenth of the words in a corpus begin with the same letter.
 const SHORTEST_PREFIX: usize = 3;
 
-/// What comes first: the best match, or the newest.
+/// The order of the emails: the best match first, or the newest first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MailOrder {
     Rank,
     Date,
 }
 
-/// Addresses are in lower case.
+/// A search in one inbox. All addresses are in lower case.
 #[derive(Clone, Debug)]
 pub struct MailSearch {
     pub query: FullTextQuery,
@@ -26,12 +26,12 @@ pub struct MailSearch {
     pub order: MailOrder,
     pub from: Option<String>,
     pub to: Option<String>,
-    /// The first day, and the first day after.
+    /// The first day of the period, and the first day after the period.
     pub sent_after: Option<String>,
     pub sent_before: Option<String>,
 }
 
-/// An argument that makes no sense.
+/// An argument that cannot be used, with the reason.
 #[derive(Debug, PartialEq)]
 pub struct BadSearchArgument {
     pub parameter: &'static str,
@@ -39,7 +39,8 @@ pub struct BadSearchArgument {
 }
 
 impl MailSearch {
-    /// A tool of another schema may have this handler too, so nothing is taken for granted but that absent is absent.
+    /// Parses the arguments of a call. A tool with another schema may use this handler too, so every argument is
+    /// checked again here. A null argument counts as absent.
     pub fn read(arguments: &Value) -> Result<Self, BadSearchArgument> {
         let text = |parameter: &'static str| match arguments.get(parameter) {
             None | Some(Value::Null) => Ok(None),
@@ -75,7 +76,7 @@ impl MailSearch {
 fn limit(given: Option<&Value>) -> Result<u32, BadSearchArgument> {
     let limit = match given {
         None | Some(Value::Null) => Some(DEFAULT_LIMIT),
-        // 5.0 is an integer to JSON Schema.
+        // JSON Schema counts 5.0 as an integer.
         Some(given) => given.as_f64().filter(|it| it.fract() == 0.0).map(|it| it as u32),
     };
     limit

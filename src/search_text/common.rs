@@ -1,4 +1,4 @@
-//! Words that are in every request and say nothing of what it is about.
+//! Common words, which occur in every request and say nothing about its subject.
 
 use super::SearchTerm;
 

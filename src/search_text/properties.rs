@@ -1,10 +1,11 @@
-//! What holds for any text, against SQLite's own FTS5: it is never a syntax error, and it finds what it says.
+//! Properties that hold for every search text, checked with SQLite's own FTS5: the expression is never a syntax error,
+//! and it finds what the text asks for.
 
 use super::{FullTextQuery, MAX_CHARS, MAX_WORDS};
 use crate::dice::Dice;
 use rusqlite::Connection;
 
-/// What parsers stumble over.
+/// Texts that are hard to parse.
 #[rustfmt::skip]
 const NASTY: &[&str] = &[
     "a", "gas", "AND", "OR", "NOT", "NEAR", "or", "and", "NEAR(", "NEAR/2", "(", ")", "()", "{", "}", "[", "]", "^",
@@ -25,7 +26,7 @@ fn index(texts: &[String]) -> Connection {
     database
 }
 
-/// The rows that an expression finds, ranked as a search ranks them.
+/// The rows that an expression finds, ranked as in a search.
 fn found(database: &Connection, expression: &str) -> rusqlite::Result<Vec<u32>> {
     let mut select = database.prepare_cached("SELECT rowid FROM texts WHERE texts MATCH ?1 ORDER BY rank")?;
     let mut rows = select.query_map([expression], |row| row.get::<_, u32>(0))?.collect::<Result<Vec<_>, _>>()?;
@@ -38,7 +39,7 @@ fn check_is_no_syntax_error(database: &Connection, text: &str) {
     for query in [FullTextQuery::parse(text, 1), FullTextQuery::parse_any(text)] {
         let Ok(query) = query else { return };
         let Some(expression) = query.fts5() else { return };
-        // On its own, as mail is searched, and as part of another expression, as tools are.
+        // The expression alone, as mail is searched, and inside another expression, as tools are searched.
         for expression in [expression, &format!("subject : (a OR b) AND {{subject body}} : ({expression})")] {
             if let Err(cause) = found(database, expression) {
                 panic!("{text:?} became {expression:?}: {cause}");
@@ -100,7 +101,7 @@ fn as_many_groups_as_there_may_be_are_no_syntax_error() {
     assert_eq!(found(&pairs.join(" ")), [1, 2]);
 }
 
-/// A query as it is meant: one of each group, and nothing of the rest.
+/// A query with its intended meaning: one term of each group must match, and no unwanted term may.
 #[derive(Default)]
 struct IntendedQuery {
     groups: Vec<Vec<IntendedTerm>>,
@@ -157,7 +158,7 @@ impl IntendedQuery {
         !self.groups.is_empty() && wanted && !self.unwanted.iter().any(|it| it.is_in(words))
     }
 
-    /// As somebody might type it, with the exclusions anywhere between the groups.
+    /// The query as a person might type it, with the exclusions anywhere between the groups.
     fn text(&self, dice: &mut Dice) -> String {
         let mut pieces = self
             .groups
@@ -186,7 +187,7 @@ fn a_query_finds_what_it_says() {
         let found = match FullTextQuery::parse(&text, 1).map(|it| it.fts5().map(str::to_owned)) {
             Ok(Some(expression)) => found(&database, &expression).unwrap(),
             Ok(None) => Vec::new(),
-            // More than eight prefixes.
+            // The query has more than eight prefixes, and is refused.
             Err(_) => continue,
         };
         assert_eq!(found, expected, "{text:?}");

@@ -1,5 +1,5 @@
-//! That a search finds what the first document's query finds: the same rows, in the same order, with the same scores. Both
-//! run on a native SQLite, each on its own schema, over the same mail.
+//! Tests that a search finds what the query of the first document finds: the same rows, in the same order, with the
+//! same scores. Both queries run on a native SQLite, each on its own schema, over the same mail.
 
 use super::{PARTS, count, page};
 use crate::db::{Statement, sql};
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 const SCHEMA: &str = include_str!("../../../migrations/benchmarks/0001_create_emails.sql");
 
-/// The first document's, word for word.
+/// The schema of the first document, word for word.
 const DOCUMENT_SCHEMA: &str = "
 CREATE TABLE emails (
   message_id TEXT PRIMARY KEY,
@@ -76,16 +76,16 @@ fn words(dice: &mut Dice, most: usize) -> String {
     words.collect::<Vec<_>>().join(dice.pick(&[" ", " ", "\n", ", ", " - "]))
 }
 
-/// In order of inbox and date, as they are stored.
+/// Emails in the order of inbox and date, as the database stores them.
 fn corpus(dice: &mut Dice) -> Vec<Mail> {
     let mut mails = (0..1_500)
         .map(|number| Mail {
             message_id: format!("<{number}.{}@mail>", dice.below(1_000)),
-            // Some inboxes are large.
+            // Some inboxes are made larger than others.
             inbox: address(dice.below(12).min(dice.0 as usize % 12)),
             subject: (!dice.once_in(20)).then(|| words(dice, 6)),
             sender: address(dice.below(12)).replace("person", dice.pick(&["person", "Person"])),
-            // One of them gets most of it.
+            // One address receives most of the mail.
             recipients: (0..dice.below(5))
                 .map(|_| address(if dice.once_in(2) { 14 } else { dice.below(15) }))
                 .collect(),
@@ -113,7 +113,7 @@ fn document_database<'a>(mails: impl Iterator<Item = &'a Mail>) -> Connection {
     database
 }
 
-/// `inboxes_of` says in which inboxes a message is.
+/// Our database with this mail. `inboxes_of` tells which inboxes hold a message.
 fn database(mails: &[Mail], inboxes_of: impl Fn(&Mail) -> BTreeSet<String>) -> Connection {
     let database = Connection::open_in_memory().unwrap();
     database.execute_batch(SCHEMA).unwrap();
@@ -166,7 +166,7 @@ fn rows(database: &Connection, statement: Statement) -> Vec<Value> {
     statement.rows_of(database).unwrap()
 }
 
-/// What the document's query gives, in the form in which we answer it.
+/// The rows of the document's query, in the form of our response.
 fn document_rows(database: &Connection, search: &MailSearch, limit: u32) -> Vec<Value> {
     let statement = sql(DOCUMENT_QUERY).bind(search.query.fts5().unwrap()).bind(search.inbox.as_str()).bind(limit);
     let answered = |row: Value| {
@@ -225,7 +225,8 @@ fn a_search_is_the_documents_query() {
     assert!(found > 300 && full > 100, "the queries are of no use: {found} found something, {full} a whole page");
 }
 
-/// Where scores are the same, the order is that of keys, and these are not the document's if it took its mail in as it came.
+/// Emails with the same score are ordered by their keys. The keys differ from the document's if the document's database
+/// took its mail in another order.
 #[test]
 fn mail_that_came_in_another_order_differs_in_ties_alone() {
     let mut dice = Dice(4);
@@ -301,8 +302,8 @@ fn filters_leave_out_what_they_say_and_dates_order() {
     assert!(found > 500, "the filters are of no use: they let {found} through");
 }
 
-/// The same search with no table of people: each email that has the words is asked for its own sender and recipients. And
-/// with neither bounds nor shortcuts for those who wrote little.
+/// Compares with the same search that uses no table of people, no bounds and no shortcut for people with little mail:
+/// it checks the sender and recipients of each email that has the words.
 #[test]
 fn people_are_found_as_in_the_emails_themselves() {
     let asked = "emails_fts MATCH ?1
@@ -330,7 +331,7 @@ fn people_are_found_as_in_the_emails_themselves() {
         let day = |dice: &mut Dice| format!("2001-{:02}-{:02}", 1 + dice.below(3), 1 + dice.below(28));
         for (name, once_in) in [("from", 2), ("to", 2)] {
             if dice.once_in(once_in) {
-                // One of them is in no mail.
+                // One of the addresses occurs in no email.
                 arguments[name] = address(if dice.once_in(2) { 14 } else { dice.below(16) }).into();
             }
         }
@@ -365,15 +366,15 @@ fn people_are_found_as_in_the_emails_themselves() {
     assert!(few > 40 && many > 10, "the people are of no use: {few} times there were few emails, {many} times many");
 }
 
-/// Its ranking is its own: scores go by how common a word is among the entries, and here an email has as many as it has
-/// inboxes.
+/// With several inboxes for one email, the ranking differs from the document's: a score depends on how common a word is
+/// among the entries, and an email has one entry for each of its inboxes.
 #[test]
 fn under_the_participant_rule_an_inbox_holds_what_names_it() {
     let mut dice = Dice(6);
     let mails = corpus(&mut dice);
     let participants = |mail: &Mail| {
         let all = mail.recipients.iter().cloned().chain([mail.sender.to_lowercase()]);
-        // Only some are chosen; two of them own no mailbox.
+        // Only some addresses get an inbox. Two of these own no mailbox.
         all.filter(|it| (6..15).any(|number| *it == address(number))).collect::<BTreeSet<_>>()
     };
     let ours = database(&mails, participants);
@@ -442,7 +443,7 @@ fn the_index_follows_the_mail() {
     let both =
         search(json!({"query": "another", "inbox_id": address(0), "from": "NEW@enron.com", "to": "old@ENRON.com"}));
     assert_eq!(rows(&ours, count(&both))[0]["count"], all - 10);
-    // As the views have it, which bulk loads fill the table from.
+    // The contents that the views give. Bulk loads fill the table from the views.
     let named = "SELECT count(*) FROM (SELECT DISTINCT a.id, p.role, p.entry_id FROM entry_people p JOIN addresses a USING (address))";
     let differ =
         "SELECT count(*) FROM (SELECT a.id, p.role, p.entry_id FROM entry_people p JOIN addresses a USING (address)
