@@ -1,9 +1,9 @@
-//! Tools as registrants give them.
+//! Tools in the form in which they are registered.
 
 use super::Client;
 use serde_json::{Value, json};
 
-/// A registration of the tool at that version, with whatever else a test wants of it.
+/// The body that registers a version of a tool, with the given fields added or replaced.
 pub fn definition(id: &str, version: &str, fields: Value) -> Value {
     let mut definition = json!({
         "id": id,

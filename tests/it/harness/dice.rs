@@ -1,4 +1,4 @@
-//! Chance, the same in every run.
+//! Random numbers that are the same in every run.
 
 pub struct Dice(pub u64);
 

@@ -1,4 +1,4 @@
-//! A Python sandbox of a test's own: the real server, as a plain process.
+//! A Python sandbox for one test: the real server, as a plain process.
 
 use super::server::variable;
 use serde_json::Value;
@@ -31,13 +31,13 @@ impl Sandbox {
         &self.url
     }
 
-    /// How many calls run in it now.
+    /// How many calls the sandbox runs now.
     pub fn running(&self) -> u64 {
         let health = ureq::get(format!("{}/health", self.url)).call().unwrap().body_mut().read_json::<Value>().unwrap();
         health["queue"]["running"].as_u64().unwrap()
     }
 
-    /// Waits until as many calls run in it.
+    /// Waits until the sandbox runs this many calls.
     pub fn settle(&self, running: u64) {
         for _ in 0..1_000 {
             if self.running() == running {

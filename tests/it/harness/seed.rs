@@ -1,4 +1,4 @@
-//! Tools put straight into the database, with whatever a test needs of them.
+//! Writes tools straight into the database, with the columns that a test needs.
 
 use super::{Client, Server};
 use serde_json::{Value, json};
@@ -43,13 +43,13 @@ impl Tool {
         self
     }
 
-    /// Runs as one of the Worker's own tools, whatever else it is.
+    /// Gives the tool the handler of a built-in.
     pub fn builtin(self, key: &str) -> Self {
         let handler = json!({"type": "builtin", "key": key}).to_string();
         self.with(json!({"handler_key": key, "handler": handler}))
     }
 
-    /// Is a server.
+    /// Gives the tool an HTTP handler.
     pub fn http(self, url: &str) -> Self {
         let handler = json!({"type": "http", "url": url, "headers": {"X-Key": "s3cret"}}).to_string();
         self.with(json!({"handler": handler}))
@@ -68,7 +68,7 @@ impl Tool {
         Self::put_all([self], server, client);
     }
 
-    /// Writes many, in one go.
+    /// Writes many tools in one batch.
     pub fn put_all(tools: impl IntoIterator<Item = Self>, server: &Server, client: &Client) {
         let workspace = client.workspace();
         let batch = tools.into_iter().flat_map(|it| it.statements(workspace)).collect::<Vec<_>>();

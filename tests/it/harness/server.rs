@@ -1,5 +1,5 @@
-//! One workerd with a state folder of its own, started by `scripts/lib/serve.mjs`. It ends with the test
-//! process, for it watches its standard input.
+//! One workerd with its own state folder, started by `scripts/lib/serve.mjs`. It ends together with the test process,
+//! because it watches its standard input.
 
 use super::Client;
 use serde_json::{Value, json};
@@ -33,12 +33,12 @@ impl Server {
         Self::start_on(&state_folder(name), vars, &[])
     }
 
-    /// Starts the Worker as it is where `wrangler.toml` has no such database.
+    /// Starts the Worker without one binding, as with a `wrangler.toml` that leaves it out.
     pub fn start_without(name: &str, vars: &[(&str, &str)], binding: &str) -> Self {
         Self::start_on(&migrated_state(name), vars, &["--without", binding])
     }
 
-    /// Starts the Worker with the sample mail, loaded as `scripts/dev` loads it.
+    /// Starts the Worker with the sample mail, loaded as by `scripts/dev`.
     pub fn start_with_sample_mail(name: &str, vars: &[(&str, &str)]) -> Self {
         let state = migrated_state(name);
         let mut import = Command::new("scripts/import-enron");
@@ -71,29 +71,29 @@ impl Server {
         &self.url
     }
 
-    /// A client with no token, in that workspace.
+    /// A client without a token, in this workspace.
     pub fn client(&self, workspace: &str) -> Client {
         Client::new(&self.url, workspace)
     }
 
-    /// Runs SQL on the real database, past the API.
+    /// Runs SQL on the real database, without the API.
     pub fn sql(&self, sql: &str, params: &[Value]) -> Vec<Value> {
         self.sql_on("DB", sql, params)
     }
 
-    /// The same on another database than the registry's.
+    /// Runs SQL on another database than the registry's.
     pub fn sql_on(&self, database: &str, sql: &str, params: &[Value]) -> Vec<Value> {
         let answer = self.ask(json!({"db": database, "sql": sql, "params": params}));
         answer["rows"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
     }
 
-    /// The message with which the database refuses some SQL.
+    /// The message with which the database refuses this SQL.
     pub fn sql_error(&self, sql: &str) -> String {
         let answer = self.ask(json!({"sql": sql, "params": []}));
         answer["error"].as_str().unwrap_or_else(|| panic!("{sql} was accepted: {answer}")).to_owned()
     }
 
-    /// Kills workerd outright, as the kernel would when memory runs out.
+    /// Kills workerd at once, as the kernel does when memory runs out.
     pub fn kill_runtime(&self) {
         let node = self.control.lock().unwrap().process.id();
         let workerd = workerd_of(node).expect("workerd runs");
@@ -106,7 +106,7 @@ impl Server {
         assert!(answer["error"].is_null(), "{answer}");
     }
 
-    /// Sends something that `serve.mjs` understands.
+    /// Sends a request to `serve.mjs`, and returns its response.
     pub fn ask(&self, mut request: Value) -> Value {
         let mut control = self.control.lock().unwrap();
         request["id"] = 1.into();
@@ -115,7 +115,7 @@ impl Server {
     }
 }
 
-/// The process that node has started and that is named workerd.
+/// The id of the process named workerd that node has started.
 fn workerd_of(node: u32) -> Option<String> {
     fs::read_dir("/proc").unwrap().flatten().find_map(|process| {
         let stat = fs::read_to_string(process.path().join("stat")).ok()?;
