@@ -1,4 +1,4 @@
-//! Changing files: every change makes a manifest.
+//! Changing files. Every change makes a new file manifest.
 
 use super::session::require_session_and_manifest;
 use super::store::commit::{self, FileCommit, WritePlace};
@@ -16,7 +16,7 @@ use std::fmt;
 pub const MAX_FILE_BYTES: u32 = 10 * 1024 * 1024;
 
 text_enum! {
-    /// What made a manifest.
+    /// What made a file manifest.
     FileManifestSource {
         UserUpload = "user_upload",
         ToolRun = "tool_run",
@@ -25,20 +25,20 @@ text_enum! {
     }
 }
 
-/// Where a change comes from.
+/// What caused a change of files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileChangeOrigin {
     pub source: FileManifestSource,
-    /// The call or message that it belongs to.
+    /// The call or message that caused the change.
     pub source_ref: Option<String>,
 }
 
-/// A file that was written, and the manifests before and after.
+/// A file that was written, with the file manifests before and after the write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrittenFile {
     pub pre: Option<FileManifestId>,
     pub post: FileManifestId,
-    /// Whether there was no file before.
+    /// Whether the path held no file before.
     pub created: bool,
     pub sha256: String,
     pub size: u32,
@@ -47,7 +47,7 @@ pub struct WrittenFile {
 /// Why a file cannot be written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FileWriteRefusal {
-    /// Of the directories that the path names, this one is a file.
+    /// A directory that the path names is a file.
     NotADirectory {
         path: FilePath,
         file: String,
@@ -59,7 +59,7 @@ pub enum FileWriteRefusal {
         path: FilePath,
         size: u32,
     },
-    /// All files of the session would take more than they may.
+    /// The files of the session would together exceed their limit.
     Full {
         path: FilePath,
         bytes: u64,
@@ -93,13 +93,13 @@ impl From<FileWriteRefusal> for Error {
     }
 }
 
-/// Makes the session if there is none of that name (for a batch of another room).
+/// Creates the session if no session has that name. The statement is for another room's batch.
 pub fn spring_up(workspace: &WorkspaceId, session: &SessionId, now: Timestamp) -> Result<Statement> {
     Ok(commit::spring_up(workspace, session, &ids::random_hex::<16>()?, now))
 }
 
-/// Writes a file into the session's present, whatever others are writing at the same time. The session springs up if
-/// there is none of that name. What cannot be written changes nothing.
+/// Writes a file on top of the session's present, whatever other requests write at the same time. Creates the session
+/// if no session has that name. A write that is refused changes nothing.
 pub async fn write_file(
     scope: &Scope,
     session: &SessionId,
@@ -114,7 +114,7 @@ pub async fn write_file(
     }
     let (workspace, now, post) = (scope.workspace(), scope.app().now(), FileManifestId::random()?);
     let new = FileCommit { workspace, session, manifest: &post, origin: &origin, now };
-    // In a session that springs up here nothing can stand in the way, so that no refused write makes one.
+    // Nothing can stand in the way of a file in a new session, so a refused write never creates a session.
     let mut statements = vec![
         spring_up(workspace, session, now)?,
         commit::find_place(&new, path),
@@ -141,7 +141,7 @@ pub async fn write_file(
     }))
 }
 
-/// Deletes the file at `path`, or all that are below it, in one manifest.
+/// Deletes the file at `path`, or all files below `path`, and makes one file manifest.
 pub async fn delete_file(
     scope: &Scope,
     session: &SessionId,
@@ -166,7 +166,7 @@ pub async fn delete_file(
     if inserted.changes() == 0 { Err(Error::not_found("File", path)) } else { Ok(post) }
 }
 
-/// What no state of the session could make right.
+/// Refusals that do not depend on the session's files.
 fn never_writable(path: &FilePath, size: u32, max_bytes: u64) -> Option<FileWriteRefusal> {
     let path = path.clone();
     if path.is_root() {

@@ -1,4 +1,4 @@
-//! Sessions, and the manifests that are their past.
+//! Sessions, and the file manifests that are their history.
 
 use super::store::commit::{self, FileCommit};
 use super::store::lookup::{self, FileDifferenceRow, FileView, FoundInFileManifest, ListedFile};
@@ -10,11 +10,11 @@ use crate::page::{Page, PageRequest, bad_cursor};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
-/// A session, with what its present holds.
+/// A session, with the number and size of its present files.
 #[derive(Clone, Debug)]
 pub struct Session {
     pub id: SessionId,
-    /// Its present; none until the first file is written.
+    /// The file manifest that is the session's present. None until the first file is written.
     pub active_manifest_id: Option<FileManifestId>,
     pub files: u32,
     pub bytes: u64,
@@ -22,7 +22,7 @@ pub struct Session {
     pub updated_at: Timestamp,
 }
 
-/// All files of a session at one time. It never changes.
+/// All files of a session at one moment. A file manifest never changes.
 #[derive(Clone, Debug)]
 pub struct FileManifest {
     pub id: FileManifestId,
@@ -36,7 +36,7 @@ pub struct FileManifest {
 }
 
 text_enum! {
-    /// What happened to a path from one manifest to another.
+    /// What happened to a path between two file manifests.
     FileChangeKind {
         Added = "added",
         Removed = "removed",
@@ -44,14 +44,14 @@ text_enum! {
     }
 }
 
-/// The contents of a file, by name.
+/// The contents of a file, by their SHA-256.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileDigest {
     pub sha256: String,
     pub size: u32,
 }
 
-/// How a path differs between two manifests.
+/// How one path differs between two file manifests.
 #[derive(Clone, Debug)]
 pub struct FileDifference {
     pub path: String,
@@ -74,7 +74,7 @@ impl From<FileDifferenceRow> for FileDifference {
     }
 }
 
-/// A page of the workspace's sessions, oldest first.
+/// A page of the workspace's sessions, the oldest first.
 pub async fn list_sessions(scope: &Scope, request: &PageRequest) -> Result<Page<Session>> {
     let [rows] = scope.read([store::session::list(scope.workspace(), request)?]).await?;
     let sessions = store::session::read_all(&rows)?;
@@ -86,14 +86,14 @@ pub async fn get_session(scope: &Scope, id: &SessionId) -> Result<Session> {
     store::session::read(&rows)?.ok_or_else(|| session_not_found(id))
 }
 
-/// Deletes the session with its manifests. Sessions that branched off keep theirs, and the sweep frees what nobody has
-/// any more.
+/// Deletes the session and its file manifests. Sessions that branched off keep their own. The sweep frees contents that
+/// no session uses any more.
 pub async fn delete_session(scope: &Scope, id: &SessionId) -> Result<()> {
     let [deleted] = scope.write([store::session::delete(scope.workspace(), id)]).await??;
     if deleted.changes() == 0 { Err(session_not_found(id)) } else { Ok(()) }
 }
 
-/// Makes an older manifest the session's present. What came after it stays, and can be checked out again.
+/// Makes another file manifest of the session its present. Later file manifests stay and can be checked out again.
 pub async fn check_out(scope: &Scope, id: &SessionId, manifest: &FileManifestId) -> Result<Session> {
     let workspace = scope.workspace();
     let [seen, _, session] = scope
@@ -107,7 +107,8 @@ pub async fn check_out(scope: &Scope, id: &SessionId, manifest: &FileManifestId)
     store::session::read(&session)?.ok_or_else(|| session_not_found(id))
 }
 
-/// Makes a session that begins as `session` was in its manifest `at`, and shares all contents with it.
+/// Makes a session that begins with the files of `session` at its file manifest `at`. The two sessions share all
+/// contents.
 pub async fn branch(scope: &Scope, session: &SessionId, at: &FileManifestId) -> Result<FileManifest> {
     let workspace = scope.workspace();
     let (branched, manifest) = (SessionId::random()?, FileManifestId::random()?);
@@ -127,7 +128,8 @@ pub async fn branch(scope: &Scope, session: &SessionId, at: &FileManifestId) -> 
     store::session::read_manifest(&made)?.ok_or_else(|| Error::Internal("a branch was not made".into()))
 }
 
-/// A page of the session's manifests, newest first; only those of one call or message, if `source_ref` is set.
+/// A page of the session's file manifests, the newest first. If `source_ref` is set, only those that this call or
+/// message made.
 pub async fn list_manifests(
     scope: &Scope,
     session: &SessionId,
@@ -146,7 +148,7 @@ pub async fn list_manifests(
     Ok(request.page(store::session::read_manifests(&rows)?, |it| it.id.to_string()))
 }
 
-/// A manifest with a page of its files, by path.
+/// A file manifest with a page of its files, by path.
 pub async fn get_manifest(
     scope: &Scope,
     session: &SessionId,
@@ -167,7 +169,7 @@ pub async fn get_manifest(
     Ok((manifest, request.page(lookup::read_files(&files)?, |it| it.path.clone())))
 }
 
-/// A page of the session's files as they are now, by path. One that is not there holds none.
+/// A page of the session's present files, by path. The page is empty if there is no such session.
 pub async fn list_files(scope: &Scope, session: &SessionId, request: &PageRequest) -> Result<Page<ListedFile>> {
     let after = after_path(request)?;
     let view = FileView { workspace: scope.workspace(), session, at: None };
@@ -175,7 +177,7 @@ pub async fn list_files(scope: &Scope, session: &SessionId, request: &PageReques
     Ok(request.page(lookup::read_files(&files)?, |it| it.path.clone()))
 }
 
-/// A page of what differs from one manifest of the session to another, by path.
+/// A page of the differences between two file manifests of the session, by path.
 pub async fn diff(
     scope: &Scope,
     session: &SessionId,
@@ -198,7 +200,7 @@ pub async fn diff(
     Ok(request.page(differences, |it: &FileDifference| it.path.clone()))
 }
 
-/// Where a page by path begins.
+/// The path after which a page by path begins.
 fn after_path(request: &PageRequest) -> Result<Option<&str>> {
     match request.after() {
         Some(path) if !path.starts_with('/') => Err(bad_cursor()),
@@ -210,7 +212,8 @@ fn session_not_found(session: &SessionId) -> Error {
     Error::not_found("Session", session)
 }
 
-/// What was seen, if there is the session and, where one is named, its manifest.
+/// Returns what the lookup found. Fails if the session does not exist, or if `at` names a file manifest that the
+/// session does not have.
 pub(super) fn require_session_and_manifest<T>(
     seen: Option<FoundInFileManifest<T>>,
     session: &SessionId,

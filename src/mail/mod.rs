@@ -1,5 +1,5 @@
-//! Mail for the benchmarks: searched inside one inbox, and read whole. It is the same for all workspaces, in a database of
-//! its own (`migrations/benchmarks`), which a deployment may leave out.
+//! Mail for the benchmarks. A search looks inside one inbox, and an email is read whole. The mail is the same for all
+//! workspaces. It is in a database of its own (`migrations/benchmarks`), which a deployment may leave out.
 
 mod search;
 mod store;
@@ -15,7 +15,7 @@ use std::fmt;
 use utoipa::ToSchema;
 use worker::console_error;
 
-/// Why the mail could not be looked at.
+/// Why the mail could not be read.
 #[derive(Debug)]
 pub enum MailFailure {
     Unbound,
@@ -39,7 +39,7 @@ impl From<Error> for MailFailure {
     }
 }
 
-/// To who asks for the mail itself, and not for a tool's result.
+/// For a caller that asks for the mail itself, not for a tool's result.
 impl From<MailFailure> for Error {
     fn from(fault: MailFailure) -> Self {
         match fault {
@@ -58,25 +58,25 @@ impl From<MailFailure> for Error {
 pub struct Inbox {
     #[schema(example = "matt.motley@enron.com")]
     inbox: String,
-    /// How many emails are in it.
+    /// How many emails are in the inbox.
     #[schema(example = 296)]
     emails: u32,
 }
 
-/// The emails that a search finds, the page and how many there are, as `email_search` answers them.
+/// Searches an inbox. Returns the page of emails and the total, in the form in which `email_search` responds.
 pub async fn search(scope: &Scope, search: &MailSearch) -> std::result::Result<Value, MailFailure> {
     let [page, total] = ask(scope, [store::page(search), store::count(search)]).await?;
     let total = total.figures()?.first().map_or(0, |it| it.count);
     Ok(json!({"emails": page.all::<Value>()?, "total": total}))
 }
 
-/// One email whole, as `email_get` answers it.
+/// One whole email, in the form in which `email_get` responds.
 pub async fn get(scope: &Scope, message_id: &str) -> std::result::Result<Option<Value>, MailFailure> {
     let [rows] = ask(scope, [store::find(message_id)]).await?;
     Ok(store::read_email(&rows)?)
 }
 
-/// The inboxes, by their addresses.
+/// All inboxes, sorted by their addresses.
 pub async fn inboxes(scope: &Scope) -> Result<Vec<Inbox>> {
     let [rows] = ask(scope, [store::inboxes()]).await?;
     Ok(rows.figures()?.into_iter().map(|it| Inbox { inbox: it.name, emails: it.count }).collect())
