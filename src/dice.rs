@@ -1,4 +1,4 @@
-//! Chance for tests: the same in every run.
+//! Random numbers for tests. They are the same in every run.
 
 pub struct Dice(pub u64);
 
@@ -8,7 +8,7 @@ impl Dice {
         (self.0 >> 33) as usize % end
     }
 
-    /// One time in so many.
+    /// True once in `of` throws, on average.
     pub fn once_in(&mut self, of: usize) -> bool {
         self.below(of) == 0
     }

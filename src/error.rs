@@ -1,5 +1,5 @@
-//! Every way a request can be refused or fail, with its code, its status and the one envelope
-//! that leaves the house: `{"error": {"code", "message", "details"}}`.
+//! Every way in which a request can be refused or fail, with its code, its status and the one error envelope:
+//! `{"error": {"code", "message", "details"}}`.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -14,9 +14,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// The request itself is wrong, in these places.
     Invalid(Vec<Problem>),
-    /// No token where one is needed, or one that is not good.
+    /// The request has no token although one is needed, or a token that is not valid.
     Unauthorized(&'static str),
-    /// A good token that is not enough.
+    /// The token is valid, but does not allow the request.
     Forbidden(String),
     NotFound {
         kind: &'static str,
@@ -25,12 +25,12 @@ pub enum Error {
     NoRoute,
     MethodNotAllowed,
     AlreadyExists(String),
-    /// The thing is not, or no longer, in a state that allows this.
+    /// The thing is not, or no longer, in a state that allows the request.
     Conflict(String),
     TooLarge {
         limit_bytes: usize,
     },
-    /// What is to be kept is more than there is room for.
+    /// The request would store more than is allowed.
     NoRoom {
         message: String,
         limit_bytes: u64,
@@ -39,17 +39,17 @@ pub enum Error {
         message: String,
         retry_after: u32,
     },
-    /// Our fault. The cause is for the log alone.
+    /// A fault of the Worker. The cause is written to the log and never sent.
     Internal(String),
-    /// Something that this needs is not there now.
+    /// Something that the request needs is not available now.
     Unavailable(&'static str),
 }
 
-/// One fault of a request, and where in it.
+/// One fault of a request, and its place in the request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     pub place: Place,
-    /// A JSON pointer within a body, else the bare name of the parameter or header.
+    /// A JSON pointer for a fault in the body. Otherwise the bare name of the parameter or header.
     pub path: String,
     pub message: String,
 }
@@ -59,7 +59,7 @@ pub enum Place {
     Body,
     Query,
     Header,
-    /// The part of the URL that routes are made of.
+    /// The path of the URL.
     Path,
 }
 
@@ -103,7 +103,7 @@ impl Error {
         Self::NotFound { kind, id: id.to_string() }
     }
 
-    /// Stable: clients match on it.
+    /// The code of the error. Codes are stable, because clients match on them.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Invalid(_) => "VALIDATION_ERROR",
@@ -135,7 +135,7 @@ impl Error {
         }
     }
 
-    /// What programs are told besides the message.
+    /// The `details` of the envelope, for programs.
     pub fn details(&self, request_id: &str) -> Value {
         match self {
             Self::Invalid(problems) => json!({
@@ -159,7 +159,7 @@ impl Error {
         }
     }
 
-    /// The body that the caller gets.
+    /// The body of the response.
     pub fn envelope(&self, request_id: &str) -> Value {
         let (code, message) = (self.code(), self.to_string());
         json!({"error": {"code": code, "message": message, "details": self.details(request_id)}})
@@ -200,10 +200,10 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// How much of a text of the caller's making is told.
+/// How many bytes of a caller's own text a message repeats.
 const MAX_TOLD_BYTES: usize = 400;
 
-/// The beginning and the end of a long text. Where it is a message, what is wrong stands at the end, after the value.
+/// The beginning and the end of a long text. In a message, the reason stands at the end, after the value.
 pub fn shortened(text: &str) -> String {
     if text.len() <= MAX_TOLD_BYTES {
         return text.to_owned();
@@ -213,7 +213,7 @@ pub fn shortened(text: &str) -> String {
     format!("{head}…{tail}")
 }
 
-/// The status and headers; [`crate::http`] writes the body, for only it knows the request's id.
+/// The status and headers of the response. [`crate::http`] writes the body, because only it knows the request's id.
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();

@@ -1,4 +1,4 @@
-//! Hexadecimal digits: for digests, and for cursors and search facets, where any text must become one
+//! Hexadecimal digits. They are used for digests, and for cursors and search facets, where any text must become one
 //! plain word.
 
 use std::fmt::Write;
@@ -11,17 +11,17 @@ pub fn encode(bytes: &[u8]) -> String {
     })
 }
 
-/// The text behind `digits`, if they are the hexadecimal digits of some text.
+/// The text that `digits` encode. None if they do not encode a text.
 pub fn decode_text(digits: &str) -> Option<String> {
     String::from_utf8(decode(digits)?).ok()
 }
 
-/// The SHA-256 behind `digits`, if they are one's.
+/// The SHA-256 that `digits` encode. None if they do not encode one.
 pub fn decode_digest(digits: &str) -> Option<[u8; 32]> {
     decode(digits)?.try_into().ok()
 }
 
-/// A text whose bytes may be written as `%` and two digits, if it is one then.
+/// Decodes a text whose bytes may be written as `%` and two digits. None if the result is not a text.
 pub fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

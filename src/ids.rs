@@ -1,10 +1,11 @@
-//! Names and ids: parsed once at the edge, trusted after. Ids that we make hold 128 random bits.
+//! Names and ids. They are parsed once, where a request comes in, and trusted from then on. Ids that the Worker makes
+//! hold 128 random bits.
 
 use crate::error::{Error, Result};
 use crate::hex;
 use std::fmt;
 
-/// Declares a text type that can only hold what its rule lets through.
+/// Declares a text type whose values all keep a rule.
 macro_rules! id {
     ($(#[$meta:meta])* $name:ident, $rule:path) => {
         $(#[$meta])*
@@ -36,7 +37,7 @@ macro_rules! id {
 }
 
 id!(
-    /// The tenant: `X-Workspace-Id`.
+    /// The tenant, named by the header `X-Workspace-Id`.
     WorkspaceId,
     is_slug
 );
@@ -56,13 +57,13 @@ id!(
     is_slug
 );
 id!(
-    /// The client's own name for a session.
+    /// The name that a client chose for a session, or `sess_…`.
     SessionId,
     is_slug
 );
 id!(
-    /// `man_…`
-    ManifestId,
+    /// `man_…`: a file manifest.
+    FileManifestId,
     is_slug
 );
 id!(
@@ -76,12 +77,12 @@ id!(
     is_slug
 );
 id!(
-    /// The name of one of the Worker's secrets.
+    /// The name of a secret of the Worker.
     CredentialId,
     is_variable
 );
 
-/// Lets ids of a kind be made, with its prefix.
+/// Adds `random`, which makes an id with the prefix of its kind.
 macro_rules! made_here {
     ($($name:ident, $prefix:literal;)+) => {
         $(impl $name {
@@ -96,7 +97,7 @@ made_here! {
     AgentId, "agent_";
     TokenId, "tok_";
     SessionId, "sess_";
-    ManifestId, "man_";
+    FileManifestId, "man_";
     CallId, "call_";
     ApprovalId, "appr_";
 }
@@ -128,10 +129,10 @@ const fn is_slug_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-/// The longest name that people give, in characters.
+/// The longest name of an agent or a token, in characters.
 const MAX_NAME_CHARS: usize = 200;
 
-/// Whether `name` is one that people can give to an agent or a token.
+/// Checks a name that a person gives to an agent or a token.
 pub fn check_name(name: &str) -> std::result::Result<(), String> {
     let chars = name.chars().count();
     if name.trim().is_empty() {
@@ -145,7 +146,7 @@ pub fn check_name(name: &str) -> std::result::Result<(), String> {
     }
 }
 
-/// Exactly three numbers.
+/// The version of a tool: exactly three numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
     pub major: u32,

@@ -1,9 +1,9 @@
-//! How large JSON is, told before it is read: as values in memory it takes many times its text.
+//! Counts the values of a JSON text before it is parsed. Parsed values take many times the memory of their text.
 
-/// How many values a document may hold: as many take some 20 MB of an isolate's 128.
+/// How many values a document may hold. This many take some 20 MB of an isolate's 128 MB.
 pub const MAX_VALUES: usize = 250_000;
 
-/// About how many values there are in a JSON text, by its commas, brackets and braces outside of strings.
+/// About how many values a JSON text holds, counted by the commas, brackets and braces outside of strings.
 pub fn values(json: &[u8]) -> usize {
     let (mut count, mut in_string, mut escaped) = (0, false, false);
     for byte in json {

@@ -1,4 +1,4 @@
-//! Pegboard: the tool registry that AI agents run on, at the edge. ARCHITECTURE.md is the map.
+//! Pegboard is a tool registry for AI agents, as one Cloudflare Worker. ARCHITECTURE.md is the map of this crate.
 
 pub mod agents;
 pub mod app;
@@ -47,7 +47,7 @@ async fn fetch(request: web_sys::Request, env: Env, _context: Context) -> worker
 #[event(scheduled)]
 async fn scheduled(_event: ScheduledEvent, env: Env, _context: ScheduleContext) {
     if let Err(cause) = upkeep::run(env).await {
-        // The event counts as failed, and its cause stands in the log.
+        // The throw marks the event as failed and writes the cause to the log.
         wasm_bindgen::throw_str(&format!("upkeep failed: {cause:?}"));
     }
 }

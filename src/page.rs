@@ -1,5 +1,5 @@
-//! Lists come in pages: `limit` rows, and a cursor to the next ones. A cursor is the hexadecimal
-//! form of where the page ended; it names nothing that the page itself did not show.
+//! Pages of lists: at most `limit` rows, and a cursor to the next page. A cursor is the place where the page ended, in
+//! hexadecimal. It tells nothing that the page itself did not show.
 
 use crate::error::{Error, Result};
 use crate::hex;
@@ -9,7 +9,7 @@ pub const MAX_LIMIT: u32 = 200;
 pub const DEFAULT_LIMIT: u32 = 50;
 const MAX_OFFSET: u32 = 10_000;
 
-/// What a caller asked for, checked.
+/// The page that a caller asked for, checked.
 #[derive(Debug)]
 pub struct PageRequest {
     limit: u32,
@@ -23,7 +23,7 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// The items, each as `each` makes it, and the cursor to the next ones.
+    /// The items, each converted with `each`, and the cursor to the next page.
     pub fn map<U>(self, each: impl FnMut(T) -> U) -> (Vec<U>, Option<String>) {
         (self.items.into_iter().map(each).collect(), self.next_cursor)
     }
@@ -44,12 +44,12 @@ impl PageRequest {
         self.limit as usize
     }
 
-    /// Where the page begins: after this.
+    /// The position after which the page begins.
     pub fn after(&self) -> Option<&str> {
         self.cursor.as_deref()
     }
 
-    /// For lists by age: after this time and id, the smallest of each at the start.
+    /// For lists by age: the time and id after which the page begins. Both are empty for the first page.
     pub fn after_age(&self) -> Result<(&str, &str)> {
         match &self.cursor {
             None => Ok(("", "")),
@@ -59,8 +59,8 @@ impl PageRequest {
         }
     }
 
-    /// For ranked lists: after this many. Their pages read all that comes before them, and end where nobody
-    /// looks any more.
+    /// For ranked lists: how many rows come before the page. Such a page reads all rows before it, and so the offset
+    /// has a limit.
     pub fn offset(&self) -> Result<u32> {
         match &self.cursor {
             None => Ok(0),
@@ -68,7 +68,7 @@ impl PageRequest {
         }
     }
 
-    /// A page of a ranked list. It is the last one if the next would begin too far down.
+    /// A page of a ranked list. It is the last page if the next one would begin beyond the largest offset.
     pub fn ranked_page<T>(&self, items: Vec<T>) -> Result<Page<T>> {
         let next = self.offset()? + self.limit;
         let mut page = self.page(items, |_| next.to_string());
@@ -80,17 +80,18 @@ impl PageRequest {
         format!("{time} {id}")
     }
 
-    /// The cursor to what comes after a position.
+    /// The cursor to the rows after a position.
     pub fn cursor(position: &str) -> String {
         hex::encode(position.as_bytes())
     }
 
-    /// One more than is shown, to know whether there are more.
+    /// How many rows to read: one more than the page shows, to know whether more follow.
     pub fn rows_to_ask(&self) -> u32 {
         self.limit + 1
     }
 
-    /// Cuts what was read to the page, with a cursor made from its last item if more follow.
+    /// Cuts the rows that were read down to the page. If more rows follow, the cursor is made from the last item of the
+    /// page.
     pub fn page<T>(&self, mut items: Vec<T>, position: impl Fn(&T) -> String) -> Page<T> {
         let limit = self.limit as usize;
         let more = items.len() > limit;

@@ -1,5 +1,6 @@
-//! Secrets at rest: what must wait in the database is sealed with a key that is not in it, and what must only be
-//! compared is kept as a keyed hash, which nobody can try guesses against who has the database alone.
+//! Secrets at rest. A secret that must wait in the database is sealed with a key that is not in the database. A secret
+//! that must only be compared is stored as a keyed hash. A person who has only the database cannot test guesses against
+//! this hash.
 
 use crate::error::{Error, Result};
 use crate::hex;
@@ -16,13 +17,14 @@ pub struct Sealer {
 }
 
 impl Sealer {
-    /// Two keys from one secret, so that neither use tells of the other.
+    /// Derives two keys from one secret, so that neither use reveals the other key.
     pub fn new(secret: &str) -> Self {
         let key = |purpose: &str| Sha256::digest(format!("pegboard/{purpose}/{secret}")).into();
         Self { seal: key("seal"), hash: key("hash") }
     }
 
-    /// Seals `text`. `about` is not hidden, but what is sealed about one thing does not open about another.
+    /// Seals `text` about one thing, such as a call. `about` is not hidden, but a text that was sealed about one thing
+    /// cannot be opened about another.
     pub fn seal(&self, text: &str, about: &str) -> Result<String> {
         let mut nonce = [0; NONCE_BYTES];
         getrandom::fill(&mut nonce).map_err(|cause| Error::Internal(format!("no randomness: {cause}")))?;
@@ -33,7 +35,7 @@ impl Sealer {
         Ok(hex::encode(&nonce) + &hex::encode(&sealed))
     }
 
-    /// What was sealed; none, if it was sealed with another secret or is not whole.
+    /// The text that was sealed. None if it was sealed with another secret or about another thing, or is damaged.
     pub fn open(&self, sealed: &str, about: &str) -> Option<String> {
         let bytes = hex::decode(sealed)?;
         let (nonce, sealed) = bytes.split_first_chunk::<NONCE_BYTES>()?;

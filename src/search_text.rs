@@ -1,37 +1,37 @@
-//! What people type into a search box, as an FTS5 expression. Any text is valid: words are all
-//! required, `"a phrase"` is a phrase, `-word` excludes, `word*` is a prefix, `OR` joins its
-//! neighbours, and everything else is quoted, so that no text can be read as FTS5's own syntax.
+//! Turns the text that people type into a search box into an FTS5 expression. Every text is valid. All words are
+//! required, `"a phrase"` is a phrase, `-word` excludes a word, `word*` is a prefix, and `OR` joins its neighbours.
+//! Everything else is quoted, so that FTS5 cannot read any text as its own syntax.
 
 mod common;
 mod weight;
 
 use std::fmt;
 
-/// The longest text that is searched for, in characters.
+/// The longest search text, in characters.
 pub const MAX_CHARS: usize = 2_000;
 
-/// How many words are searched for, those of phrases too, repeated terms aside. FTS5 looks at every place of every word, so
-/// that a text of a thousand common ones would hold the database for seconds.
+/// How many words a search text may have. Words in phrases count; repeated terms count once. FTS5 visits every
+/// occurrence of every word, so a text of a thousand common words would block the database for seconds.
 pub const MAX_WORDS: usize = 64;
 
-/// As how many words a prefix counts: it is a search for all words that begin so.
+/// How many words a prefix counts as. A prefix is a search for all words that begin with it.
 const PREFIX_WORDS: usize = 8;
 
-/// A text that can be searched for.
+/// A search text as an FTS5 expression.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Query {
+pub struct FullTextQuery {
     fts5: Option<String>,
     has_prefix: bool,
 }
 
-/// Why a text cannot be searched for.
+/// Why a search text is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum TooMuch {
+pub enum SearchTextTooLong {
     Characters,
     Words,
 }
 
-impl fmt::Display for TooMuch {
+impl fmt::Display for SearchTextTooLong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Characters => write!(f, "has more than {MAX_CHARS} characters"),
@@ -42,30 +42,31 @@ impl fmt::Display for TooMuch {
     }
 }
 
-impl Query {
-    /// A prefix with fewer letters than `shortest_prefix` is the plain word: where there is much text, half of all words
-    /// may begin so.
-    pub fn parse(text: &str, shortest_prefix: usize) -> Result<Self, TooMuch> {
+impl FullTextQuery {
+    /// Parses a search text whose words are all required. A prefix with fewer letters than `shortest_prefix` is read as
+    /// a plain word, because in a large text half of all words may begin with it.
+    pub fn parse(text: &str, shortest_prefix: usize) -> Result<Self, SearchTextTooLong> {
         if text.chars().count() > MAX_CHARS {
-            return Err(TooMuch::Characters);
+            return Err(SearchTextTooLong::Characters);
         }
         let (wanted, unwanted) = terms(text, shortest_prefix);
-        if wanted.iter().flatten().chain(&unwanted).map(Term::words).sum::<usize>() > MAX_WORDS {
-            return Err(TooMuch::Words);
+        if wanted.iter().flatten().chain(&unwanted).map(SearchTerm::words).sum::<usize>() > MAX_WORDS {
+            return Err(SearchTextTooLong::Words);
         }
         if wanted.is_empty() {
             return Ok(Self { fts5: None, has_prefix: false });
         }
         let has_prefix = wanted.iter().flatten().chain(&unwanted).any(|it| it.is_prefix);
-        let any_of = |terms: &[Term]| terms.iter().map(Term::fts5).collect::<Vec<_>>().join(" OR ");
+        let any_of = |terms: &[SearchTerm]| terms.iter().map(SearchTerm::fts5).collect::<Vec<_>>().join(" OR ");
         let wanted = wanted.iter().map(|it| format!("({})", any_of(it))).collect::<Vec<_>>().join(" AND ");
         let fts5 = if unwanted.is_empty() { wanted } else { format!("({wanted}) NOT ({})", any_of(&unwanted)) };
         Ok(Self { fts5: Some(fts5), has_prefix })
     }
 
-    /// What a model asks for, of which it does not know how it is worded: any of the words will do, and what begins like
-    /// one, as far as that is not too much. To be ranked, so that what has most of them comes first.
-    pub fn parse_any(text: &str) -> Result<Self, TooMuch> {
+    /// Parses a search text of a model, which does not know the exact wording. Any of the words may match, and any word
+    /// that begins with one of them, as far as [`MAX_WORDS`] allows. The results must be ranked, so that those with the
+    /// most words come first.
+    pub fn parse_any(text: &str) -> Result<Self, SearchTextTooLong> {
         let shortest = 1;
         let mut query = Self::parse(text, shortest)?;
         let (wanted, unwanted) = terms(text, shortest);
@@ -73,29 +74,29 @@ impl Query {
         if !wanted.iter().all(common::is_common) {
             wanted.retain(|it| !common::is_common(it));
         }
-        let counted = wanted.iter().chain(&unwanted).map(Term::words).sum();
+        let counted = wanted.iter().chain(&unwanted).map(SearchTerm::words).sum();
         let mut left = MAX_WORDS.saturating_sub(counted);
         let mut any = Vec::new();
         for term in &wanted {
-            let begun = term.begun().filter(|it| it.words() <= left);
-            left -= begun.as_ref().map_or(0, Term::words);
-            any.extend(begun.as_ref().map(Term::fts5));
-            // The word itself is worth more than what begins like it.
+            let as_prefix = term.as_prefix().filter(|it| it.words() <= left);
+            left -= as_prefix.as_ref().map_or(0, SearchTerm::words);
+            any.extend(as_prefix.as_ref().map(SearchTerm::fts5));
+            // The word itself scores higher than a word that only begins with it.
             any.push(term.fts5());
         }
         let any = any.join(" OR ");
-        let none = unwanted.iter().map(Term::fts5).collect::<Vec<_>>().join(" OR ");
+        let none = unwanted.iter().map(SearchTerm::fts5).collect::<Vec<_>>().join(" OR ");
         query.fts5 = query.fts5.map(|_| if none.is_empty() { any } else { format!("({any}) NOT ({none})") });
         query.has_prefix = true;
         Ok(query)
     }
 
-    /// The FTS5 expression, or nothing where there is nothing to search for.
+    /// The FTS5 expression. None if there is nothing to search for.
     pub fn fts5(&self) -> Option<&str> {
         self.fts5.as_deref()
     }
 
-    /// Whether words are searched for by how they begin.
+    /// Whether the expression holds a prefix.
     pub fn has_prefix(&self) -> bool {
         self.has_prefix
     }
@@ -103,22 +104,22 @@ impl Query {
 
 /// A word or a phrase.
 #[derive(Debug, PartialEq)]
-struct Term {
+struct SearchTerm {
     text: String,
-    /// Of its last word only the beginning is given.
+    /// Whether the last word is only a prefix.
     is_prefix: bool,
 }
 
-impl Term {
-    /// Nothing, if it holds no letter or digit to search for. (What is one to Rust and none to FTS5, as `Ⓐ` and the vowel
-    /// signs of Indic scripts are when they stand alone, is a word that no text has.)
+impl SearchTerm {
+    /// None if the text holds no letter or digit. (Some characters are letters to Rust and not to FTS5, such as a lone
+    /// `Ⓐ` or a lone vowel sign of an Indic script. Such a term is a word that no text has.)
     fn new(content: &str, quoted: bool, shortest_prefix: usize) -> Option<Self> {
         if !content.contains(char::is_alphanumeric) {
             return None;
         }
         let stem = content.trim_end_matches('*');
         let is_prefix = !quoted && stem.len() < content.len() && weight::last_letters(stem) >= shortest_prefix;
-        // SQLite would take a NUL for the end of the whole expression.
+        // SQLite would end the whole expression at a NUL.
         Some(Self { text: stem.replace(['"', '\0'], " "), is_prefix })
     }
 
@@ -126,8 +127,8 @@ impl Term {
         format!("\"{}\"{}", self.text, if self.is_prefix { " *" } else { "" })
     }
 
-    /// What begins like it, without its plural's s.
-    fn begun(&self) -> Option<Self> {
+    /// The term as a prefix, without the s of a plural. None if the term is too short or a prefix already.
+    fn as_prefix(&self) -> Option<Self> {
         let letters = weight::last_letters(&self.text);
         if self.is_prefix || letters < 3 {
             return None;
@@ -137,25 +138,25 @@ impl Term {
         Some(Self { text: singular.unwrap_or(word).to_owned(), is_prefix: true })
     }
 
-    /// As how many words it counts.
+    /// How many words the term counts as.
     fn words(&self) -> usize {
         weight::words(&self.text) + if self.is_prefix { PREFIX_WORDS - 1 } else { 0 }
     }
 }
 
-/// The groups of alternatives that are wanted, one of each, and what is not wanted at all. Nothing is in there twice.
-fn terms(text: &str, shortest_prefix: usize) -> (Vec<Vec<Term>>, Vec<Term>) {
+/// The wanted terms, in groups of alternatives of which one must match, and the excluded terms. No term is repeated.
+fn terms(text: &str, shortest_prefix: usize) -> (Vec<Vec<SearchTerm>>, Vec<SearchTerm>) {
     let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
-    let mut group: Vec<Term> = Vec::new();
+    let mut group: Vec<SearchTerm> = Vec::new();
     let mut joins = false;
     for word in words(text, shortest_prefix) {
         match word {
-            Word::Or => joins = true,
-            Word::Term { excluded: true, term } => {
+            SearchWord::Or => joins = true,
+            SearchWord::Term { excluded: true, term } => {
                 joins = false;
                 push_new(&mut unwanted, term);
             }
-            Word::Term { excluded: false, term } => {
+            SearchWord::Term { excluded: false, term } => {
                 if !std::mem::take(&mut joins) {
                     push_new(&mut wanted, std::mem::take(&mut group));
                 }
@@ -164,7 +165,7 @@ fn terms(text: &str, shortest_prefix: usize) -> (Vec<Vec<Term>>, Vec<Term>) {
         }
     }
     push_new(&mut wanted, group);
-    // What stood before the first word.
+    // The group before the first word is empty.
     wanted.retain(|it| !it.is_empty());
     (wanted, unwanted)
 }
@@ -175,12 +176,12 @@ fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
-enum Word {
+enum SearchWord {
     Or,
-    Term { excluded: bool, term: Term },
+    Term { excluded: bool, term: SearchTerm },
 }
 
-fn words(text: &str, shortest_prefix: usize) -> impl Iterator<Item = Word> {
+fn words(text: &str, shortest_prefix: usize) -> impl Iterator<Item = SearchWord> {
     let mut rest = text;
     std::iter::from_fn(move || {
         loop {
@@ -195,17 +196,17 @@ fn words(text: &str, shortest_prefix: usize) -> impl Iterator<Item = Word> {
             let (content, quoted, after) = take_word(body);
             rest = after;
             if content == "OR" && !quoted && !excluded {
-                return Some(Word::Or);
+                return Some(SearchWord::Or);
             }
-            if let Some(term) = Term::new(content, quoted, shortest_prefix) {
-                return Some(Word::Term { excluded, term });
+            if let Some(term) = SearchTerm::new(content, quoted, shortest_prefix) {
+                return Some(SearchWord::Term { excluded, term });
             }
         }
     })
 }
 
-/// The next word or quoted phrase of `text`, whether it was quoted, and what follows it.
-/// A phrase that is never closed goes to the end.
+/// The next word or quoted phrase of `text`, whether it was quoted, and the rest of the text. A phrase without a
+/// closing quote goes to the end.
 fn take_word(text: &str) -> (&str, bool, &str) {
     if let Some(phrase) = text.strip_prefix('"') {
         return match phrase.split_once('"') {
@@ -226,21 +227,21 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(Query::parse(text, 1).unwrap().fts5(), Some(expected));
+        assert_eq!(FullTextQuery::parse(text, 1).unwrap().fts5(), Some(expected));
     }
 
     #[test]
     fn any_word_will_do_where_a_model_asks() {
         let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(Query::parse_any(text).unwrap().fts5(), expected, "{text}");
+            assert_eq!(FullTextQuery::parse_any(text).unwrap().fts5(), expected, "{text}");
         };
         check("send emails up", Some(r#""send" * OR "send" OR "email" * OR "emails" OR "up""#));
         check("-draft mail* \"new york\"", Some(r#"("mail" * OR "new york" * OR "new york") NOT ("draft")"#));
         check("?!", None);
         check("-draft", None);
-        // One s, and none of two.
+        // A final s is dropped, but not a double one.
         check("pass gas", Some(r#""pass" * OR "pass" OR "gas" * OR "gas""#));
-        // What every text has says nothing, unless nothing else is said.
+        // Common words are ignored, unless there are no other words.
         check("Which files are there", Some(r#""file" * OR "files""#));
         check("Which files? Are there...", Some(r#""file" * OR "files?""#));
         check("what is it", Some(r#""what" * OR "what" OR "is" OR "it""#));
@@ -248,15 +249,15 @@ mod tests {
 
     #[test]
     fn beginnings_are_looked_for_as_far_as_words_are_left() {
-        let begun = |count: usize| {
+        let as_prefix = |count: usize| {
             let text = (0..count).map(|it| format!("word{it} ")).collect::<String>();
-            let query = Query::parse_any(&text).unwrap();
+            let query = FullTextQuery::parse_any(&text).unwrap();
             let fts5 = query.fts5().unwrap();
             let prefixes = fts5.matches(" *").count();
             assert!((fts5.split(" OR ").count() - prefixes) + prefixes * PREFIX_WORDS <= MAX_WORDS);
             prefixes
         };
-        assert_eq!([begun(1), begun(7), begun(8), begun(40), begun(64)], [1, 7, 7, 3, 0]);
+        assert_eq!([as_prefix(1), as_prefix(7), as_prefix(8), as_prefix(40), as_prefix(64)], [1, 7, 7, 3, 0]);
     }
 
     #[test]
@@ -304,14 +305,14 @@ mod tests {
     #[test]
     fn short_prefixes_are_words_where_they_would_cost_too_much() {
         let check = |text: &str, expected: &str, has_prefix: bool| {
-            let query = Query::parse(text, 3).unwrap();
+            let query = FullTextQuery::parse(text, 3).unwrap();
             assert_eq!((query.fts5(), query.has_prefix()), (Some(expected), has_prefix));
         };
         check("gas* -pow*", r#"(("gas" *)) NOT ("pow" *)"#, true);
         check("gas -pow*", r#"(("gas")) NOT ("pow" *)"#, true);
         check("ga* été*", r#"("ga") AND ("été" *)"#, true);
         check("é* a**", r#"("é") AND ("a")"#, false);
-        // FTS5 looks for the last word's beginning.
+        // FTS5 reads only the last word as a prefix.
         check("report-a*", r#"("report-a")"#, false);
         check("a-.*", r#"("a-.")"#, false);
         check("report-.*", r#"("report-." *)"#, true);
@@ -321,39 +322,39 @@ mod tests {
 
     #[test]
     fn too_much_is_refused() {
-        let parse = |text: &str| Query::parse(text, 3);
+        let parse = |text: &str| FullTextQuery::parse(text, 3);
         let words = |count: usize| (0..count).map(|it| format!("w{it} ")).collect::<String>();
         assert!(parse(&words(MAX_WORDS)).is_ok());
-        assert_eq!(parse(&words(MAX_WORDS + 1)), Err(TooMuch::Words));
-        assert_eq!(parse(&words(MAX_WORDS + 1).replace('w', "-w")), Err(TooMuch::Words));
+        assert_eq!(parse(&words(MAX_WORDS + 1)), Err(SearchTextTooLong::Words));
+        assert_eq!(parse(&words(MAX_WORDS + 1).replace('w', "-w")), Err(SearchTextTooLong::Words));
         assert!(parse(&"same ".repeat(MAX_CHARS / 5)).is_ok());
         assert!(parse(&"\u{e9}".repeat(MAX_CHARS)).is_ok());
-        assert_eq!(parse(&"x".repeat(MAX_CHARS + 1)), Err(TooMuch::Characters));
+        assert_eq!(parse(&"x".repeat(MAX_CHARS + 1)), Err(SearchTextTooLong::Characters));
     }
 
     #[test]
     fn a_phrase_counts_its_words_and_a_prefix_many() {
-        let parse = |text: &str| Query::parse(text, 3).map(|_| ());
+        let parse = |text: &str| FullTextQuery::parse(text, 3).map(|_| ());
         let phrase = |words: usize| format!("\"{}\"", "a ".repeat(words));
         assert_eq!(parse(&phrase(MAX_WORDS)), Ok(()));
-        assert_eq!(parse(&phrase(MAX_WORDS + 1)), Err(TooMuch::Words));
-        assert_eq!(parse(&phrase(999)), Err(TooMuch::Words));
-        assert_eq!(parse(&"a.".repeat(MAX_WORDS + 1)), Err(TooMuch::Words));
-        assert_eq!(parse(&format!("b {}", phrase(MAX_WORDS))), Err(TooMuch::Words));
+        assert_eq!(parse(&phrase(MAX_WORDS + 1)), Err(SearchTextTooLong::Words));
+        assert_eq!(parse(&phrase(999)), Err(SearchTextTooLong::Words));
+        assert_eq!(parse(&"a.".repeat(MAX_WORDS + 1)), Err(SearchTextTooLong::Words));
+        assert_eq!(parse(&format!("b {}", phrase(MAX_WORDS))), Err(SearchTextTooLong::Words));
         let prefixes = |count: u8| (0..count).map(|it| format!("{}ab* OR ", char::from(b'a' + it))).collect::<String>();
         assert_eq!(parse(&prefixes(8)), Ok(()));
-        assert_eq!(parse(&prefixes(9)), Err(TooMuch::Words));
-        assert_eq!(parse(&prefixes(26)), Err(TooMuch::Words));
+        assert_eq!(parse(&prefixes(9)), Err(SearchTextTooLong::Words));
+        assert_eq!(parse(&prefixes(26)), Err(SearchTextTooLong::Words));
         assert_eq!(parse(&prefixes(26).replace("ab*", "*")), Ok(()));
-        // A phrase that ends in a prefix counts all of it.
+        // A phrase that ends in a prefix counts all its words and the prefix.
         assert_eq!(parse(&format!("{}gas*", "a.".repeat(MAX_WORDS - 8))), Ok(()));
-        assert_eq!(parse(&format!("{}gas*", "a.".repeat(MAX_WORDS - 7))), Err(TooMuch::Words));
+        assert_eq!(parse(&format!("{}gas*", "a.".repeat(MAX_WORDS - 7))), Err(SearchTextTooLong::Words));
     }
 
     #[test]
     fn nothing_to_search_for() {
         for text in ["", "   ", "!!! -- *", "\"\"", "-", "-gas", "OR", "\0", "*"] {
-            assert_eq!(Query::parse(text, 1).unwrap().fts5(), None, "{text:?}");
+            assert_eq!(FullTextQuery::parse(text, 1).unwrap().fts5(), None, "{text:?}");
         }
     }
 }

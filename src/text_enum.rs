@@ -1,6 +1,6 @@
-//! Enums that are one word of text everywhere: in SQL, in JSON, in a query string and in the docs.
+//! Enums whose variants are one word of text everywhere: in SQL, in JSON, in a query string and in the docs.
 
-/// Declares an enum whose order is its declaration's, and whose text is given once.
+/// Declares such an enum. The variants are ordered as they are declared, and the text of each is written once.
 macro_rules! text_enum {
     ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:tt),+ $(,)? }) => {
         $(#[$meta])*

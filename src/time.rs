@@ -1,5 +1,5 @@
-//! Points in time. Inside and outside the house they are ISO-8601 UTC text with milliseconds and a
-//! `Z`, which sorts as time does; D1 has no better type, for it binds every number as REAL.
+//! Points in time. They are ISO-8601 UTC text with milliseconds and a `Z`, in the database and in the API. This text
+//! sorts in the order of time. D1 has no better type, because it binds every number as REAL.
 
 use chrono::{DateTime, Days, SecondsFormat, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -14,7 +14,7 @@ impl Timestamp {
         DateTime::from_timestamp_millis(i64::try_from(millis).ok()?).map(Self)
     }
 
-    /// Milliseconds since 1970; 0 for what was before.
+    /// Milliseconds since 1970; 0 for an earlier time.
     pub fn millis(self) -> u64 {
         u64::try_from(self.0.timestamp_millis()).unwrap_or(0)
     }
@@ -23,12 +23,12 @@ impl Timestamp {
         Self(self.0 + TimeDelta::milliseconds(millis.into()))
     }
 
-    /// So many seconds later.
+    /// The time this many seconds later.
     pub fn plus_seconds(self, seconds: u32) -> Self {
         Self(self.0 + TimeDelta::seconds(seconds.into()))
     }
 
-    /// So many days earlier, but not before 1970.
+    /// The time this many days earlier, but not before 1970.
     pub fn days_before(self, days: u32) -> Self {
         let earlier = self.0.checked_sub_days(Days::new(days.into()));
         Self(earlier.unwrap_or_default().max(DateTime::UNIX_EPOCH))
@@ -37,9 +37,10 @@ impl Timestamp {
     /// Any RFC 3339 time, in any zone.
     pub fn parse(text: &str) -> Option<Self> {
         let time = DateTime::parse_from_rfc3339(text).ok()?;
-        // Held to what is written: what is finer would compare as different from itself.
+        // Cut to milliseconds, as the text has them. Otherwise a time would differ from its own text when it is read
+        // again.
         let time = DateTime::from_timestamp_millis(time.timestamp_millis())?;
-        // Outside these years the text would no longer sort as time does.
+        // Outside these years the text would not sort in the order of time.
         (0..=9999).contains(&chrono::Datelike::year(&time)).then_some(Self(time))
     }
 }

@@ -1,4 +1,4 @@
-//! What the cron trigger does.
+//! The work of the cron trigger.
 
 use crate::app::App;
 use crate::db::sql;
@@ -8,9 +8,10 @@ use crate::files;
 use crate::registry;
 use worker::Env;
 
-/// Ends what nobody else ends, counts what has ended, frees what nobody sees, and lets SQLite refresh the statistics that
-/// its query planner goes by; for those it looks only at tables that have changed much. Each step runs even if one before
-/// it failed; the first failure is the run's.
+/// One run of upkeep. It ends calls and approvals that no request will end, counts the calls that have ended, frees
+/// files that nothing can reach, and lets SQLite refresh the statistics of its query planner. SQLite looks only at
+/// tables that have changed much. Every step runs even if a step before it failed. The run fails with the first
+/// failure.
 pub async fn run(env: Env) -> Result<()> {
     let app = App::new(env)?;
     let steps = [

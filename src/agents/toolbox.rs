@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::ids::{AgentId, ToolId};
 use crate::page::PageRequest;
 use crate::registry::{self, ToolFilter};
-use crate::search_text::Query;
+use crate::search_text::FullTextQuery;
 
 /// What an agent has to which nothing is attached.
 pub(super) const DEFAULT_TOOLS: [&str; 4] = ["execute_python", "read_file", "write_file", "list_files"];
@@ -27,7 +27,7 @@ pub async fn toolbox(scope: &Scope, agent_id: &AgentId) -> Result<Vec<Attached>>
 }
 
 /// Those of them that the text finds, best match first.
-pub async fn search_toolbox(scope: &Scope, agent_id: &AgentId, text: Query) -> Result<Vec<Attached>> {
+pub async fn search_toolbox(scope: &Scope, agent_id: &AgentId, text: FullTextQuery) -> Result<Vec<Attached>> {
     let workspace = scope.workspace();
     let mut filter = ToolFilter { text: Some(text), ..ToolFilter::default() };
     let Some(expression) = filter.to_fts5(workspace) else {

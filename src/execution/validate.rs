@@ -7,7 +7,7 @@ use crate::callers::Scope;
 use crate::error::Result;
 use crate::formats;
 use crate::ids::ToolId;
-use crate::registry::schema::{self, Checked, Schema, Violation};
+use crate::registry::schema::{self, CheckedDocument, Schema, Violation};
 use crate::registry::{self, Risk, Tool};
 use crate::runners;
 use serde_json::{Map, Value, json};
@@ -31,7 +31,7 @@ impl Input<'_> {
 
 /// Holds arguments against a tool's schema, and runs nothing. A call's handler may ask more of them: the file tools want a
 /// usable path.
-pub async fn check_arguments(scope: &Scope, id: &ToolId, arguments: Map<String, Value>) -> Result<Checked> {
+pub async fn check_arguments(scope: &Scope, id: &ToolId, arguments: Map<String, Value>) -> Result<CheckedDocument> {
     let tool = registry::get(scope, id, None).await?;
     let schema = schema::compiled(&tool.parameters_schema)?;
     let mut given = Value::Object(arguments);

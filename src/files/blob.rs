@@ -1,4 +1,4 @@
-//! Contents: named by their SHA-256, kept as text in chunks that a D1 value can hold.
+//! Blobs: contents that are named by their SHA-256 and stored as text, in chunks that fit into a D1 value.
 
 use super::store;
 use crate::db::Statement;
@@ -10,27 +10,29 @@ use crate::time::Timestamp;
 use data_encoding::BASE64;
 use sha2::{Digest, Sha256};
 
-/// Half of what a D1 value can hold. A multiple of four, so that base64 is cut between its groups.
+/// Half of what a D1 value can hold. The size is a multiple of four, so that a chunk never cuts a group of base64
+/// digits.
 const CHUNK_BYTES: usize = 1024 * 1024;
 
 text_enum! {
-    /// How contents are kept as text.
-    Encoding {
+    /// How contents are stored as text.
+    BlobEncoding {
         Utf8 = "utf8",
         Base64 = "base64",
     }
 }
 
-/// Contents as text: as they are, or as base64 where they are no text or would swell.
+/// Contents as text. Contents that are not text, or that JSON would make much longer, are in base64.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Content {
+pub enum BlobContent {
     Text(String),
     Base64(String),
 }
 
-impl Content {
-    /// UTF-8 without NUL is text; SQLite's texts end at a NUL. What is mostly control characters is not: D1 is spoken to in
-    /// JSON, where each of them takes six bytes, and a large file would not fit into an isolate's 128 MB.
+impl BlobContent {
+    /// Contents count as text if they are UTF-8 without a NUL, because SQLite ends a text at a NUL. Contents that are
+    /// mostly control characters count as binary: requests to D1 are JSON, where each control character takes six
+    /// bytes, and a large file would not fit into an isolate's 128 MB.
     pub fn of(bytes: Vec<u8>) -> Self {
         match String::from_utf8(bytes) {
             Ok(text) if !text.contains('\0') && json_bytes(&text) <= 2 * text.len() => Self::Text(text),
@@ -39,17 +41,17 @@ impl Content {
         }
     }
 
-    pub(super) fn stored(encoding: Encoding, text: String) -> Self {
+    pub(super) fn stored(encoding: BlobEncoding, text: String) -> Self {
         match encoding {
-            Encoding::Utf8 => Self::Text(text),
-            Encoding::Base64 => Self::Base64(text),
+            BlobEncoding::Utf8 => Self::Text(text),
+            BlobEncoding::Base64 => Self::Base64(text),
         }
     }
 
-    pub fn encoding(&self) -> Encoding {
+    pub fn encoding(&self) -> BlobEncoding {
         match self {
-            Self::Text(_) => Encoding::Utf8,
-            Self::Base64(_) => Encoding::Base64,
+            Self::Text(_) => BlobEncoding::Utf8,
+            Self::Base64(_) => BlobEncoding::Base64,
         }
     }
 
@@ -59,7 +61,7 @@ impl Content {
         }
     }
 
-    /// What the text stands for.
+    /// The contents themselves, decoded.
     pub fn into_bytes(self) -> Result<Vec<u8>> {
         match self {
             Self::Text(text) => Ok(text.into_bytes()),
@@ -69,7 +71,7 @@ impl Content {
         }
     }
 
-    /// The text in pieces that fit into D1: one at least, none of them cut within a character.
+    /// The text in chunks that fit into D1. There is at least one chunk, and no chunk cuts a character.
     pub(super) fn chunks(&self) -> Vec<&str> {
         let mut chunks = Vec::new();
         let mut rest = self.as_str();
@@ -83,8 +85,8 @@ impl Content {
     }
 }
 
-/// How long a text is in JSON, but for the quotes around it. What has a short escape at most doubles, so that no text
-/// of quotes, backslashes and line ends alone is taken for binary.
+/// How many bytes a text takes in JSON, without the quotes around it. A character with a short escape takes two bytes,
+/// so a text of quotes, backslashes and line ends alone at most doubles and is not taken for binary.
 fn json_bytes(text: &str) -> usize {
     let bytes_of = |byte: u8| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 2,
@@ -94,7 +96,7 @@ fn json_bytes(text: &str) -> usize {
     text.bytes().map(bytes_of).sum()
 }
 
-/// In pieces of whole groups, for the encoder takes no more than 8 MiB at once.
+/// Encodes in pieces of whole groups, because the encoder takes at most 8 MiB at once.
 fn to_base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for piece in bytes.chunks(3 * CHUNK_BYTES) {
@@ -103,12 +105,12 @@ fn to_base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Contents with their name.
+/// Contents together with their SHA-256.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blob {
     sha256: String,
     size: u32,
-    content: Content,
+    content: BlobContent,
 }
 
 impl Blob {
@@ -116,29 +118,29 @@ impl Blob {
         let sha256 = hex::encode(&Sha256::digest(&bytes));
         // An isolate has less memory than a u32 can count.
         let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        Self { sha256, size, content: Content::of(bytes) }
+        Self { sha256, size, content: BlobContent::of(bytes) }
     }
 
     pub fn text(text: String) -> Self {
         Self::new(text.into_bytes())
     }
 
-    /// 64 lower-case hexadecimal digits.
+    /// The name: 64 lower-case hexadecimal digits.
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
 
-    /// In bytes, before any encoding.
+    /// The size in bytes, before any encoding.
     pub fn size(&self) -> u32 {
         self.size
     }
 
-    pub(super) fn content(&self) -> &Content {
+    pub(super) fn content(&self) -> &BlobContent {
         &self.content
     }
 
-    /// Stores the contents, unless the workspace has them. What refers to them must be written in the same batch, or
-    /// the sweep might come in between.
+    /// Statements that store the contents, unless the workspace has them already. The row that refers to the contents
+    /// must be written in the same batch. Otherwise the sweep could delete the contents in between.
     pub fn insert(&self, workspace: &WorkspaceId, now: Timestamp) -> Vec<Statement> {
         store::blob::insert(workspace, self, now)
     }
@@ -149,31 +151,31 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn survives(bytes: Vec<u8>, encoding: Encoding) {
-        let content = Content::of(bytes.clone());
+    fn survives(bytes: Vec<u8>, encoding: BlobEncoding) {
+        let content = BlobContent::of(bytes.clone());
         assert_eq!(content.encoding(), encoding);
         let chunks = content.chunks();
         assert!(!chunks.is_empty() && chunks.iter().all(|it| it.len() <= CHUNK_BYTES));
-        let kept = Content::stored(encoding, chunks.concat());
+        let kept = BlobContent::stored(encoding, chunks.concat());
         assert_eq!(kept, content);
         assert!(kept.into_bytes().unwrap() == bytes);
     }
 
     #[test]
     fn whatever_is_stored_comes_back() {
-        survives(Vec::new(), Encoding::Utf8);
-        survives(b"plain".into(), Encoding::Utf8);
-        survives("\u{feff}bom, \u{10ffff}, \u{1}".into(), Encoding::Utf8);
-        survives(b"a\0b".into(), Encoding::Base64);
-        survives(b"\"\\\r\n\t".into(), Encoding::Utf8);
-        survives(b"\x1b[1mbold\x1b[0m".into(), Encoding::Utf8);
-        survives(vec![1; 5], Encoding::Base64);
-        survives((0..=255).collect(), Encoding::Base64);
-        survives(vec![0xff], Encoding::Base64);
-        survives(vec![0xed, 0xa0, 0x80], Encoding::Base64);
+        survives(Vec::new(), BlobEncoding::Utf8);
+        survives(b"plain".into(), BlobEncoding::Utf8);
+        survives("\u{feff}bom, \u{10ffff}, \u{1}".into(), BlobEncoding::Utf8);
+        survives(b"a\0b".into(), BlobEncoding::Base64);
+        survives(b"\"\\\r\n\t".into(), BlobEncoding::Utf8);
+        survives(b"\x1b[1mbold\x1b[0m".into(), BlobEncoding::Utf8);
+        survives(vec![1; 5], BlobEncoding::Base64);
+        survives((0..=255).collect(), BlobEncoding::Base64);
+        survives(vec![0xff], BlobEncoding::Base64);
+        survives(vec![0xed, 0xa0, 0x80], BlobEncoding::Base64);
         for bytes in [CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES] {
-            survives(vec![b'x'; bytes], Encoding::Utf8);
-            survives(vec![0xff; bytes], Encoding::Base64);
+            survives(vec![b'x'; bytes], BlobEncoding::Utf8);
+            survives(vec![0xff; bytes], BlobEncoding::Base64);
         }
     }
 
@@ -181,9 +183,9 @@ mod tests {
     fn no_character_is_cut() {
         for shift in 0..4 {
             let text = "x".repeat(shift) + &"🤖".repeat(CHUNK_BYTES / 2);
-            survives(text.into_bytes(), Encoding::Utf8);
+            survives(text.into_bytes(), BlobEncoding::Utf8);
         }
-        let content = Content::of(format!("{}é", "x".repeat(CHUNK_BYTES - 1)).into_bytes());
+        let content = BlobContent::of(format!("{}é", "x".repeat(CHUNK_BYTES - 1)).into_bytes());
         assert_eq!(content.chunks()[1], "é");
     }
 

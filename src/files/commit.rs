@@ -1,13 +1,13 @@
-//! Changing files: every change makes a manifest.
+//! Changing files. Every change makes a new file manifest.
 
-use super::session::known_at;
-use super::store::commit::{self, Commit, Place};
-use super::store::look::View;
+use super::session::require_session_and_manifest;
+use super::store::commit::{self, FileCommit, WritePlace};
+use super::store::lookup::FileView;
 use super::{Blob, FilePath, store};
 use crate::callers::Scope;
 use crate::db::Statement;
 use crate::error::{Error, Result};
-use crate::ids::{self, ManifestId, SessionId, WorkspaceId};
+use crate::ids::{self, FileManifestId, SessionId, WorkspaceId};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 use std::fmt;
@@ -16,8 +16,8 @@ use std::fmt;
 pub const MAX_FILE_BYTES: u32 = 10 * 1024 * 1024;
 
 text_enum! {
-    /// What made a manifest.
-    Source {
+    /// What made a file manifest.
+    FileManifestSource {
         UserUpload = "user_upload",
         ToolRun = "tool_run",
         Branch = "branch",
@@ -25,20 +25,20 @@ text_enum! {
     }
 }
 
-/// Where a change comes from.
+/// What caused a change of files.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Origin {
-    pub source: Source,
-    /// The call or message that it belongs to.
+pub struct FileChangeOrigin {
+    pub source: FileManifestSource,
+    /// The call or message that caused the change.
     pub source_ref: Option<String>,
 }
 
-/// A file that was written, and the manifests before and after.
+/// A file that was written, with the file manifests before and after the write.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written {
-    pub pre: Option<ManifestId>,
-    pub post: ManifestId,
-    /// Whether there was no file before.
+pub struct WrittenFile {
+    pub pre: Option<FileManifestId>,
+    pub post: FileManifestId,
+    /// Whether the path held no file before.
     pub created: bool,
     pub sha256: String,
     pub size: u32,
@@ -46,8 +46,8 @@ pub struct Written {
 
 /// Why a file cannot be written.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Unwritable {
-    /// Of the directories that the path names, this one is a file.
+pub enum FileWriteRefusal {
+    /// A directory that the path names is a file.
     NotADirectory {
         path: FilePath,
         file: String,
@@ -59,7 +59,7 @@ pub enum Unwritable {
         path: FilePath,
         size: u32,
     },
-    /// All files of the session would take more than they may.
+    /// The files of the session would together exceed their limit.
     Full {
         path: FilePath,
         bytes: u64,
@@ -67,7 +67,7 @@ pub enum Unwritable {
     },
 }
 
-impl fmt::Display for Unwritable {
+impl fmt::Display for FileWriteRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotADirectory { path, file } => write!(f, "Cannot write {path}: {file} is a file, not a directory"),
@@ -82,43 +82,43 @@ impl fmt::Display for Unwritable {
     }
 }
 
-impl From<Unwritable> for Error {
-    fn from(reason: Unwritable) -> Self {
+impl From<FileWriteRefusal> for Error {
+    fn from(reason: FileWriteRefusal) -> Self {
         let message = reason.to_string();
         match reason {
-            Unwritable::NotADirectory { .. } | Unwritable::IsADirectory { .. } => Self::Conflict(message),
-            Unwritable::TooLarge { .. } => Self::NoRoom { message, limit_bytes: MAX_FILE_BYTES.into() },
-            Unwritable::Full { max_bytes, .. } => Self::NoRoom { message, limit_bytes: max_bytes },
+            FileWriteRefusal::NotADirectory { .. } | FileWriteRefusal::IsADirectory { .. } => Self::Conflict(message),
+            FileWriteRefusal::TooLarge { .. } => Self::NoRoom { message, limit_bytes: MAX_FILE_BYTES.into() },
+            FileWriteRefusal::Full { max_bytes, .. } => Self::NoRoom { message, limit_bytes: max_bytes },
         }
     }
 }
 
-/// Makes the session if there is none of that name (for a batch of another room).
+/// Creates the session if no session has that name. The statement is for another room's batch.
 pub fn spring_up(workspace: &WorkspaceId, session: &SessionId, now: Timestamp) -> Result<Statement> {
     Ok(commit::spring_up(workspace, session, &ids::random_hex::<16>()?, now))
 }
 
-/// Writes a file into the session's present, whatever others are writing at the same time. The session springs up if
-/// there is none of that name. What cannot be written changes nothing.
+/// Writes a file on top of the session's present, whatever other requests write at the same time. Creates the session
+/// if no session has that name. A write that is refused changes nothing.
 pub async fn write_file(
     scope: &Scope,
     session: &SessionId,
     path: &FilePath,
     bytes: Vec<u8>,
-    origin: Origin,
-) -> Result<std::result::Result<Written, Unwritable>> {
+    origin: FileChangeOrigin,
+) -> Result<std::result::Result<WrittenFile, FileWriteRefusal>> {
     let max_bytes = scope.app().settings().workspace_max_bytes;
     let blob = Blob::new(bytes);
     if let Some(reason) = never_writable(path, blob.size(), max_bytes) {
         return Ok(Err(reason));
     }
-    let (workspace, now, post) = (scope.workspace(), scope.app().now(), ManifestId::random()?);
-    let new = Commit { workspace, session, manifest: &post, origin: &origin, now };
-    // In a session that springs up here nothing can stand in the way, so that no refused write makes one.
+    let (workspace, now, post) = (scope.workspace(), scope.app().now(), FileManifestId::random()?);
+    let new = FileCommit { workspace, session, manifest: &post, origin: &origin, now };
+    // Nothing can stand in the way of a file in a new session, so a refused write never creates a session.
     let mut statements = vec![
         spring_up(workspace, session, now)?,
         commit::find_place(&new, path),
-        commit::insert_writing(&new, path, &blob, max_bytes),
+        commit::insert_manifest_with_file(&new, path, &blob, max_bytes),
         commit::count_in_lines(workspace, &post),
         commit::insert_entry(workspace, &post, path, &blob),
         commit::activate(&new),
@@ -130,9 +130,9 @@ pub async fn write_file(
     };
     let place = commit::read_place(place)?.ok_or_else(|| Error::Internal("a session did not spring up".into()))?;
     if inserted.changes() == 0 {
-        return Ok(Err(refusal(path, place, blob.size(), max_bytes)));
+        return Ok(Err(write_refusal(path, place, blob.size(), max_bytes)));
     }
-    Ok(Ok(Written {
+    Ok(Ok(WrittenFile {
         pre: place.manifest_id,
         post,
         created: place.size.is_none(),
@@ -141,48 +141,53 @@ pub async fn write_file(
     }))
 }
 
-/// Deletes the file at `path`, or all that are below it, in one manifest.
-pub async fn delete_file(scope: &Scope, session: &SessionId, path: &FilePath, origin: Origin) -> Result<ManifestId> {
+/// Deletes the file at `path`, or all files below `path`, and makes one file manifest.
+pub async fn delete_file(
+    scope: &Scope,
+    session: &SessionId,
+    path: &FilePath,
+    origin: FileChangeOrigin,
+) -> Result<FileManifestId> {
     if path.is_root() {
         return Err(Error::path("path", "is the root, which cannot be deleted"));
     }
-    let (workspace, now, post) = (scope.workspace(), scope.app().now(), ManifestId::random()?);
-    let new = Commit { workspace, session, manifest: &post, origin: &origin, now };
+    let (workspace, now, post) = (scope.workspace(), scope.app().now(), FileManifestId::random()?);
+    let new = FileCommit { workspace, session, manifest: &post, origin: &origin, now };
     let [seen, inserted, _, _, _] = scope
         .write([
-            store::look::find_manifest(View { workspace, session, at: None }),
-            commit::insert_removing(&new, path),
+            store::lookup::find_manifest(FileView { workspace, session, at: None }),
+            commit::insert_manifest_without(&new, path),
             commit::count_in_lines(workspace, &post),
             commit::insert_absences(&new, path),
             commit::activate(&new),
         ])
         .await??;
-    known_at(store::look::read_manifest(&seen)?, session, None)?;
+    require_session_and_manifest(store::lookup::read_manifest(&seen)?, session, None)?;
     if inserted.changes() == 0 { Err(Error::not_found("File", path)) } else { Ok(post) }
 }
 
-/// What no state of the session could make right.
-fn never_writable(path: &FilePath, size: u32, max_bytes: u64) -> Option<Unwritable> {
+/// Refusals that do not depend on the session's files.
+fn never_writable(path: &FilePath, size: u32, max_bytes: u64) -> Option<FileWriteRefusal> {
     let path = path.clone();
     if path.is_root() {
-        Some(Unwritable::IsADirectory { path })
+        Some(FileWriteRefusal::IsADirectory { path })
     } else if size > MAX_FILE_BYTES {
-        Some(Unwritable::TooLarge { path, size })
+        Some(FileWriteRefusal::TooLarge { path, size })
     } else if u64::from(size) > max_bytes {
-        Some(Unwritable::Full { path, bytes: size.into(), max_bytes })
+        Some(FileWriteRefusal::Full { path, bytes: size.into(), max_bytes })
     } else {
         None
     }
 }
 
-fn refusal(path: &FilePath, place: Place, size: u32, max_bytes: u64) -> Unwritable {
+fn write_refusal(path: &FilePath, place: WritePlace, size: u32, max_bytes: u64) -> FileWriteRefusal {
     let path = path.clone();
     match place {
-        Place { file_above: Some(file), .. } => Unwritable::NotADirectory { path, file },
-        Place { is_directory: true, .. } => Unwritable::IsADirectory { path },
-        Place { bytes, size: old, .. } => {
+        WritePlace { file_above: Some(file), .. } => FileWriteRefusal::NotADirectory { path, file },
+        WritePlace { is_directory: true, .. } => FileWriteRefusal::IsADirectory { path },
+        WritePlace { bytes, size: old, .. } => {
             let others = bytes.saturating_sub(old.unwrap_or(0).into());
-            Unwritable::Full { path, bytes: others + u64::from(size), max_bytes }
+            FileWriteRefusal::Full { path, bytes: others + u64::from(size), max_bytes }
         }
     }
 }
@@ -194,22 +199,26 @@ mod tests {
     #[test]
     fn every_refusal_names_the_path_and_has_its_status() {
         let path = FilePath::parse("/a/b").unwrap();
-        let check = |reason: Unwritable, code: &str, message: &str| {
+        let check = |reason: FileWriteRefusal, code: &str, message: &str| {
             assert_eq!((reason.to_string().as_str(), Error::from(reason).code()), (message, code));
         };
         check(
-            Unwritable::NotADirectory { path: path.clone(), file: "/a".into() },
+            FileWriteRefusal::NotADirectory { path: path.clone(), file: "/a".into() },
             "CONFLICT",
             "Cannot write /a/b: /a is a file, not a directory",
         );
-        check(Unwritable::IsADirectory { path: path.clone() }, "CONFLICT", "Cannot write /a/b: it is a directory");
         check(
-            Unwritable::TooLarge { path: path.clone(), size: 10_485_761 },
+            FileWriteRefusal::IsADirectory { path: path.clone() },
+            "CONFLICT",
+            "Cannot write /a/b: it is a directory",
+        );
+        check(
+            FileWriteRefusal::TooLarge { path: path.clone(), size: 10_485_761 },
             "PAYLOAD_TOO_LARGE",
             "Cannot write /a/b: it has 10485761 bytes; 10485760 are allowed",
         );
         check(
-            Unwritable::Full { path, bytes: 9, max_bytes: 8 },
+            FileWriteRefusal::Full { path, bytes: 9, max_bytes: 8 },
             "PAYLOAD_TOO_LARGE",
             "Cannot write /a/b: the session's files would have 9 bytes; 8 are allowed",
         );

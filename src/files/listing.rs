@@ -1,33 +1,33 @@
-//! What a directory holds, and how that reads as text.
+//! The entries of a directory, and their listing as text.
 
 use super::FilePath;
 use std::fmt::Write;
 
-/// How many entries a listing shows; a model that reads it has no use for more.
+/// How many entries a listing shows. A model has no use for more.
 pub const MAX_LISTED: u32 = 10_000;
 
-/// A file or directory within the one that was listed.
+/// A file or directory inside the directory that was listed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct DirectoryEntry {
     pub name: String,
     pub path: String,
-    pub kind: Kind,
+    pub kind: DirectoryEntryKind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum DirectoryEntryKind {
     Directory,
     File { sha256: String, size: u32 },
 }
 
-/// The listing that the tool `list_files` answers.
-pub fn listing_text(dir: &FilePath, entries: &[Entry]) -> String {
+/// The text with which the tool `list_files` responds.
+pub fn listing_text(dir: &FilePath, entries: &[DirectoryEntry]) -> String {
     let mut text = format!("Contents of {dir}:");
     for entry in entries.iter().take(MAX_LISTED as usize) {
         // Writing to a String cannot fail.
         let _ = match &entry.kind {
-            Kind::Directory => write!(text, "\n[DIR]  {}", entry.path),
-            Kind::File { size, .. } => write!(text, "\n[FILE] {} ({size} bytes)", entry.path),
+            DirectoryEntryKind::Directory => write!(text, "\n[DIR]  {}", entry.path),
+            DirectoryEntryKind::File { size, .. } => write!(text, "\n[FILE] {} ({size} bytes)", entry.path),
         };
     }
     if entries.len() > MAX_LISTED as usize {
@@ -40,13 +40,18 @@ pub fn listing_text(dir: &FilePath, entries: &[Entry]) -> String {
 mod tests {
     use super::*;
 
-    fn file(path: &str, size: u32) -> Entry {
-        Entry { name: String::new(), path: path.into(), kind: Kind::File { sha256: String::new(), size } }
+    fn file(path: &str, size: u32) -> DirectoryEntry {
+        DirectoryEntry {
+            name: String::new(),
+            path: path.into(),
+            kind: DirectoryEntryKind::File { sha256: String::new(), size },
+        }
     }
 
     #[test]
     fn a_listing_names_each_entry_by_its_path() {
-        let inputs = Entry { name: "inputs".into(), path: "/data/inputs".into(), kind: Kind::Directory };
+        let inputs =
+            DirectoryEntry { name: "inputs".into(), path: "/data/inputs".into(), kind: DirectoryEntryKind::Directory };
         insta::assert_snapshot!(
             listing_text(&FilePath::parse("data").unwrap(), &[inputs, file("/data/config.json", 256)]),
             @r"

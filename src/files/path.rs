@@ -1,16 +1,17 @@
-//! Paths of files and directories: one text for each place, whatever way it was written.
+//! Paths of files and directories. Every spelling of a path is parsed to the same text.
 
 use std::fmt;
 
 /// The longest path, in bytes.
 pub const MAX_PATH_BYTES: usize = 1_024;
 
-/// An absolute path: `/`, or names that each follow a `/`. No name is empty, `.` or `..`, or holds a control character.
+/// An absolute path: `/` alone, or names that each follow a `/`. No name is empty, is `.` or `..`, or holds a control
+/// character.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FilePath(String);
 
 impl FilePath {
-    /// Reads a path from the root on, with or without a `/` before or behind it.
+    /// Parses a path that starts at the root. A `/` at the beginning or at the end may be missing.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.len() > MAX_PATH_BYTES {
             return Err("is longer than 1024 bytes");
@@ -29,7 +30,7 @@ impl FilePath {
             }
         }
         let path = format!("/{}", names.join("/"));
-        // One that was given without its first slash has become longer by it.
+        // A path that was given without its first slash is now one byte longer.
         if path.len() > MAX_PATH_BYTES { Err("is longer than 1024 bytes") } else { Ok(Self(path)) }
     }
 
@@ -37,7 +38,7 @@ impl FilePath {
         Self("/".into())
     }
 
-    /// The root is a directory, and can be nothing else.
+    /// The root is always a directory.
     pub fn is_root(&self) -> bool {
         self.0 == "/"
     }
@@ -46,12 +47,13 @@ impl FilePath {
         &self.0
     }
 
-    /// The directories that it lies in, but for the root, from the top.
+    /// The directories that contain this path, from the top down, without the root.
     pub fn directories(&self) -> impl Iterator<Item = &str> {
         self.0.char_indices().skip(1).filter(|(_, it)| *it == '/').map(|(end, _)| &self.0[..end])
     }
 
-    /// What lies below sorts after the first and before the second: `0` is the character after `/`.
+    /// Two bounds. Every path below this directory sorts after the first and before the second, because `0` is the
+    /// character that follows `/`.
     pub fn below(&self) -> (String, String) {
         let directory = self.0.trim_end_matches('/');
         (format!("{directory}/"), format!("{directory}0"))

@@ -1,34 +1,34 @@
-//! Sessions, and the manifests that are their past.
+//! Sessions, and the file manifests that are their history.
 
-use super::store::commit::{self, Commit};
-use super::store::look::{self, DifferenceRow, HeldFile, Seen, View};
-use super::{Origin, Source, store};
+use super::store::commit::{self, FileCommit};
+use super::store::lookup::{self, FileDifferenceRow, FileView, FoundInFileManifest, ListedFile};
+use super::{FileChangeOrigin, FileManifestSource, store};
 use crate::callers::Scope;
 use crate::error::{Error, Result};
-use crate::ids::{ManifestId, SessionId};
+use crate::ids::{FileManifestId, SessionId};
 use crate::page::{Page, PageRequest, bad_cursor};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
-/// A session, with what its present holds.
+/// A session, with the number and size of its present files.
 #[derive(Clone, Debug)]
 pub struct Session {
     pub id: SessionId,
-    /// Its present; none until the first file is written.
-    pub active_manifest_id: Option<ManifestId>,
+    /// The file manifest that is the session's present. None until the first file is written.
+    pub active_manifest_id: Option<FileManifestId>,
     pub files: u32,
     pub bytes: u64,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 
-/// All files of a session at one time. It never changes.
+/// All files of a session at one moment. A file manifest never changes.
 #[derive(Clone, Debug)]
-pub struct Manifest {
-    pub id: ManifestId,
+pub struct FileManifest {
+    pub id: FileManifestId,
     pub session_id: SessionId,
-    pub parent_id: Option<ManifestId>,
-    pub source: Source,
+    pub parent_id: Option<FileManifestId>,
+    pub source: FileManifestSource,
     pub source_ref: Option<String>,
     pub created_at: Timestamp,
     pub files: u32,
@@ -36,45 +36,45 @@ pub struct Manifest {
 }
 
 text_enum! {
-    /// What happened to a path from one manifest to another.
-    ChangeKind {
+    /// What happened to a path between two file manifests.
+    FileChangeKind {
         Added = "added",
         Removed = "removed",
         Modified = "modified",
     }
 }
 
-/// The contents of a file, by name.
+/// The contents of a file, by their SHA-256.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Held {
+pub struct FileDigest {
     pub sha256: String,
     pub size: u32,
 }
 
-/// How a path differs between two manifests.
+/// How one path differs between two file manifests.
 #[derive(Clone, Debug)]
-pub struct Difference {
+pub struct FileDifference {
     pub path: String,
-    pub change: ChangeKind,
-    pub from: Option<Held>,
-    pub to: Option<Held>,
+    pub change: FileChangeKind,
+    pub from: Option<FileDigest>,
+    pub to: Option<FileDigest>,
 }
 
-impl From<DifferenceRow> for Difference {
-    fn from(row: DifferenceRow) -> Self {
-        let held = |sha256: Option<String>, size: Option<u32>| Some(Held { sha256: sha256?, size: size? });
+impl From<FileDifferenceRow> for FileDifference {
+    fn from(row: FileDifferenceRow) -> Self {
+        let held = |sha256: Option<String>, size: Option<u32>| Some(FileDigest { sha256: sha256?, size: size? });
         let from = held(row.from_sha256, row.from_size);
         let to = held(row.to_sha256, row.to_size);
         let change = match (&from, &to) {
-            (None, _) => ChangeKind::Added,
-            (_, None) => ChangeKind::Removed,
-            _ => ChangeKind::Modified,
+            (None, _) => FileChangeKind::Added,
+            (_, None) => FileChangeKind::Removed,
+            _ => FileChangeKind::Modified,
         };
         Self { path: row.path, change, from, to }
     }
 }
 
-/// A page of the workspace's sessions, oldest first.
+/// A page of the workspace's sessions, the oldest first.
 pub async fn list_sessions(scope: &Scope, request: &PageRequest) -> Result<Page<Session>> {
     let [rows] = scope.read([store::session::list(scope.workspace(), request)?]).await?;
     let sessions = store::session::read_all(&rows)?;
@@ -83,121 +83,124 @@ pub async fn list_sessions(scope: &Scope, request: &PageRequest) -> Result<Page<
 
 pub async fn get_session(scope: &Scope, id: &SessionId) -> Result<Session> {
     let [rows] = scope.read([store::session::find(scope.workspace(), id)]).await?;
-    store::session::read(&rows)?.ok_or_else(|| unknown(id))
+    store::session::read(&rows)?.ok_or_else(|| session_not_found(id))
 }
 
-/// Deletes the session with its manifests. Sessions that branched off keep theirs, and the sweep frees what nobody has
-/// any more.
+/// Deletes the session and its file manifests. Sessions that branched off keep their own. The sweep frees contents that
+/// no session uses any more.
 pub async fn delete_session(scope: &Scope, id: &SessionId) -> Result<()> {
     let [deleted] = scope.write([store::session::delete(scope.workspace(), id)]).await??;
-    if deleted.changes() == 0 { Err(unknown(id)) } else { Ok(()) }
+    if deleted.changes() == 0 { Err(session_not_found(id)) } else { Ok(()) }
 }
 
-/// Makes an older manifest the session's present. What came after it stays, and can be checked out again.
-pub async fn check_out(scope: &Scope, id: &SessionId, manifest: &ManifestId) -> Result<Session> {
+/// Makes another file manifest of the session its present. Later file manifests stay and can be checked out again.
+pub async fn check_out(scope: &Scope, id: &SessionId, manifest: &FileManifestId) -> Result<Session> {
     let workspace = scope.workspace();
     let [seen, _, session] = scope
         .write([
-            look::find_manifest(View { workspace, session: id, at: Some(manifest) }),
+            lookup::find_manifest(FileView { workspace, session: id, at: Some(manifest) }),
             store::session::check_out(workspace, id, manifest, scope.app().now()),
             store::session::find(workspace, id),
         ])
         .await??;
-    known_at(look::read_manifest(&seen)?, id, Some(manifest))?;
-    store::session::read(&session)?.ok_or_else(|| unknown(id))
+    require_session_and_manifest(lookup::read_manifest(&seen)?, id, Some(manifest))?;
+    store::session::read(&session)?.ok_or_else(|| session_not_found(id))
 }
 
-/// Makes a session that begins as `session` was in its manifest `at`, and shares all contents with it.
-pub async fn branch(scope: &Scope, session: &SessionId, at: &ManifestId) -> Result<Manifest> {
+/// Makes a session that begins with the files of `session` at its file manifest `at`. The two sessions share all
+/// contents.
+pub async fn branch(scope: &Scope, session: &SessionId, at: &FileManifestId) -> Result<FileManifest> {
     let workspace = scope.workspace();
-    let (branched, manifest) = (SessionId::random()?, ManifestId::random()?);
-    let origin = Origin { source: Source::Branch, source_ref: None };
-    let new = Commit { workspace, session: &branched, manifest: &manifest, origin: &origin, now: scope.app().now() };
+    let (branched, manifest) = (SessionId::random()?, FileManifestId::random()?);
+    let origin = FileChangeOrigin { source: FileManifestSource::Branch, source_ref: None };
+    let new =
+        FileCommit { workspace, session: &branched, manifest: &manifest, origin: &origin, now: scope.app().now() };
     let [seen, _, _, _, made] = scope
         .write([
-            look::find_manifest(View { workspace, session, at: Some(at) }),
+            lookup::find_manifest(FileView { workspace, session, at: Some(at) }),
             commit::insert_branch_session(&new, session, at),
             commit::insert_branch(&new, session, at),
             commit::count_in_lines(workspace, &manifest),
             store::session::find_manifest(workspace, &branched, &manifest),
         ])
         .await??;
-    known_at(look::read_manifest(&seen)?, session, Some(at))?;
+    require_session_and_manifest(lookup::read_manifest(&seen)?, session, Some(at))?;
     store::session::read_manifest(&made)?.ok_or_else(|| Error::Internal("a branch was not made".into()))
 }
 
-/// A page of the session's manifests, newest first; only those of one call or message, if `source_ref` is set.
+/// A page of the session's file manifests, the newest first. If `source_ref` is set, only those that this call or
+/// message made.
 pub async fn list_manifests(
     scope: &Scope,
     session: &SessionId,
     source_ref: Option<&str>,
     request: &PageRequest,
-) -> Result<Page<Manifest>> {
-    let last = request.after().map(|it| ManifestId::parse(it).ok_or_else(bad_cursor)).transpose()?;
-    let view = View { workspace: scope.workspace(), session, at: last.as_ref() };
+) -> Result<Page<FileManifest>> {
+    let last = request.after().map(|it| FileManifestId::parse(it).ok_or_else(bad_cursor)).transpose()?;
+    let view = FileView { workspace: scope.workspace(), session, at: last.as_ref() };
     let [seen, rows] = scope
-        .read([look::find_manifest(view), store::session::list_manifests(view, source_ref, request.rows_to_ask())])
+        .read([lookup::find_manifest(view), store::session::list_manifests(view, source_ref, request.rows_to_ask())])
         .await?;
-    let seen = look::read_manifest(&seen)?.ok_or_else(|| unknown(session))?;
+    let seen = lookup::read_manifest(&seen)?.ok_or_else(|| session_not_found(session))?;
     if last.is_some() && seen.manifest_id.is_none() {
         return Err(bad_cursor());
     }
     Ok(request.page(store::session::read_manifests(&rows)?, |it| it.id.to_string()))
 }
 
-/// A manifest with a page of its files, by path.
+/// A file manifest with a page of its files, by path.
 pub async fn get_manifest(
     scope: &Scope,
     session: &SessionId,
-    id: &ManifestId,
+    id: &FileManifestId,
     request: &PageRequest,
-) -> Result<(Manifest, Page<HeldFile>)> {
+) -> Result<(FileManifest, Page<ListedFile>)> {
     let after = after_path(request)?;
-    let view = View { workspace: scope.workspace(), session, at: Some(id) };
+    let view = FileView { workspace: scope.workspace(), session, at: Some(id) };
     let [seen, manifest, files] = scope
         .read([
-            look::find_manifest(view),
+            lookup::find_manifest(view),
             store::session::find_manifest(scope.workspace(), session, id),
-            look::list_files(view, after, request.rows_to_ask()),
+            lookup::list_files(view, after, request.rows_to_ask()),
         ])
         .await?;
-    known_at(look::read_manifest(&seen)?, session, Some(id))?;
+    require_session_and_manifest(lookup::read_manifest(&seen)?, session, Some(id))?;
     let manifest = store::session::read_manifest(&manifest)?.ok_or_else(|| Error::not_found("Manifest", id))?;
-    Ok((manifest, request.page(look::read_files(&files)?, |it| it.path.clone())))
+    Ok((manifest, request.page(lookup::read_files(&files)?, |it| it.path.clone())))
 }
 
-/// A page of the session's files as they are now, by path. One that is not there holds none.
-pub async fn list_files(scope: &Scope, session: &SessionId, request: &PageRequest) -> Result<Page<HeldFile>> {
+/// A page of the session's present files, by path. The page is empty if there is no such session.
+pub async fn list_files(scope: &Scope, session: &SessionId, request: &PageRequest) -> Result<Page<ListedFile>> {
     let after = after_path(request)?;
-    let view = View { workspace: scope.workspace(), session, at: None };
-    let [files] = scope.read([look::list_files(view, after, request.rows_to_ask())]).await?;
-    Ok(request.page(look::read_files(&files)?, |it| it.path.clone()))
+    let view = FileView { workspace: scope.workspace(), session, at: None };
+    let [files] = scope.read([lookup::list_files(view, after, request.rows_to_ask())]).await?;
+    Ok(request.page(lookup::read_files(&files)?, |it| it.path.clone()))
 }
 
-/// A page of what differs from one manifest of the session to another, by path.
+/// A page of the differences between two file manifests of the session, by path.
 pub async fn diff(
     scope: &Scope,
     session: &SessionId,
-    from: &ManifestId,
-    to: &ManifestId,
+    from: &FileManifestId,
+    to: &FileManifestId,
     request: &PageRequest,
-) -> Result<Page<Difference>> {
+) -> Result<Page<FileDifference>> {
     let after = after_path(request)?;
     let workspace = scope.workspace();
     let [one, other, rows] = scope
         .read([
-            look::find_manifest(View { workspace, session, at: Some(from) }),
-            look::find_manifest(View { workspace, session, at: Some(to) }),
-            look::list_differences(workspace, session, (from, to), after, request.rows_to_ask()),
+            lookup::find_manifest(FileView { workspace, session, at: Some(from) }),
+            lookup::find_manifest(FileView { workspace, session, at: Some(to) }),
+            lookup::list_differences(workspace, session, (from, to), after, request.rows_to_ask()),
         ])
         .await?;
-    known_at(look::read_manifest(&one)?, session, Some(from))?;
-    known_at(look::read_manifest(&other)?, session, Some(to))?;
-    let differences = rows.all::<DifferenceRow>()?.into_iter().map(Difference::from).collect();
-    Ok(request.page(differences, |it: &Difference| it.path.clone()))
+    require_session_and_manifest(lookup::read_manifest(&one)?, session, Some(from))?;
+    require_session_and_manifest(lookup::read_manifest(&other)?, session, Some(to))?;
+    let differences = rows.all::<FileDifferenceRow>()?.into_iter().map(FileDifference::from).collect();
+    Ok(request.page(differences, |it: &FileDifference| it.path.clone()))
 }
 
-/// Where a page by path begins.
+/// The path after which a page by path begins.
 fn after_path(request: &PageRequest) -> Result<Option<&str>> {
     match request.after() {
         Some(path) if !path.starts_with('/') => Err(bad_cursor()),
@@ -205,13 +208,18 @@ fn after_path(request: &PageRequest) -> Result<Option<&str>> {
     }
 }
 
-fn unknown(session: &SessionId) -> Error {
+fn session_not_found(session: &SessionId) -> Error {
     Error::not_found("Session", session)
 }
 
-/// What was seen, if there is the session and, where one is named, its manifest.
-pub(super) fn known_at<T>(seen: Option<Seen<T>>, session: &SessionId, at: Option<&ManifestId>) -> Result<Seen<T>> {
-    let seen = seen.ok_or_else(|| unknown(session))?;
+/// Returns what the lookup found. Fails if the session does not exist, or if `at` names a file manifest that the
+/// session does not have.
+pub(super) fn require_session_and_manifest<T>(
+    seen: Option<FoundInFileManifest<T>>,
+    session: &SessionId,
+    at: Option<&FileManifestId>,
+) -> Result<FoundInFileManifest<T>> {
+    let seen = seen.ok_or_else(|| session_not_found(session))?;
     match at {
         Some(id) if seen.manifest_id.is_none() => Err(Error::not_found("Manifest", id)),
         _ => Ok(seen),

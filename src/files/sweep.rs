@@ -1,22 +1,22 @@
-//! The sweep: deletes what retention lets go and what nobody can reach any more. One run does a bounded piece of work, and
-//! the next goes on where it ended. Nothing is looked for: rows that lose their last use have been marked by triggers
-//! (0003_files.sql).
+//! The sweep deletes file manifests whose retention has ended, and rows that no file manifest can reach any more. One
+//! run does a bounded amount of work, and the next run continues where it ended. The sweep does not search for garbage:
+//! triggers mark a row when it loses its last use (0003_files.sql).
 
-use super::store::sweep::{self, ENTRIES, MANIFESTS, OldManifests, Span, StaleEntry};
+use super::store::sweep::{self, ENTRIES, MANIFESTS, OldFileManifests, StaleEntry, StaleTreeSpan};
 use crate::app::App;
 use crate::db::{Db, Statement};
 use crate::error::Result;
 use crate::time::Timestamp;
 
-/// How often a run frees a piece: with each, other trees have their turn.
+/// How many pieces one run frees. Each piece comes from other trees, so that all trees get their turn.
 const PIECES: u32 = 10;
 
-/// One run.
+/// One run of the sweep.
 #[expect(clippy::disallowed_methods, reason = "the sweep is about no workspace, and nobody calls it")]
 pub async fn sweep(app: &App) -> Result<()> {
     let db = app.db()?;
     if let Some(days) = app.settings().manifest_retention_days {
-        forget_manifests(db, app.now().days_before(days)).await?;
+        delete_expired_manifests(db, app.now().days_before(days)).await?;
     }
     for _ in 0..PIECES {
         if !free_a_piece(db).await? {
@@ -26,19 +26,21 @@ pub async fn sweep(app: &App) -> Result<()> {
     Ok(())
 }
 
-/// Deletes the next of the manifests that were made and left before `before`.
-async fn forget_manifests(db: &Db, before: Timestamp) -> Result<()> {
+/// Deletes the next file manifests that were made before `before` and have not been a session's present since then.
+async fn delete_expired_manifests(db: &Db, before: Timestamp) -> Result<()> {
     let answers = db.batch(&[sweep::find_old_manifests(before)]).await?;
     if let Some(rows) = answers.first()
-        && let Some(old) = rows.first::<OldManifests>()?
+        && let Some(old) = rows.first::<OldFileManifests>()?
     {
         let last = old.last.unwrap_or(0);
-        db.batch(&[sweep::delete_old_manifests(before, last), sweep::move_retention(look_on_after(&old))]).await?;
+        db.batch(&[sweep::delete_old_manifests(before, last), sweep::move_retention(next_retention_start(&old))])
+            .await?;
     }
     Ok(())
 }
 
-/// Whether there was something to do. Contents that lose their last use here are freed with the next piece.
+/// Frees one piece, and tells whether there was anything to free. Contents that lose their last use here are freed with
+/// the next piece.
 async fn free_a_piece(db: &Db) -> Result<bool> {
     let answers = db.batch(&[sweep::find_stale_entries(), sweep::delete_blobs()]).await?;
     let [entries, blobs] = answers.as_slice() else { return Ok(false) };
@@ -49,24 +51,25 @@ async fn free_a_piece(db: &Db) -> Result<bool> {
     Ok(!spans.is_empty() || blobs.changes() > 0)
 }
 
-/// From the beginning again at the end, and where manifests are young: those that follow are younger still.
-fn look_on_after(old: &OldManifests) -> u32 {
+/// The key after which retention continues. Retention starts again from the beginning when it has reached the end, or a
+/// file manifest that is still young: all later ones are younger still.
+fn next_retention_start(old: &OldFileManifests) -> u32 {
     match old.last {
         Some(last) if old.count == MANIFESTS && old.young == 0 => last,
         _ => 0,
     }
 }
 
-fn free_entries(span: &Span) -> Vec<Statement> {
+fn free_entries(span: &StaleTreeSpan) -> Vec<Statement> {
     let mut statements = vec![sweep::delete_garbage(span)];
     statements.extend(sweep::move_on(span));
     statements
 }
 
-/// The spans that the entries make up, one for each tree. Only the last of them can have been cut off.
-fn spans(entries: Vec<StaleEntry>) -> Vec<Span> {
+/// The spans of these entries, one for each tree. Only the last span can be incomplete.
+fn spans(entries: Vec<StaleEntry>) -> Vec<StaleTreeSpan> {
     let cut = entries.len() == ENTRIES as usize;
-    let mut spans: Vec<Span> = Vec::new();
+    let mut spans: Vec<StaleTreeSpan> = Vec::new();
     for entry in entries {
         let (path, label) = match (entry.path, entry.label) {
             (Some(path), Some(label)) => (path, label),
@@ -76,7 +79,7 @@ fn spans(entries: Vec<StaleEntry>) -> Vec<Span> {
             Some(span) if span.tree_id == entry.tree_id && span.workspace_id == entry.workspace_id => {
                 (span.path, span.label) = (path, label);
             }
-            _ => spans.push(Span {
+            _ => spans.push(StaleTreeSpan {
                 workspace_id: entry.workspace_id,
                 tree_id: entry.tree_id,
                 after_path: entry.after_path,
@@ -129,7 +132,7 @@ mod tests {
     #[test]
     fn retention_begins_anew_at_the_end_and_where_manifests_are_young() {
         let check = |count, last, young, expected| {
-            assert_eq!(look_on_after(&OldManifests { count, last, young }), expected);
+            assert_eq!(next_retention_start(&OldFileManifests { count, last, young }), expected);
         };
         check(MANIFESTS, Some(7), 0, 7);
         check(MANIFESTS, Some(7), 1, 0);

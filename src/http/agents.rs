@@ -1,4 +1,5 @@
-//! `/api/agents`: who uses tools.
+//! `/api/agents`, `/api/agents/{agent_id}` and `/api/agents/{agent_id}/toolbox`: agents, and the tools that they may
+//! use.
 
 use super::attachments::AttachedOut;
 use super::extract::{Body, Guest, Named, PageQuery, Query, User};
@@ -13,7 +14,7 @@ use crate::formats::{self, Format};
 use crate::ids::AgentId;
 use crate::page::PageRequest;
 use crate::registry::Risk;
-use crate::search_text::Query as Text;
+use crate::search_text::FullTextQuery;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -25,16 +26,17 @@ pub struct AgentIn {
     /// Words of 1 to 128 letters, digits or any of `_ . : -`.
     #[schema(max_items = 200, example = json!(["mail"]))]
     capabilities: Option<Vec<String>>,
-    /// The riskiest tool that it may use; medium if not given.
+    /// The highest risk of a tool that the agent may use; medium if not given.
     max_risk: Option<Risk>,
-    /// The modules whose tools it may use.
+    /// The modules whose tools the agent may use.
     #[schema(max_items = 200)]
     allowed_modules: Option<Vec<String>>,
-    /// The most that a call of the agent may do, whoever makes it; user if not given.
+    /// The highest level of a call as this agent, whoever makes it; user if not given.
     permission_level: Option<Level>,
-    /// Whether it has execute_python, read_file, write_file and list_files while nothing is attached; true if not given.
+    /// Whether the agent has execute_python, read_file, write_file and list_files while no tool is attached; true if
+    /// not given.
     default_tools: Option<bool>,
-    /// Whether MCP shows it `find_tools` and `call_tool` instead of all its tools; false if not given.
+    /// Whether MCP shows the agent `find_tools` and `call_tool` instead of all its tools; false if not given.
     find_tools: Option<bool>,
 }
 
@@ -61,7 +63,7 @@ pub struct AgentPage {
 
 /// List the agents
 ///
-/// The oldest first. A token that is bound to an agent sees that one.
+/// The oldest come first. A token that is bound to an agent sees only that agent.
 #[utoipa::path(get, path = "/api/agents", tag = "agents", params(PageQuery),
     responses((status = 200, description = "A page of agents", body = AgentPage)))]
 #[worker::send]
@@ -91,12 +93,12 @@ pub async fn get_agent(Guest(scope): Guest, Named(agent_id): Named<AgentId>) -> 
 
 /// Change an agent
 ///
-/// What is not given stays. Of two racing changes the second is refused: 409.
+/// Fields that are not given stay as they are. Of two racing changes, the second is refused with 409.
 #[utoipa::path(patch, path = "/api/agents/{agent_id}", tag = "agents", params(("agent_id" = String, Path)),
     request_body = ProfileChange,
     responses(
         (status = 200, description = "The agent", body = AgentOut),
-        (status = 409, description = "Another request changed it meanwhile"),
+        (status = 409, description = "Another request changed the agent in the meantime"),
     ))]
 #[worker::send]
 pub async fn update_agent(
@@ -110,11 +112,11 @@ pub async fn update_agent(
 
 /// Delete an agent
 ///
-/// With its attachments and the tokens that are bound to it.
+/// Deletes the agent with its attachments and the tokens that are bound to it.
 #[utoipa::path(delete, path = "/api/agents/{agent_id}", tag = "agents", params(("agent_id" = String, Path)),
     responses(
-        (status = 204, description = "It is gone"),
-        (status = 409, description = "Another request changed it meanwhile"),
+        (status = 204, description = "The agent was deleted"),
+        (status = 409, description = "Another request changed the agent in the meantime"),
     ))]
 #[worker::send]
 pub async fn delete_agent(User(scope): User, Named(agent_id): Named<AgentId>) -> Result<NoContent> {
@@ -126,16 +128,16 @@ pub async fn delete_agent(User(scope): User, Named(agent_id): Named<AgentId>) ->
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ToolboxQuery {
-    /// The form of the answer; `json` if not given. `text` is plain text.
+    /// The format of the response; `json` if not given. `text` is plain text.
     #[param(inline)]
     format: Option<Format>,
-    /// For `openai` and `openai_responses`: strict mode, for each tool whose schema can be said in it.
+    /// For `openai` and `openai_responses`: use strict mode for each tool whose schema strict mode can express.
     strict: Option<bool>,
-    /// Only tools that have one of these words in their id, name or description, best match first: `"a phrase"`,
-    /// `-word` to exclude.
+    /// Only tools with at least one of these words in their id, name or description, the best match first. `"a phrase"`
+    /// is a phrase, and `-word` excludes a word.
     #[param(max_length = 2000)]
     q: Option<String>,
-    /// How many to answer at the most; all, if not given.
+    /// The most tools in the response; all, if not given.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
 }
@@ -146,10 +148,11 @@ pub struct ToolboxOut {
     tools: Vec<AttachedOut>,
 }
 
-/// Get what an agent may really use now
+/// List the tools that an agent may use now
 ///
-/// The attached tools, or execute_python, read_file, write_file and list_files where nothing is attached; without
-/// those that its level, capabilities, risk or modules, or the caller's level, rule out.
+/// These are the attached tools, or execute_python, read_file, write_file and list_files if no tool is attached. Tools
+/// that the agent's level, capabilities, risk or modules exclude are left out, and so are tools above the caller's
+/// level.
 #[utoipa::path(get, path = "/api/agents/{agent_id}/toolbox", tag = "agents",
     params(("agent_id" = String, Path), ToolboxQuery),
     responses((status = 200, description = "The tools", content(
@@ -161,7 +164,7 @@ pub async fn get_toolbox(
     Query(query): Query<ToolboxQuery>,
 ) -> Result<Listed<ToolboxOut>> {
     let limit = query.limit.map(|it| PageRequest::new(Some(it), None)).transpose()?;
-    let text = query.q.as_deref().map(Text::parse_any).transpose();
+    let text = query.q.as_deref().map(FullTextQuery::parse_any).transpose();
     let text = text.map_err(|reason| Error::query("q", reason.to_string()))?;
     let mut tools = match text {
         Some(text) => agents::search_toolbox(&scope, &agent_id, text).await?,

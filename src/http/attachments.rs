@@ -1,4 +1,5 @@
-//! `/api/agents/{agent_id}/tools`: what is attached to an agent.
+//! `/api/agents/{agent_id}/tools` and `/api/agents/{agent_id}/tools/{tool_id}`: the tools that are attached to an
+//! agent.
 
 use super::extract::{Body, Guest, Named, PageQuery, Query, User};
 use super::respond::{Created, Json, NoContent};
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// A tool with the configuration that it has for one agent.
+/// A tool with its configuration for one agent.
 #[derive(Serialize, ToSchema)]
 pub struct AttachedOut {
     #[serde(flatten)]
@@ -21,7 +22,7 @@ pub struct AttachedOut {
 }
 
 impl AttachedOut {
-    /// As a caller of that level may see it.
+    /// The tool with the fields that a caller of this level may see.
     pub fn seen_by(level: Level, attached: Attached) -> Self {
         Self { tool: ToolOut::seen_by(level, attached.tool), config: attached.config.map(|it| it.0) }
     }
@@ -33,7 +34,7 @@ pub struct AttachedPage {
     next_cursor: Option<String>,
 }
 
-/// List what is attached to an agent
+/// List the tools that are attached to an agent
 #[utoipa::path(get, path = "/api/agents/{agent_id}/tools", tag = "attachments",
     params(("agent_id" = String, Path), PageQuery),
     responses((status = 200, description = "A page of attached tools", body = AttachedPage)))]
@@ -54,19 +55,19 @@ pub async fn list_attached_tools(
 pub struct AttachmentIn {
     #[schema(example = "email_search")]
     tool_id: String,
-    /// `default_<parameter>` fills that parameter where a call omits it.
+    /// `default_<parameter>` fills the parameter if a call omits it.
     #[schema(value_type = Option<Object>, example = json!({"default_limit": 20}))]
     config: Option<Map<String, Value>>,
 }
 
 /// Attach a tool to an agent
 ///
-/// Whether the agent may use it is judged when it is called.
+/// Whether the agent may use the tool is checked at each call.
 #[utoipa::path(post, path = "/api/agents/{agent_id}/tools", tag = "attachments", params(("agent_id" = String, Path)),
     request_body = AttachmentIn,
     responses(
         (status = 201, description = "The tool and its configuration", body = AttachedOut),
-        (status = 409, description = "It is attached already"),
+        (status = 409, description = "The tool is attached already"),
     ))]
 #[worker::send]
 pub async fn attach_tool(
@@ -93,7 +94,7 @@ pub struct ConfigIn {
     params(("agent_id" = String, Path), ("tool_id" = String, Path)), request_body = ConfigIn,
     responses(
         (status = 200, description = "The tool and its configuration", body = AttachedOut),
-        (status = 409, description = "Another request changed it meanwhile"),
+        (status = 409, description = "Another request changed the attachment in the meantime"),
     ))]
 #[worker::send]
 pub async fn configure_tool(
@@ -110,8 +111,8 @@ pub async fn configure_tool(
 #[utoipa::path(delete, path = "/api/agents/{agent_id}/tools/{tool_id}", tag = "attachments",
     params(("agent_id" = String, Path), ("tool_id" = String, Path)),
     responses(
-        (status = 204, description = "It is detached"),
-        (status = 409, description = "Another request changed it meanwhile"),
+        (status = 204, description = "The tool was detached"),
+        (status = 409, description = "Another request changed the attachment in the meantime"),
     ))]
 #[worker::send]
 pub async fn detach_tool(

@@ -1,4 +1,4 @@
-//! `/api/benchmarks`: what the benchmarks' tools have to work with.
+//! `/api/benchmarks/inboxes`: the mail that the benchmarks' tools search.
 
 use super::extract::Guest;
 use super::respond::Json;
@@ -14,7 +14,7 @@ pub struct InboxList {
 
 /// List the inboxes
 ///
-/// Those that `email_search` can search, by their addresses. They are the same for all workspaces.
+/// All inboxes that `email_search` can search, sorted by their addresses. They are the same for all workspaces.
 #[utoipa::path(get, path = "/api/benchmarks/inboxes", tag = "benchmarks",
     responses((status = 200, description = "All inboxes", body = InboxList)))]
 #[worker::send]

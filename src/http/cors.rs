@@ -1,5 +1,5 @@
-//! Which pages of other origins may call us: those that the var `CORS_ORIGINS` names, and at MCP's endpoints those that are
-//! let in there.
+//! CORS, for every route. Pages of the origins in the var `CORS_ORIGINS` may call the API. The endpoints of MCP also
+//! admit the origins that `origin.rs` admits.
 
 use super::origin::Sender;
 use crate::settings::Settings;
@@ -21,13 +21,14 @@ pub fn layer(settings: &'static Settings) -> CorsLayer {
     CorsLayer::new()
         .allow_origin(origin)
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
-        // A tool's schema may name headers of its own for MCP. Who may call is decided by the origin.
+        // A tool's schema may name its own headers for MCP, so every header is allowed. The origin decides who may
+        // call.
         .allow_headers(AllowHeaders::mirror_request())
         .expose_headers([header::ETAG, header::RETRY_AFTER, super::REQUEST_ID, super::files::MANIFEST_ID])
         .max_age(Duration::from_hours(24))
 }
 
-/// Not `/api/tools/mcp`: that is a tool.
+/// Whether a path is an endpoint of MCP. `/api/tools/mcp` is not: it is a tool.
 fn is_mcp(path: &str) -> bool {
     path == "/mcp" || (path.starts_with("/w/") && path.ends_with("/mcp"))
 }

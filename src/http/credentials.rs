@@ -1,4 +1,5 @@
-//! `/api/credentials`: what tools may ask for. Values are secrets of the Worker and are never shown.
+//! `/api/credentials` and `/api/credentials/{credential_id}`: the credentials that tools may use. Their values are
+//! secrets of the Worker and are never shown.
 
 use super::extract::{Admin, Body, Named, PageQuery, Query};
 use super::respond::{Created, Json, NoContent};
@@ -16,7 +17,7 @@ pub struct CredentialPage {
 
 /// List the credentials
 ///
-/// By their names.
+/// Sorted by name.
 #[utoipa::path(get, path = "/api/credentials", tag = "credentials", params(PageQuery),
     responses((status = 200, description = "A page of credentials", body = CredentialPage)))]
 #[worker::send]
@@ -28,21 +29,21 @@ pub async fn list_credentials(Admin(scope): Admin, Query(query): Query<PageQuery
 
 /// Define a credential
 ///
-/// It must be a secret that the Worker has (`wrangler secret put`).
+/// The name must be that of a secret of the Worker (`wrangler secret put`).
 #[utoipa::path(post, path = "/api/credentials", tag = "credentials", request_body = CredentialIn,
     responses((status = 201, description = "The credential", body = CredentialOut),
-        (status = 409, description = "It is defined already")))]
+        (status = 409, description = "The credential is defined already")))]
 #[worker::send]
 pub async fn create_credential(Admin(scope): Admin, Body(body): Body<CredentialIn>) -> Result<Created<CredentialOut>> {
     let credential = credential::create(&scope, body).await?;
     Ok(Created(CredentialOut::new(&scope, credential)))
 }
 
-/// Take a credential away
+/// Delete a credential
 #[utoipa::path(delete, path = "/api/credentials/{credential_id}", tag = "credentials",
     params(("credential_id" = String, Path, example = "GITHUB_TOKEN")),
-    responses((status = 204, description = "It is gone"),
-        (status = 409, description = "An active version asks for it")))]
+    responses((status = 204, description = "The credential was deleted"),
+        (status = 409, description = "An active version needs the credential")))]
 #[worker::send]
 pub async fn delete_credential(Admin(scope): Admin, Named(id): Named<CredentialId>) -> Result<NoContent> {
     credential::delete(&scope, &id).await?;

@@ -1,13 +1,14 @@
-//! What handlers take: who is calling, which thing, which body, which filters. Each is checked
-//! here, and every fault leaves in the one envelope.
+//! Extractors: the typed arguments of handlers, for every route. They parse the caller, the ids in the path, the query
+//! and the body. Every fault becomes an error with the usual envelope.
 //!
-//! What does not depend on a type is in functions of its own: what does is in the bundle once for each handler.
+//! Code that does not depend on a type is in functions of its own, because generic code is in the bundle once for each
+//! handler.
 
 use crate::app::App;
 use crate::callers::{Credential, Level, Presented, Scope};
 use crate::error::{Error, Result, shortened};
 use crate::files::{FilePath, MAX_FILE_BYTES};
-use crate::ids::{AgentId, ApprovalId, CallId, CredentialId, ManifestId, SessionId, TokenId, ToolId, WorkspaceId};
+use crate::ids::{AgentId, ApprovalId, CallId, CredentialId, FileManifestId, SessionId, TokenId, ToolId, WorkspaceId};
 use crate::json_size::{MAX_VALUES, values};
 use crate::page::PageRequest;
 use axum::body::Body as RequestBody;
@@ -22,16 +23,16 @@ use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use utoipa::IntoParams;
 
-/// The largest body.
+/// The largest body, in bytes.
 pub const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// How much of a larger one is read before the connection is given up.
+/// How many bytes of a larger body are read before the connection is given up.
 const MAX_DRAINED_BYTES: usize = 4 * MAX_BODY_BYTES;
 
 const WORKSPACE: &str = "X-Workspace-Id";
 
-/// Declares an extractor that gives the scope of callers of a level. The level itself is checked with the
-/// handler's first look at the data ([`Scope`]).
+/// Declares an extractor that gives the scope of a caller with at least this level. The level itself is checked with
+/// the handler's first read or write ([`Scope`]).
 macro_rules! callers {
     ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {
         $(
@@ -50,17 +51,18 @@ macro_rules! callers {
 }
 
 callers! {
-    /// Anyone let into the workspace.
+    /// Any caller who may enter the workspace.
     Guest,
-    /// Who works with agents, sessions and files.
+    /// A caller who works with agents, sessions and files.
     User,
-    /// Who decides what may run.
+    /// A caller who decides what may run.
     Admin,
-    /// Who owns the workspace.
+    /// A caller who owns the workspace.
     Owner,
 }
 
-/// Who runs the Worker: the root token, or anyone in open mode. It names no workspace.
+/// The operator of the Worker: a caller with the root token, or any caller in open mode. The request names no
+/// workspace.
 pub struct Operator(pub Arc<App>);
 
 impl<S: Sync> FromRequestParts<S> for Operator {
@@ -75,7 +77,7 @@ impl<S: Sync> FromRequestParts<S> for Operator {
     }
 }
 
-/// Who is calling, of whatever level, in whatever workspace: for routes where both are known only later.
+/// A caller of any level in any workspace, for routes that learn both only later.
 pub struct Anyone {
     app: Arc<App>,
     credential: Credential,
@@ -97,7 +99,7 @@ impl Anyone {
     }
 }
 
-/// The workspace that the path names, else the header. One that could be none is not found.
+/// The workspace that the path names, or else the header. A name that no workspace can have is not found.
 pub async fn named_workspace<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<WorkspaceId> {
     let named = path_param(parts, state, "workspace").await.ok_or(Error::NoRoute)?;
     if named.is_empty() {
@@ -165,10 +167,10 @@ fn credential(headers: &HeaderMap, app: &App) -> Result<Credential> {
     }
 }
 
-/// The id in a path. One that could never be an id is simply not found.
+/// An id in the path of the URL. A text that cannot be an id is answered with "not found".
 pub struct Named<T>(pub T);
 
-/// An id that paths hold under a name of its own.
+/// An id that paths hold as a parameter with its own name.
 pub trait PathId: Sized {
     const PARAM: &'static str;
     const KIND: &'static str;
@@ -193,7 +195,7 @@ path_ids! {
     AgentId, "agent_id", "Agent";
     TokenId, "token_id", "Token";
     SessionId, "session_id", "Session";
-    ManifestId, "manifest_id", "Manifest";
+    FileManifestId, "manifest_id", "Manifest";
     CallId, "call_id", "Tool call";
     ApprovalId, "approval_id", "Approval";
     CredentialId, "credential_id", "Credential";
@@ -208,13 +210,13 @@ impl<S: Send + Sync, T: PathId> FromRequestParts<S> for Named<T> {
     }
 }
 
-/// What stands in the path under a name. `None` if the path is not UTF-8 where it is percent-encoded.
+/// The value of a parameter in the path. `None` if the path is not UTF-8 after percent-decoding.
 async fn path_param<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Option<String> {
     let params = RawPathParams::from_request_parts(parts, state).await.ok()?;
     Some(params.iter().find(|(it, _)| *it == name).map_or("", |(_, text)| text).to_owned())
 }
 
-/// The path of a file in a path: all of the URL that follows.
+/// The path of a file: the rest of the URL's path.
 pub struct FileAt(pub FilePath);
 
 impl<S: Send + Sync> FromRequestParts<S> for FileAt {
@@ -228,7 +230,7 @@ impl<S: Send + Sync> FromRequestParts<S> for FileAt {
     }
 }
 
-/// The query string. An unknown parameter is a fault: it would be a filter that does not filter.
+/// The query string. An unknown parameter is an error, because a misspelt filter would filter nothing.
 pub struct Query<T>(pub T);
 
 impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
@@ -255,15 +257,15 @@ fn form_urlencoded(text: &str) -> worker::url::form_urlencoded::Parse<'_> {
     worker::url::form_urlencoded::parse(text.as_bytes())
 }
 
-/// What every list takes.
+/// The parameters of every list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
-    /// How many to answer at the most.
+    /// The most items that a page may hold.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
-    /// Where the page before this one ended: its `next_cursor`.
+    /// The `next_cursor` of the page before this one.
     #[param(pattern = "^[A-Za-z0-9_-]+$")]
     cursor: Option<String>,
 }
@@ -274,7 +276,7 @@ impl PageQuery {
     }
 }
 
-/// A JSON body, whatever its Content-Type.
+/// A JSON body, with any Content-Type.
 pub struct Body<T>(pub T);
 
 impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
@@ -285,7 +287,7 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
-/// A body that the handler reads itself, with [`read_json`].
+/// A body that the handler parses itself, with [`read_json`].
 pub struct Bytes(pub Vec<u8>);
 
 impl<S: Sync> FromRequest<S> for Bytes {
@@ -296,7 +298,7 @@ impl<S: Sync> FromRequest<S> for Bytes {
     }
 }
 
-/// A body that is a file's contents, whatever its Content-Type.
+/// A body that is the contents of a file, with any Content-Type.
 pub struct FileBytes(pub Vec<u8>);
 
 impl<S: Sync> FromRequest<S> for FileBytes {
@@ -307,8 +309,8 @@ impl<S: Sync> FromRequest<S> for FileBytes {
     }
 }
 
-/// The whole body, up to the limit. A longer one is read on for a while all the same, though not kept: a
-/// client that is still sending when the answer comes sees a broken connection instead of the answer.
+/// The whole body, up to the limit. A longer body is read on for a while and thrown away: a client that is still
+/// sending when the response comes sees a broken connection instead of the response.
 pub async fn collect(mut body: RequestBody, limit_bytes: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut total = 0_usize;
@@ -334,7 +336,7 @@ pub fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     read_json_up_to(MAX_VALUES, bytes)
 }
 
-/// A body that may be any JSON.
+/// Parses a body that may be any JSON.
 pub fn read_any_json(bytes: &[u8]) -> Result<serde_json::Value> {
     if values(bytes) > MAX_VALUES {
         return Err(Error::body("", format!("The body holds more than {MAX_VALUES} values")));
@@ -343,7 +345,8 @@ pub fn read_any_json(bytes: &[u8]) -> Result<serde_json::Value> {
     serde_json::from_str(text).map_err(|cause| Error::body("", cause.to_string()))
 }
 
-/// The same with another limit: most of the values may have types of ours, which take less room.
+/// Parses a JSON object with another limit on its number of values. The limit may be higher where most values become
+/// typed fields, which take less memory.
 pub fn read_json_up_to<T: DeserializeOwned>(max_values: usize, bytes: &[u8]) -> Result<T> {
     check_json(max_values, bytes)?;
     let mut json = serde_json::Deserializer::from_slice(bytes);
@@ -356,7 +359,7 @@ fn check_json(max_values: usize, bytes: &[u8]) -> Result<()> {
     if values(bytes) > max_values {
         return Err(Error::body("", format!("The body holds more than {max_values} values")));
     }
-    // serde would take an array for a struct, field by field.
+    // serde would accept an array as a struct, field by field.
     if bytes.trim_ascii_start().first().is_some_and(|it| *it != b'{') {
         return Err(Error::body("", "The body must be a JSON object"));
     }
@@ -369,7 +372,8 @@ fn body_fault(cause: serde_path_to_error::Error<serde_json::Error>) -> Error {
     Error::body(shortened(&pointer), shortened(&message))
 }
 
-/// What was expected, without the value that was given instead: it may be a secret, and this may be recorded.
+/// A message that tells what was expected, without the value that was given: the value may be a secret, and the message
+/// may be recorded.
 fn without_value(message: String) -> String {
     let told = ["invalid type: ", "invalid value: ", "invalid length "].iter().any(|start| message.starts_with(start));
     match message.rsplit_once(", expected ") {
@@ -378,8 +382,8 @@ fn without_value(message: String) -> String {
     }
 }
 
-/// Where a value did not fit, as the inside of a JSON pointer. serde speaks of missing and unknown fields at
-/// the object around them; the field's name is in its message.
+/// The place of a value that did not fit, as the inside of a JSON pointer. serde reports a missing or unknown field at
+/// the object around it, and names the field only in its message.
 fn place(path: &serde_path_to_error::Path, message: &str) -> Option<String> {
     use serde_path_to_error::Segment;
     let mut steps = path

@@ -1,12 +1,16 @@
-//! `/api/sessions/{session_id}/files`: files as they are, and directories as lists.
+//! `/api/sessions/{session_id}/files` and `/api/sessions/{session_id}/files/{path}`: reads, writes and deletes files,
+//! and lists directories.
 
 use super::extract::{FileAt, FileBytes, Named, Query, User};
 use super::respond::{Json, NoContent, Stored};
 use super::sessions::manifest_id;
 use crate::callers::Scope;
 use crate::error::{Error, Result};
-use crate::files::{self, Content, Entry, File, FilePath, Kind, Opened, Origin, Source};
-use crate::ids::{ManifestId, SessionId};
+use crate::files::{
+    self, BlobContent, DirectoryEntry, DirectoryEntryKind, File, FileChangeOrigin, FileManifestSource, FileOrDirectory,
+    FilePath,
+};
+use crate::ids::{FileManifestId, SessionId};
 use crate::page::PageRequest;
 use crate::text_enum::text_enum;
 use axum::extract::FromRequestParts;
@@ -22,18 +26,18 @@ pub const MANIFEST_ID: HeaderName = HeaderName::from_static("x-manifest-id");
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct FilesQuery {
-    /// Reads the files as they were in this manifest of the session.
+    /// Read the files at this file manifest of the session, instead of the present ones.
     manifest_id: Option<String>,
-    /// How many entries of a directory to answer at the most.
+    /// The most entries of a directory that a page may hold.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
-    /// Where the page before this one ended: its `next_cursor`.
+    /// The `next_cursor` of the page before this one.
     #[param(pattern = "^[A-Za-z0-9_-]+$")]
     cursor: Option<String>,
 }
 
 text_enum! {
-    /// What an entry of a directory is.
+    /// The type of a directory's entry.
     EntryType {
         Directory = "directory",
         File = "file",
@@ -46,16 +50,16 @@ pub struct EntryOut {
     path: String,
     #[schema(inline)]
     r#type: EntryType,
-    /// In bytes; null for a directory.
+    /// The size in bytes; null for a directory.
     size: Option<u32>,
     sha256: Option<String>,
 }
 
-impl From<Entry> for EntryOut {
-    fn from(entry: Entry) -> Self {
+impl From<DirectoryEntry> for EntryOut {
+    fn from(entry: DirectoryEntry) -> Self {
         let (r#type, size, sha256) = match entry.kind {
-            Kind::Directory => (EntryType::Directory, None, None),
-            Kind::File { sha256, size } => (EntryType::File, Some(size), Some(sha256)),
+            DirectoryEntryKind::Directory => (EntryType::Directory, None, None),
+            DirectoryEntryKind::File { sha256, size } => (EntryType::File, Some(size), Some(sha256)),
         };
         Self { name: entry.name, path: entry.path, r#type, size, sha256 }
     }
@@ -72,7 +76,7 @@ pub struct DirectoryPage {
 
 /// List the root directory of a session
 ///
-/// Directories first, then by name.
+/// Directories come first, then files, each sorted by name.
 #[utoipa::path(get, path = "/api/sessions/{session_id}/files", tag = "files",
     params(("session_id" = String, Path), FilesQuery),
     responses((status = 200, description = "A page of the directory", body = DirectoryPage)))]
@@ -82,13 +86,13 @@ pub async fn list_root(
     Named(session_id): Named<SessionId>,
     Query(query): Query<FilesQuery>,
 ) -> Result<Response> {
-    open(&scope, &session_id, &FilePath::root(), query).await
+    open_path(&scope, &session_id, &FilePath::root(), query).await
 }
 
 /// Read a file, or list a directory
 ///
-/// A file answers its bytes, with `ETag` (its SHA-256) and `X-Manifest-Id`. A directory answers JSON, directories first,
-/// then by name.
+/// The response for a file is its bytes, with `ETag` (its SHA-256) and `X-Manifest-Id`. The response for a directory is
+/// JSON: directories first, then files, each sorted by name.
 #[utoipa::path(get, path = "/api/sessions/{session_id}/files/{path}", tag = "files",
     params(("session_id" = String, Path), ("path" = String, Path, example = "data/config.json"), FilesQuery),
     responses((status = 200, description = "The file, or a page of the directory", content(
@@ -100,16 +104,16 @@ pub async fn get_file(
     Named(session_id): Named<SessionId>,
     Query(query): Query<FilesQuery>,
 ) -> Result<Response> {
-    open(&scope, &session_id, &path, query).await
+    open_path(&scope, &session_id, &path, query).await
 }
 
-async fn open(scope: &Scope, session_id: &SessionId, path: &FilePath, query: FilesQuery) -> Result<Response> {
+async fn open_path(scope: &Scope, session_id: &SessionId, path: &FilePath, query: FilesQuery) -> Result<Response> {
     let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
     let at = query.manifest_id.as_deref().map(manifest_id).transpose()?;
-    let (manifest_id, opened) = files::open(scope, session_id, at.as_ref(), path, &request).await?;
+    let (manifest_id, opened) = files::open_path(scope, session_id, at.as_ref(), path, &request).await?;
     match opened {
-        Opened::File(file) => answer_file(file, manifest_id.as_ref()),
-        Opened::Directory(page) => {
+        FileOrDirectory::File(file) => answer_file(file, manifest_id.as_ref()),
+        FileOrDirectory::Directory(page) => {
             let (entries, next_cursor) = page.map(EntryOut::from);
             let manifest_id = manifest_id.as_ref().map(String::from);
             Ok(Json(DirectoryPage { path: path.to_string(), manifest_id, entries, next_cursor }).into_response())
@@ -117,11 +121,11 @@ async fn open(scope: &Scope, session_id: &SessionId, path: &FilePath, query: Fil
     }
 }
 
-/// The file's bytes. They are somebody's, and no browser may take them for a page of ours.
-fn answer_file(file: File, manifest_id: Option<&ManifestId>) -> Result<Response> {
+/// A response with the bytes of a file. A user wrote these bytes, so no browser may show them as a page of this site.
+fn answer_file(file: File, manifest_id: Option<&FileManifestId>) -> Result<Response> {
     let content_type = match file.content {
-        Content::Text(_) => "text/plain; charset=utf-8",
-        Content::Base64(_) => "application/octet-stream",
+        BlobContent::Text(_) => "text/plain; charset=utf-8",
+        BlobContent::Base64(_) => "application/octet-stream",
     };
     let etag = format!("\"{}\"", file.sha256);
     let mut response = file.content.into_bytes()?.into_response();
@@ -135,10 +139,11 @@ fn answer_file(file: File, manifest_id: Option<&ManifestId>) -> Result<Response>
     Ok(response)
 }
 
-/// The session in a path that may spring up: a name that cannot be one is a fault, not a session that is missing.
-pub struct ToBeWritten(SessionId);
+/// The session of a write, which creates the session if it does not exist. So a name that cannot be a session's is an
+/// error in the request, not a missing session.
+pub struct SessionToWrite(SessionId);
 
-impl<S: Send + Sync> FromRequestParts<S> for ToBeWritten {
+impl<S: Send + Sync> FromRequestParts<S> for SessionToWrite {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
@@ -157,33 +162,33 @@ pub struct WrittenOut {
     sha256: String,
     size: u32,
     manifest_id: String,
-    /// The manifest that the new one follows.
+    /// The file manifest before the new one.
     parent_manifest_id: Option<String>,
 }
 
 /// Write a file
 ///
-/// The body is its contents, to 10 MiB; no body is an empty file. The session springs up if there is none of that name.
-/// Of racing writers none loses a file.
+/// The body is the contents of the file, up to 10 MiB. No body makes an empty file. The session is created if no
+/// session has that name. If several requests write at once, no file is lost.
 #[utoipa::path(put, path = "/api/sessions/{session_id}/files/{path}", tag = "files",
     params(("session_id" = String, Path), ("path" = String, Path, example = "data/config.json")),
     request_body(content = Option<String>, content_type = "application/octet-stream"),
     responses(
         (status = 200, description = "The file was replaced", body = WrittenOut),
         (status = 201, description = "The file is new", body = WrittenOut),
-        (status = 409, description = "There is a directory of that path, or a file where the path has a directory"),
+        (status = 409, description = "The path is a directory, or a directory in the path is a file"),
     ))]
 #[worker::send]
 pub async fn put_file(
     User(scope): User,
     FileAt(path): FileAt,
-    ToBeWritten(session_id): ToBeWritten,
+    SessionToWrite(session_id): SessionToWrite,
     FileBytes(bytes): FileBytes,
 ) -> Result<Stored<WrittenOut>> {
     if path.is_root() {
         return Err(Error::path("path", "is the root, which is a directory"));
     }
-    let origin = Origin { source: Source::UserUpload, source_ref: None };
+    let origin = FileChangeOrigin { source: FileManifestSource::UserUpload, source_ref: None };
     let written = files::write_file(&scope, &session_id, &path, bytes, origin).await??;
     let out = WrittenOut {
         path: path.to_string(),
@@ -197,16 +202,22 @@ pub async fn put_file(
 
 /// Delete a file or a directory
 ///
-/// A directory goes with all that is below it, in one manifest. Older manifests keep what they hold.
+/// A directory is deleted with everything below it, in one file manifest. Older file manifests keep their files.
 #[utoipa::path(delete, path = "/api/sessions/{session_id}/files/{path}", tag = "files",
     params(("session_id" = String, Path), ("path" = String, Path, example = "data/config.json")),
-    responses((status = 204, description = "It is gone")))]
+    responses((status = 204, description = "The file or directory was deleted")))]
 #[worker::send]
 pub async fn delete_file(
     User(scope): User,
     FileAt(path): FileAt,
     Named(session_id): Named<SessionId>,
 ) -> Result<NoContent> {
-    files::delete_file(&scope, &session_id, &path, Origin { source: Source::Edit, source_ref: None }).await?;
+    files::delete_file(
+        &scope,
+        &session_id,
+        &path,
+        FileChangeOrigin { source: FileManifestSource::Edit, source_ref: None },
+    )
+    .await?;
     Ok(NoContent)
 }

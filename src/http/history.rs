@@ -1,4 +1,4 @@
-//! `/api/registry/changes` and `/api/registry/state`: what was done, and what the registry was.
+//! `/api/registry/changes` and `/api/registry/state`: the change log, and earlier states of the registry.
 
 use super::extract::{Admin, Query};
 use super::respond::{Json, Lines};
@@ -16,25 +16,25 @@ use utoipa::{IntoParams, ToSchema};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ChangeQuery {
-    /// How many to answer at the most.
+    /// The most items that a page may hold.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
-    /// Where the page before this one ended: its `next_cursor`.
+    /// The `next_cursor` of the page before this one.
     #[param(pattern = "^[A-Za-z0-9_-]+$")]
     cursor: Option<String>,
-    /// Changes that are about this tool: its versions, and attachments of it.
+    /// Only changes of this tool, of its versions, and of attachments of it.
     #[param(example = "word_count")]
     tool_id: Option<String>,
-    /// Changes of exactly this thing.
+    /// Only changes of exactly this thing.
     #[param(example = "tool:word_count@1.0.0")]
     subject: Option<String>,
-    /// Not before this time.
+    /// Only changes at or after this time.
     #[param(value_type = Option<String>, format = DateTime)]
     since: Option<Timestamp>,
-    /// Not after this time.
+    /// Only changes at or before this time.
     #[param(value_type = Option<String>, format = DateTime)]
     until: Option<Timestamp>,
-    /// The oldest come first, if not given.
+    /// If not given, the oldest come first.
     #[param(inline)]
     order: Option<Order>,
 }
@@ -47,8 +47,8 @@ pub struct ChangePage {
 
 /// Read the change log
 ///
-/// Every mutation is in it, from the first one on, in the order of `seq`. With `Accept: application/x-ndjson`, all of it that the
-/// filters let through, a change a line.
+/// The log holds every mutation from the first one on, in the order of `seq`. With `Accept: application/x-ndjson`, the
+/// response is one change per line, and holds all changes that pass the filters.
 #[utoipa::path(get, path = "/api/registry/changes", tag = "registry", params(ChangeQuery),
     responses((status = 200, description = "A page of changes", content(
         (ChangePage = "application/json"), (String = "application/x-ndjson")))))]
@@ -81,22 +81,22 @@ fn wants_lines(headers: &HeaderMap) -> bool {
     accepted.flat_map(|it| it.split(',')).any(|it| it.trim().starts_with("application/x-ndjson"))
 }
 
-/// Which state. At most one of the two; the present one, if none.
+/// Which state to show. At most one of the two may be given; without either, the present state.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct StateQuery {
-    /// After the last change at or before this time.
+    /// The state after the last change at or before this time.
     #[param(value_type = Option<String>, format = DateTime)]
     at: Option<Timestamp>,
-    /// After exactly this change; 0 is before the first.
+    /// The state after exactly this change; 0 is the state before the first change.
     #[param(minimum = 0)]
     seq: Option<u32>,
 }
 
 /// See the registry as it was
 ///
-/// Rebuilt from the change log alone. Built-ins are not in it: they never change.
+/// The state is rebuilt from the change log alone. Built-ins are not in it, because they never change.
 #[utoipa::path(get, path = "/api/registry/state", tag = "registry", params(StateQuery),
     responses((status = 200, description = "Tools, versions, agents and attachments", body = State)))]
 #[worker::send]

@@ -1,5 +1,5 @@
-//! The HTTP face: the table of all routes, and what every request and answer has in common.
-//! Handlers take typed arguments, call one function of a room, and wrap what it gives.
+//! Serves every route. This file holds the list of all routes, and the code that every request and response shares. A
+//! handler takes typed arguments, calls one function of a room, and wraps the result.
 
 mod agents;
 mod approvals;
@@ -44,8 +44,8 @@ use worker::{Env, console_error, web_sys};
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const COST: HeaderName = HeaderName::from_static("x-d1-cost");
 
-/// Makes the router and the API's description from one list of handlers, each of which carries its
-/// path and method in its own attribute. So no route can go undescribed.
+/// Makes the router and the API's description from one list of handlers. Each handler carries its path and method in
+/// its own attribute. So every route is described.
 macro_rules! routes {
     ($($module:ident::$handler:ident),+ $(,)?) => {
         pastey::paste! {
@@ -57,11 +57,11 @@ macro_rules! routes {
             }
         }
 
-        /// What the attributes say.
+        /// The description that utoipa makes from the attributes.
         #[cfg(not(target_arch = "wasm32"))]
         #[derive(utoipa::OpenApi)]
         #[openapi(paths($($module::$handler),+))]
-        struct Described;
+        struct DescribedRoutes;
     };
 }
 
@@ -132,7 +132,7 @@ routes![
     site::docs,
 ];
 
-/// Answers one request.
+/// Serves one request.
 pub async fn serve(request: web_sys::Request, env: Env) -> worker::Result<worker::Response> {
     let response = match App::new(env) {
         Ok(app) => answer(Arc::new(app), &request).await,
@@ -159,7 +159,7 @@ async fn answer(app: Arc<App>, request: &web_sys::Request) -> Response {
     response
 }
 
-/// The router, built once per isolate: a clone is one reference more.
+/// The router. It is built once per isolate, and a clone of it only counts one more reference.
 fn router(app: &App) -> Router {
     thread_local! {
         static ROUTER: OnceCell<Router> = const { OnceCell::new() };
@@ -176,7 +176,7 @@ fn router(app: &App) -> Router {
     })
 }
 
-/// Writes the envelope of a refusal, and the headers that every answer has.
+/// Writes the error envelope, and the headers that every response has.
 fn finish(request_id: &str, mut response: Response) -> Response {
     if let Some(error) = response.extensions_mut().remove::<Arc<Error>>() {
         if let Error::Internal(cause) = &*error {
@@ -196,13 +196,13 @@ fn finish(request_id: &str, mut response: Response) -> Response {
     response
 }
 
-/// A path of the description as the router writes it. The parameter `path` is the rest of the URL, slashes and all,
-/// which OpenAPI has no sign for.
+/// The path of a route as the router spells it. The parameter `path` is the rest of the URL with its slashes. OpenAPI
+/// has no notation for such a parameter.
 fn route(path: String) -> String {
     path.replace("{path}", "{*path}")
 }
 
-/// A handler's methods, as its attribute names them.
+/// The methods that the attribute of a handler names.
 fn methods<P: utoipa::Path>() -> MethodFilter {
     P::methods()
         .into_iter()

@@ -1,25 +1,24 @@
-//! The API's description: what the handlers' attributes say, and what holds for all of them. It is made
-//! on the host and kept as `openapi.json`, which the Worker serves: a Worker need not carry the code
-//! that describes it.
+//! Makes `openapi.json`, which `/openapi.json` serves: the attributes of the handlers, and what is common to all
+//! routes. The document is made on the host, so that the Worker need not carry the code that makes it.
 
-use super::{Described, extract::MAX_BODY_BYTES};
+use super::{DescribedRoutes, extract::MAX_BODY_BYTES};
 use serde_json::{Value, json};
 use utoipa::OpenApi;
 
-/// What can come of any route under `/api`, besides what its handler says.
+/// The error responses of every route under `/api`, besides those that its handler describes.
 const REFUSALS: [(&str, &str); 7] = [
     ("400", "The request is wrong: `error.details.problems` says where"),
     ("401", "No token, or one that is not valid in this workspace"),
-    ("403", "The token is not enough"),
-    ("404", "There is no such thing in this workspace"),
+    ("403", "The token does not allow this request"),
+    ("404", "The workspace has no such thing"),
     ("413", "The body is too large"),
-    ("500", "Our fault; `error.details.request_id` finds it in the log"),
-    ("503", "Something that this needs is not there now"),
+    ("500", "A fault of the Worker; `error.details.request_id` finds it in the log"),
+    ("503", "Something that the request needs is not available now"),
 ];
 
 /// The whole document.
 pub fn document() -> Value {
-    let mut document = json!(Described::openapi());
+    let mut document = json!(DescribedRoutes::openapi());
     document["openapi"] = "3.1.0".into();
     document["info"] = json!({
         "title": "Pegboard",
@@ -45,7 +44,7 @@ pub fn document() -> Value {
     document
 }
 
-/// Adds to one operation what all have.
+/// Adds to one operation what all operations have.
 fn complete(path: &str, operation: &mut Value) {
     let refusal = |description: &str| {
         json!({
@@ -66,7 +65,7 @@ fn complete(path: &str, operation: &mut Value) {
         for (status, description) in REFUSALS {
             let described = operation["responses"][status]["content"]["application/json"].get("schema").cloned();
             operation["responses"][status] = refusal(description);
-            // What the handler itself answers with that status, for another reason.
+            // The handler itself responds with the same status, for another reason.
             if let Some(own) = described {
                 let schema = &mut operation["responses"][status]["content"]["application/json"]["schema"];
                 *schema = json!({"anyOf": [own, schema.take()]});
@@ -80,18 +79,18 @@ fn complete(path: &str, operation: &mut Value) {
     }
 }
 
-/// What can come of a message of MCP's, besides its answer. What is refused before it is read has the envelope of the API,
-/// and after that JSON-RPC's own.
+/// The error responses of an MCP endpoint. A request that is refused before its message is read gets the error envelope
+/// of the API. Later refusals are JSON-RPC errors.
 const MCP_REFUSALS: [(&str, &str); 9] = [
-    ("400", "No message, or one that breaks the rules of its revision"),
+    ("400", "The body is no message, or the message breaks the rules of its revision"),
     ("401", "No token, or one that is not valid in this workspace"),
-    ("403", "The token is not enough; or from a page, or to a name, that is not let in"),
+    ("403", "The token does not allow this request, or the Origin or Host is not admitted"),
     ("404", "No such workspace or agent, or no such method (2026-07-28)"),
-    ("406", "No JSON is wanted"),
+    ("406", "The Accept header does not admit JSON"),
     ("413", "The body is too large"),
-    ("415", "No JSON is brought"),
-    ("500", "Our fault; `request_id` finds it in the log"),
-    ("503", "Something that this needs is not there now"),
+    ("415", "The Content-Type is not JSON"),
+    ("500", "A fault of the Worker; `request_id` finds it in the log"),
+    ("503", "Something that the request needs is not available now"),
 ];
 
 fn complete_mcp(path: &str, operation: &mut Value) {
@@ -102,7 +101,7 @@ fn complete_mcp(path: &str, operation: &mut Value) {
         parameters.insert(0, json!({"$ref": "#/components/parameters/Workspace"}));
     }
     let responses = &mut operation["responses"];
-    responses["202"] = json!({"description": "A notification was taken"});
+    responses["202"] = json!({"description": "The notification was accepted"});
     let both = ["McpAnswer", "Error"].map(|it| json!({"$ref": format!("#/components/schemas/{it}")}));
     for (status, description) in MCP_REFUSALS {
         let content = json!({"application/json": {"schema": {"anyOf": both}}});
@@ -123,7 +122,7 @@ fn error_schema() -> Value {
                 "details": {"type": ["object", "null"]},
             },
         }},
-        "description": format!("Every refusal has this form. Bodies go to {MAX_BODY_BYTES} bytes."),
+        "description": format!("Every error response has this form. A body may have at most {MAX_BODY_BYTES} bytes."),
     })
 }
 
@@ -133,7 +132,7 @@ mod tests {
 
     const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
 
-    /// `UPDATE_OPENAPI=1 cargo test openapi` writes the file anew.
+    /// `UPDATE_OPENAPI=1 cargo test openapi` writes the file again.
     #[test]
     fn the_file_is_what_the_code_says() {
         let document = serde_json::to_string_pretty(&document()).unwrap() + "\n";

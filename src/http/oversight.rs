@@ -1,4 +1,4 @@
-//! `/api/registry/stats`, `/api/registry/health` and `/metrics`: how the registry fares.
+//! `/api/registry/stats`, `/api/registry/health` and `/metrics`: figures and alerts.
 
 use super::extract::{Admin, Operator};
 use super::respond::Json;
@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 /// See the workspace's figures
 ///
-/// Tools, calls, registrations. They are exact, and cost the same however many calls there have been.
+/// Figures of tools, calls and registrations. They are exact, and cost the same however many calls there have been.
 #[utoipa::path(get, path = "/api/registry/stats", tag = "registry",
     responses((status = 200, description = "The figures", body = RegistryStats)))]
 #[worker::send]
@@ -17,11 +17,11 @@ pub async fn get_stats(Admin(scope): Admin) -> Result<Json<RegistryStats>> {
     oversight::stats(&scope).await.map(Json)
 }
 
-/// See what wants looking after
+/// See what needs attention
 ///
-/// Answers 200 whatever it finds; `status` is that of the gravest alert.
+/// The status code is 200 whatever the alerts are. The field `status` is that of the gravest alert.
 #[utoipa::path(get, path = "/api/registry/health", tag = "registry",
-    responses((status = 200, description = "The alerts, if there are any", body = RegistryHealth)))]
+    responses((status = 200, description = "The alerts", body = RegistryHealth)))]
 #[worker::send]
 pub async fn get_health(Admin(scope): Admin) -> Result<Json<RegistryHealth>> {
     oversight::health(&scope).await.map(Json)
@@ -29,7 +29,7 @@ pub async fn get_health(Admin(scope): Admin) -> Result<Json<RegistryHealth>> {
 
 /// The figures of the whole Worker, for Prometheus
 ///
-/// Over all workspaces, and none is named. Needs the root token, unless the Worker runs in open mode.
+/// The figures cover all workspaces and name none. The route needs the root token, unless the Worker runs in open mode.
 #[utoipa::path(get, path = "/metrics", tag = "site", security(("bearer" = []), ()),
     responses((status = 200, description = "Prometheus' text format 0.0.4", body = String, content_type = "text/plain; version=0.0.4; charset=utf-8"),
         (status = 401, description = "No token, or another than the root token")))]

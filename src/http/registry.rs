@@ -1,4 +1,4 @@
-//! `/api/registry`: the registry as a whole.
+//! `/api/registry/invariants`, `/api/registry/backup` and `/api/registry/restore`: the registry as a whole.
 
 use super::extract::{Admin, Bytes, Owner, read_json_up_to};
 use super::respond::Json;
@@ -8,22 +8,22 @@ use crate::registry::invariants::{self, Invariant};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What a backup may hold: some 25,000 versions.
+/// How many JSON values a backup may hold: some 25,000 versions.
 const MAX_VALUES: usize = 1_000_000;
 
 #[derive(Serialize, ToSchema)]
 pub struct InvariantsOut {
-    /// Whether all of them hold.
+    /// Whether all invariants hold.
     ok: bool,
     invariants: Vec<Invariant>,
 }
 
-/// Check what must always be true
+/// Check the invariants
 ///
-/// At most one active version of a tool; every active version's handler leads somewhere, its credentials are defined, and it was not
-/// deactivated for security.
+/// A tool has at most one active version. The handler of every active version exists, its credentials are defined, and
+/// it was not deactivated for security.
 #[utoipa::path(get, path = "/api/registry/invariants", tag = "registry",
-    responses((status = 200, description = "Each invariant, and what breaks it", body = InvariantsOut)))]
+    responses((status = 200, description = "Each invariant, and its violations", body = InvariantsOut)))]
 #[worker::send]
 pub async fn check_invariants(Admin(scope): Admin) -> Result<Json<InvariantsOut>> {
     let invariants = invariants::invariants(&scope).await?;
@@ -32,8 +32,8 @@ pub async fn check_invariants(Admin(scope): Admin) -> Result<Json<InvariantsOut>
 
 /// Back the registry up
 ///
-/// Tools, versions, agents, attachments and credentials (their names), as the body of a restore. Handlers are in it as they were
-/// given: keep it as safe as what they hold.
+/// The response holds tools, versions, agents, attachments and the names of credentials. It can be sent as the body of
+/// a restore. Handlers are in it as they were given, so keep a backup as safe as its contents require.
 #[utoipa::path(get, path = "/api/registry/backup", tag = "registry",
     responses((status = 200, description = "The whole registry", body = Backup)))]
 #[worker::send]
@@ -43,11 +43,11 @@ pub async fn take_backup(Owner(scope): Owner) -> Result<Json<Backup>> {
 
 /// Restore a backup
 ///
-/// The registry becomes what the backup says, to the letter: what is not in it goes. All of it or nothing, with a change in the log for
-/// each thing that differed.
+/// The registry becomes exactly what the backup says. Things that are not in the backup are deleted. The restore
+/// succeeds as a whole or not at all, and logs a change for each thing that differed.
 #[utoipa::path(post, path = "/api/registry/restore", tag = "registry", request_body = Backup,
     responses((status = 200, description = "The registry is as the backup says", body = Restored),
-        (status = 409, description = "A version would come back that was deactivated for security, or another request was faster")))]
+        (status = 409, description = "The backup would bring back a version that was deactivated for security, or another request changed the registry in the meantime")))]
 #[worker::send]
 pub async fn restore_backup(Owner(scope): Owner, Bytes(body): Bytes) -> Result<Json<Restored>> {
     Ok(Json(backup::restore(&scope, read_json_up_to(MAX_VALUES, &body)?).await?))

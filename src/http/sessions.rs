@@ -1,20 +1,23 @@
-//! `/api/sessions`: sessions and their past.
+//! `/api/sessions`, `/api/sessions/{session_id}` and below it `/manifests`, `/diff`, `/checkout` and `/branch`:
+//! sessions and their file manifests.
 
 use super::extract::{Body, Named, PageQuery, Query, User};
 use super::respond::{Created, Json, NoContent};
 use crate::error::{Error, Result};
-use crate::files::{self, ChangeKind, Difference, Held, HeldFile, Manifest, Session, Source};
-use crate::ids::{ManifestId, SessionId};
+use crate::files::{
+    self, FileChangeKind, FileDifference, FileDigest, FileManifest, FileManifestSource, ListedFile, Session,
+};
+use crate::ids::{FileManifestId, SessionId};
 use crate::page::PageRequest;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// A session, with what its present holds.
+/// A session, with the number and size of its present files.
 #[derive(Serialize, ToSchema)]
 pub struct SessionOut {
     id: String,
-    /// Its present; null until the first file is written.
+    /// The file manifest that is the session's present; null until the first file is written.
     #[schema(example = "man_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
     active_manifest_id: Option<String>,
     files: u32,
@@ -46,7 +49,7 @@ pub struct SessionPage {
 
 /// List the sessions
 ///
-/// The oldest first.
+/// The oldest come first.
 #[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(PageQuery),
     responses((status = 200, description = "A page of sessions", body = SessionPage)))]
 #[worker::send]
@@ -65,35 +68,35 @@ pub async fn get_session(User(scope): User, Named(session_id): Named<SessionId>)
 
 /// Delete a session
 ///
-/// With its manifests. Sessions that branched off from it keep theirs.
+/// Deletes the session with its file manifests. Sessions that branched off keep their own.
 #[utoipa::path(delete, path = "/api/sessions/{session_id}", tag = "sessions", params(("session_id" = String, Path)),
-    responses((status = 204, description = "It is gone")))]
+    responses((status = 204, description = "The session was deleted")))]
 #[worker::send]
 pub async fn delete_session(User(scope): User, Named(session_id): Named<SessionId>) -> Result<NoContent> {
     files::delete_session(&scope, &session_id).await?;
     Ok(NoContent)
 }
 
-/// All files of a session at one time. It never changes.
+/// A file manifest: all files of a session at one moment. It never changes.
 #[derive(Serialize, ToSchema)]
 pub struct ManifestOut {
     id: String,
     session_id: String,
     parent_id: Option<String>,
     #[schema(inline)]
-    source: Source,
-    /// The call or message that made it.
+    source: FileManifestSource,
+    /// The call or message that made this file manifest.
     source_ref: Option<String>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
-    /// How many files it holds.
+    /// How many files there are.
     files: u32,
-    /// How many bytes these have together.
+    /// The size of all files together, in bytes.
     bytes: u64,
 }
 
-impl From<Manifest> for ManifestOut {
-    fn from(manifest: Manifest) -> Self {
+impl From<FileManifest> for ManifestOut {
+    fn from(manifest: FileManifest) -> Self {
         Self {
             id: manifest.id.to_string(),
             session_id: manifest.session_id.to_string(),
@@ -111,13 +114,13 @@ impl From<Manifest> for ManifestOut {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ManifestQuery {
-    /// How many to answer at the most.
+    /// The most items that a page may hold.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
-    /// Where the page before this one ended: its `next_cursor`.
+    /// The `next_cursor` of the page before this one.
     #[param(pattern = "^[A-Za-z0-9_-]+$")]
     cursor: Option<String>,
-    /// Only those that this call or message made.
+    /// Only file manifests that this call or message made.
     source_ref: Option<String>,
 }
 
@@ -127,12 +130,12 @@ pub struct ManifestPage {
     next_cursor: Option<String>,
 }
 
-/// List the manifests of a session
+/// List the file manifests of a session
 ///
-/// The newest first.
+/// The newest come first.
 #[utoipa::path(get, path = "/api/sessions/{session_id}/manifests", tag = "sessions",
     params(("session_id" = String, Path), ManifestQuery),
-    responses((status = 200, description = "A page of manifests", body = ManifestPage)))]
+    responses((status = 200, description = "A page of file manifests", body = ManifestPage)))]
 #[worker::send]
 pub async fn list_manifests(
     User(scope): User,
@@ -152,13 +155,13 @@ pub struct ManifestEntryOut {
     size: u32,
 }
 
-impl From<HeldFile> for ManifestEntryOut {
-    fn from(file: HeldFile) -> Self {
+impl From<ListedFile> for ManifestEntryOut {
+    fn from(file: ListedFile) -> Self {
         Self { path: file.path, sha256: file.sha256, size: file.size }
     }
 }
 
-/// A manifest with a page of its files.
+/// A file manifest with a page of its files.
 #[derive(Serialize, ToSchema)]
 pub struct ManifestEntriesPage {
     #[serde(flatten)]
@@ -167,17 +170,17 @@ pub struct ManifestEntriesPage {
     next_cursor: Option<String>,
 }
 
-/// Get a manifest
+/// Get a file manifest
 ///
-/// With a page of its files, in order of their paths.
+/// The response holds a page of its files, in the order of their paths.
 #[utoipa::path(get, path = "/api/sessions/{session_id}/manifests/{manifest_id}", tag = "sessions",
     params(("session_id" = String, Path), ("manifest_id" = String, Path), PageQuery),
-    responses((status = 200, description = "The manifest", body = ManifestEntriesPage)))]
+    responses((status = 200, description = "The file manifest", body = ManifestEntriesPage)))]
 #[worker::send]
 pub async fn get_manifest(
     User(scope): User,
     Named(session_id): Named<SessionId>,
-    Named(manifest_id): Named<ManifestId>,
+    Named(manifest_id): Named<FileManifestId>,
     Query(query): Query<PageQuery>,
 ) -> Result<Json<ManifestEntriesPage>> {
     let (manifest, page) = files::get_manifest(&scope, &session_id, &manifest_id, &query.check()?).await?;
@@ -189,14 +192,14 @@ pub async fn get_manifest(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DiffQuery {
-    /// The manifest to compare with.
+    /// The file manifest to compare with.
     from: String,
-    /// The manifest that is compared.
+    /// The file manifest that is compared.
     to: String,
-    /// How many to answer at the most.
+    /// The most items that a page may hold.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
-    /// Where the page before this one ended: its `next_cursor`.
+    /// The `next_cursor` of the page before this one.
     #[param(pattern = "^[A-Za-z0-9_-]+$")]
     cursor: Option<String>,
 }
@@ -207,8 +210,8 @@ pub struct HeldOut {
     size: u32,
 }
 
-impl From<Held> for HeldOut {
-    fn from(held: Held) -> Self {
+impl From<FileDigest> for HeldOut {
+    fn from(held: FileDigest) -> Self {
         Self { sha256: held.sha256, size: held.size }
     }
 }
@@ -217,13 +220,13 @@ impl From<Held> for HeldOut {
 pub struct DifferenceOut {
     path: String,
     #[schema(inline)]
-    change: ChangeKind,
+    change: FileChangeKind,
     from: Option<HeldOut>,
     to: Option<HeldOut>,
 }
 
-impl From<Difference> for DifferenceOut {
-    fn from(it: Difference) -> Self {
+impl From<FileDifference> for DifferenceOut {
+    fn from(it: FileDifference) -> Self {
         Self { path: it.path, change: it.change, from: it.from.map(HeldOut::from), to: it.to.map(HeldOut::from) }
     }
 }
@@ -234,9 +237,9 @@ pub struct DiffPage {
     next_cursor: Option<String>,
 }
 
-/// Compare two manifests of a session
+/// Compare two file manifests of a session
 ///
-/// What differs, in order of the paths.
+/// Lists the paths that differ, in the order of the paths.
 #[utoipa::path(get, path = "/api/sessions/{session_id}/diff", tag = "sessions",
     params(("session_id" = String, Path), DiffQuery),
     responses((status = 200, description = "A page of differences", body = DiffPage)))]
@@ -252,16 +255,16 @@ pub async fn diff_manifests(
     Ok(Json(DiffPage { changes, next_cursor }))
 }
 
-/// Which manifest to go to, or to start from.
+/// The file manifest to check out, or to branch off from.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestIn {
     manifest_id: String,
 }
 
-/// Go to a manifest
+/// Check a file manifest out
 ///
-/// It becomes the session's present. Later manifests stay; a write from here on starts a line of its own.
+/// It becomes the session's present. Later file manifests stay. The next write starts a new line from here.
 #[utoipa::path(post, path = "/api/sessions/{session_id}/checkout", tag = "sessions",
     params(("session_id" = String, Path)), request_body = ManifestIn,
     responses((status = 200, description = "The session", body = SessionOut)))]
@@ -288,8 +291,8 @@ pub struct BranchOut {
     created_at: Timestamp,
 }
 
-impl From<Manifest> for BranchOut {
-    fn from(manifest: Manifest) -> Self {
+impl From<FileManifest> for BranchOut {
+    fn from(manifest: FileManifest) -> Self {
         Self {
             session_id: manifest.session_id.to_string(),
             manifest_id: manifest.id.to_string(),
@@ -301,9 +304,10 @@ impl From<Manifest> for BranchOut {
     }
 }
 
-/// Branch off from a manifest
+/// Branch a session off from a file manifest
 ///
-/// Makes a session that begins as this one was then. They share all contents, and neither sees what the other does.
+/// Makes a session that begins with the files of this file manifest. Both sessions share all contents, and neither sees
+/// the changes of the other.
 #[utoipa::path(post, path = "/api/sessions/{session_id}/branch", tag = "sessions",
     params(("session_id" = String, Path)), request_body = ManifestIn,
     responses((status = 201, description = "The new session", body = BranchOut)))]
@@ -317,7 +321,7 @@ pub async fn branch_session(
     Ok(Created(files::branch(&scope, &session_id, &manifest_id).await?.into()))
 }
 
-/// The id of a manifest. One that could never be an id is simply not found.
-pub fn manifest_id(text: &str) -> Result<ManifestId> {
-    ManifestId::parse(text).ok_or_else(|| Error::not_found("Manifest", text))
+/// The id of a file manifest. A text that cannot be an id is answered with "not found".
+pub fn manifest_id(text: &str) -> Result<FileManifestId> {
+    FileManifestId::parse(text).ok_or_else(|| Error::not_found("Manifest", text))
 }

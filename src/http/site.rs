@@ -1,4 +1,4 @@
-//! What needs no workspace: health, the API's description, and its page.
+//! `/healthz`, `/openapi.json` and `/docs`: routes that need no workspace.
 
 use super::respond::Json;
 use axum::http::{HeaderValue, header};
@@ -14,28 +14,28 @@ pub struct Health {
     version: &'static str,
 }
 
-/// Whether the Worker answers
+/// Check that the Worker responds
 #[utoipa::path(get, path = "/healthz", tag = "site",
-    responses((status = 200, description = "It does", body = Health)))]
+    responses((status = 200, description = "The Worker responds", body = Health)))]
 pub async fn health() -> Json<Health> {
     Json(Health { status: "ok", version: env!("CARGO_PKG_VERSION") })
 }
 
-/// This description
+/// Get this description
 #[utoipa::path(get, path = "/openapi.json", tag = "site",
     responses((status = 200, description = "OpenAPI 3.1", body = Object, content_type = "application/json")))]
 pub async fn openapi() -> Response {
     page("application/json", include_str!(concat!(env!("OUT_DIR"), "/openapi.json")))
 }
 
-/// This description, to read
+/// Read this description as a page
 #[utoipa::path(get, path = "/docs", tag = "site",
-    responses((status = 200, description = "A page that needs nothing from elsewhere", body = String, content_type = "text/html; charset=utf-8")))]
+    responses((status = 200, description = "An HTML page that loads nothing from other sites", body = String, content_type = "text/html; charset=utf-8")))]
 pub async fn docs() -> Response {
     page("text/html; charset=utf-8", include_str!("docs.html"))
 }
 
-/// A file that changes with the next deployment at the earliest.
+/// A file that stays the same until the next deployment.
 fn page(content_type: &'static str, text: &'static str) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),

@@ -1,4 +1,4 @@
-//! `/api/tokens`: who may call.
+//! `/api/tokens` and `/api/tokens/{token_id}`: the tokens of a workspace.
 
 use super::extract::{Body, Named, Owner, PageQuery, Query};
 use super::respond::{Created, Json, NoContent};
@@ -17,7 +17,7 @@ pub struct TokenPage {
 
 /// List the tokens
 ///
-/// What they may do, and never themselves.
+/// The response tells what each token may do. It never holds the tokens themselves.
 #[utoipa::path(get, path = "/api/tokens", tag = "tokens", params(PageQuery),
     responses((status = 200, description = "A page of tokens", body = TokenPage)))]
 #[worker::send]
@@ -33,9 +33,9 @@ pub struct TokenIn {
     #[schema(min_length = 1, max_length = 200, example = "CI")]
     name: String,
     level: Level,
-    /// The agent as which the token acts, and no other.
+    /// The agent that the token is bound to. The token can act as no other agent.
     agent_id: Option<String>,
-    /// When it ends; never, if not given.
+    /// When the token expires; never, if not given.
     #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
 }
@@ -44,13 +44,13 @@ pub struct TokenIn {
 pub struct NewTokenOut {
     #[serde(flatten)]
     record: TokenOut,
-    /// The token itself, shown this once.
+    /// The token itself. It is shown only in this response.
     token: String,
 }
 
 /// Make a token
 ///
-/// The answer holds the token, this once.
+/// Only this response holds the token itself.
 #[utoipa::path(post, path = "/api/tokens", tag = "tokens", request_body = TokenIn,
     responses((status = 201, description = "The token", body = NewTokenOut)))]
 #[worker::send]
@@ -65,9 +65,9 @@ pub async fn create_token(Owner(scope): Owner, Body(body): Body<TokenIn>) -> Res
 
 /// Revoke a token
 ///
-/// From the next request on it is not valid.
+/// The token is not valid from the next request on.
 #[utoipa::path(delete, path = "/api/tokens/{token_id}", tag = "tokens", params(("token_id" = String, Path)),
-    responses((status = 204, description = "It is revoked")))]
+    responses((status = 204, description = "The token was revoked")))]
 #[worker::send]
 pub async fn revoke_token(Owner(scope): Owner, Named(token_id): Named<TokenId>) -> Result<NoContent> {
     callers::revoke(&scope, &token_id).await?;

@@ -1,4 +1,5 @@
-//! `/api/tools`: the registry, read.
+//! `GET /api/tools`, `GET /api/tools/{tool_id}` and below it `/description`, `/validate` and `/rate-limit`: reads the
+//! registry.
 
 use super::extract::{Body, Guest, Named, Query};
 use super::formats::Listed;
@@ -22,51 +23,51 @@ use utoipa::{IntoParams, ToSchema};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ToolQuery {
-    /// How many to answer at the most.
+    /// The most items that a page may hold.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
-    /// Where the page before this one ended: its `next_cursor`.
+    /// The `next_cursor` of the page before this one.
     #[param(pattern = "^[A-Za-z0-9_-]+$")]
     cursor: Option<String>,
     #[param(example = "email")]
     category: Option<String>,
-    /// Tools of at most this risk.
+    /// Only tools of at most this risk.
     #[param(inline)]
     max_risk: Option<Risk>,
-    /// A comma list: tools that need no capability but these.
+    /// A comma-separated list: only tools that need no other capability than these.
     #[param(example = "net,mail")]
     capabilities: Option<String>,
     #[param(inline)]
     execution_mode: Option<ExecutionMode>,
     #[param(inline)]
     resource_class: Option<ResourceClass>,
-    /// Tools that need this credential.
+    /// Only tools that need this credential.
     credential: Option<String>,
-    /// Tools with a side effect of this type.
+    /// Only tools with a side effect of this type.
     side_effect: Option<String>,
     #[param(inline)]
     source: Option<Source>,
-    /// A comma list: only these tools.
+    /// A comma-separated list: only these tools.
     #[param(example = "read_file,write_file")]
     ids: Option<String>,
-    /// Full text over id, name and description, best match first: words are all required, `"a phrase"`,
-    /// `-word` to exclude, `word*` for a prefix, `OR` between alternatives.
+    /// Full text over id, name and description, the best match first. All words are required; `"a phrase"` is a phrase,
+    /// `-word` excludes a word, `word*` is a prefix, and `OR` stands between alternatives.
     #[param(max_length = 2000)]
     q: Option<String>,
-    /// Also tools without an active version.
+    /// Also list tools without an active version.
     include_inactive: Option<bool>,
-    /// The form of the answer; `json` if not given. `text` is plain text, whose last line
-    /// is `next_cursor: …` where there is a next page.
+    /// The format of the response; `json` if not given. `text` is plain text, whose last line is `next_cursor: …` if
+    /// there is a next page.
     #[param(inline)]
     format: Option<Format>,
-    /// For `openai` and `openai_responses`: strict mode, for each tool whose schema can be said in it.
+    /// For `openai` and `openai_responses`: use strict mode for each tool whose schema strict mode can express.
     strict: Option<bool>,
 }
 
 impl ToolQuery {
     fn into_filter(self) -> Result<ToolFilter> {
-        // A registry is small: any prefix will do.
-        let text = self.q.as_deref().map(|it| search_text::Query::parse(it, 1)).transpose();
+        // A registry is small, so a prefix of any length is cheap enough.
+        let text = self.q.as_deref().map(|it| search_text::FullTextQuery::parse(it, 1)).transpose();
         let text = text.map_err(|reason| Error::query("q", reason.to_string()))?;
         let ids = self.ids.as_deref().map(|list| {
             comma_list(list)
@@ -102,7 +103,7 @@ pub struct ToolPage {
 
 /// List the tools
 ///
-/// In order of creation, the built-ins first; with `q`, the best match first.
+/// Tools are in the order of their creation, the built-ins first. With `q`, the best match comes first.
 #[utoipa::path(get, path = "/api/tools", tag = "tools", params(ToolQuery),
     responses((status = 200, description = "A page of tools", content(
         (ToolPage = "application/json"), (String = "text/plain; charset=utf-8")))))]
@@ -124,14 +125,14 @@ pub async fn list_tools(Guest(scope): Guest, Query(query): Query<ToolQuery>) -> 
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct VersionQuery {
-    /// Exactly that version, active or not.
+    /// Exactly this version, active or not.
     #[param(pattern = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$", example = "1.0.0")]
     version: Option<String>,
 }
 
 /// Get a tool
 ///
-/// At its active version; with none active, at its highest, with `active: false`.
+/// The response shows the active version. If no version is active, it shows the highest one, with `active: false`.
 #[utoipa::path(get, path = "/api/tools/{tool_id}", tag = "tools",
     params(("tool_id" = String, Path, example = "email_search"), VersionQuery),
     responses((status = 200, description = "The tool", body = ToolOut)))]
@@ -151,7 +152,7 @@ pub async fn get_tool(
 
 /// Describe a tool for a model
 ///
-/// Plain text, for a prompt.
+/// The response is plain text, for a prompt.
 #[utoipa::path(get, path = "/api/tools/{tool_id}/description", tag = "tools",
     params(("tool_id" = String, Path, example = "email_search")),
     responses((status = 200, description = "The description", body = String, content_type = "text/plain; charset=utf-8",
@@ -180,10 +181,10 @@ pub struct ValidationOut {
 
 /// Check arguments against a tool's schema
 ///
-/// Runs nothing. Arguments may be as a model gives them, under the names that it was given.
+/// Runs nothing. The arguments may use the names that a model was shown.
 #[utoipa::path(post, path = "/api/tools/{tool_id}/validate", tag = "tools",
     params(("tool_id" = String, Path, example = "email_search")), request_body = ArgumentsIn,
-    responses((status = 200, description = "Whether they fit, and where not", body = ValidationOut)))]
+    responses((status = 200, description = "Whether the arguments fit, and where they do not", body = ValidationOut)))]
 #[worker::send]
 pub async fn validate_arguments(
     Guest(scope): Guest,
@@ -200,18 +201,18 @@ pub async fn validate_arguments(
 
 #[derive(Serialize, ToSchema)]
 pub struct RateLimitOut {
-    /// Calls a minute; null if there is no limit.
+    /// Calls per minute; null if there is no limit.
     limit: Option<u32>,
-    /// How many calls could be made now.
+    /// How many calls can be made now.
     remaining: Option<u32>,
-    /// Seconds until a call may be made; 0 if one may now.
+    /// Seconds until the next call is allowed; 0 if a call is allowed now.
     retry_after: Option<u32>,
 }
 
 /// See how much of a tool's rate limit is left
 #[utoipa::path(get, path = "/api/tools/{tool_id}/rate-limit", tag = "tools",
     params(("tool_id" = String, Path, example = "email_search")),
-    responses((status = 200, description = "How the limit stands", body = RateLimitOut)))]
+    responses((status = 200, description = "The state of the limit", body = RateLimitOut)))]
 #[worker::send]
 pub async fn get_rate_limit(Guest(scope): Guest, Named(tool_id): Named<ToolId>) -> Result<Json<RateLimitOut>> {
     let limit = registry::rate_limit(&scope, &tool_id).await?;

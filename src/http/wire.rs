@@ -1,6 +1,7 @@
-//! How requests come from JavaScript and answers leave for it. Both ways cost more than most handlers do, so
-//! that only what is used crosses: no abort signal and no properties of the connection come in; a body of usual size
-//! comes in as one piece, and a body whose length is known goes out as one.
+//! Converts requests from JavaScript and responses to JavaScript. It serves no route of its own. Both conversions cost
+//! more than most handlers, so only the necessary parts cross: a request brings no abort signal and no properties of
+//! the connection, a request body of usual size comes as one piece, and a response body of known length leaves as one
+//! piece.
 
 use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
@@ -11,7 +12,7 @@ use worker::js_sys::Uint8Array;
 use worker::wasm_bindgen_futures::JsFuture;
 use worker::{Headers, ResponseBuilder, web_sys};
 
-/// The largest body that comes in as one piece; of a larger one the handler may not want all.
+/// The largest request body that is read as one piece. The handler may refuse a larger one before its end.
 const ONE_PIECE_BYTES: usize = 1024 * 1024;
 
 pub async fn from_worker(request: &web_sys::Request) -> worker::Result<Request<Body>> {
@@ -19,7 +20,7 @@ pub async fn from_worker(request: &web_sys::Request) -> worker::Result<Request<B
     let mut in_one_piece = false;
     if let Some(headers) = builder.headers_mut() {
         for (name, value) in Headers(request.headers()).entries() {
-            // What HTTP let through can be neither name nor value that these refuse.
+            // A header that came in over HTTP always passes these checks.
             if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
                 headers.append(name, value);
             }

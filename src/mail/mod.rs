@@ -1,10 +1,10 @@
-//! Mail for the benchmarks: searched inside one inbox, and read whole. It is the same for all workspaces, in a database of
-//! its own (`migrations/benchmarks`), which a deployment may leave out.
+//! Mail for the benchmarks. A search looks inside one inbox, and an email is read whole. The mail is the same for all
+//! workspaces. It is in a database of its own (`migrations/benchmarks`), which a deployment may leave out.
 
 mod search;
 mod store;
 
-pub use search::{Misfit, Search};
+pub use search::{BadSearchArgument, MailSearch};
 
 use crate::callers::Scope;
 use crate::db::{Failure, Rows, Statement};
@@ -15,15 +15,15 @@ use std::fmt;
 use utoipa::ToSchema;
 use worker::console_error;
 
-/// Why the mail could not be looked at.
+/// Why the mail could not be read.
 #[derive(Debug)]
-pub enum Fault {
+pub enum MailFailure {
     Unbound,
     Refused(Failure),
     Other(Error),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for MailFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unbound => f.write_str("BENCHMARKS_DB binding not configured"),
@@ -33,22 +33,22 @@ impl fmt::Display for Fault {
     }
 }
 
-impl From<Error> for Fault {
+impl From<Error> for MailFailure {
     fn from(error: Error) -> Self {
         Self::Other(error)
     }
 }
 
-/// To who asks for the mail itself, and not for a tool's result.
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Self {
+/// For a caller that asks for the mail itself, not for a tool's result.
+impl From<MailFailure> for Error {
+    fn from(fault: MailFailure) -> Self {
         match fault {
-            Fault::Unbound => Self::Unavailable("BENCHMARKS_DB binding not configured: see wrangler.toml"),
-            Fault::Refused(Failure::NotMigrated) => Self::Unavailable(
+            MailFailure::Unbound => Self::Unavailable("BENCHMARKS_DB binding not configured: see wrangler.toml"),
+            MailFailure::Refused(Failure::NotMigrated) => Self::Unavailable(
                 "The benchmarks' database has no tables yet: run wrangler d1 migrations apply BENCHMARKS_DB",
             ),
-            Fault::Refused(failure) => failure.into(),
-            Fault::Other(error) => error,
+            MailFailure::Refused(failure) => failure.into(),
+            MailFailure::Other(error) => error,
         }
     }
 }
@@ -58,37 +58,37 @@ impl From<Fault> for Error {
 pub struct Inbox {
     #[schema(example = "matt.motley@enron.com")]
     inbox: String,
-    /// How many emails are in it.
+    /// How many emails are in the inbox.
     #[schema(example = 296)]
     emails: u32,
 }
 
-/// The emails that a search finds, the page and how many there are, as `email_search` answers them.
-pub async fn search(scope: &Scope, search: &Search) -> std::result::Result<Value, Fault> {
+/// Searches an inbox. Returns the page of emails and the total, in the form in which `email_search` responds.
+pub async fn search(scope: &Scope, search: &MailSearch) -> std::result::Result<Value, MailFailure> {
     let [page, total] = ask(scope, [store::page(search), store::count(search)]).await?;
     let total = total.figures()?.first().map_or(0, |it| it.count);
     Ok(json!({"emails": page.all::<Value>()?, "total": total}))
 }
 
-/// One email whole, as `email_get` answers it.
-pub async fn get(scope: &Scope, message_id: &str) -> std::result::Result<Option<Value>, Fault> {
+/// One whole email, in the form in which `email_get` responds.
+pub async fn get(scope: &Scope, message_id: &str) -> std::result::Result<Option<Value>, MailFailure> {
     let [rows] = ask(scope, [store::find(message_id)]).await?;
     Ok(store::read_email(&rows)?)
 }
 
-/// The inboxes, by their addresses.
+/// All inboxes, sorted by their addresses.
 pub async fn inboxes(scope: &Scope) -> Result<Vec<Inbox>> {
     let [rows] = ask(scope, [store::inboxes()]).await?;
     Ok(rows.figures()?.into_iter().map(|it| Inbox { inbox: it.name, emails: it.count }).collect())
 }
 
-async fn ask<const N: usize>(scope: &Scope, statements: [Statement; N]) -> std::result::Result<[Rows; N], Fault> {
+async fn ask<const N: usize>(scope: &Scope, statements: [Statement; N]) -> std::result::Result<[Rows; N], MailFailure> {
     match scope.ask_benchmarks(statements).await? {
-        None => Err(Fault::Unbound),
+        None => Err(MailFailure::Unbound),
         Some(Ok(rows)) => Ok(rows),
         Some(Err(failure)) => {
             console_error!("request {}: the mail could not be read: {failure:?}", scope.app().request_id());
-            Err(Fault::Refused(failure))
+            Err(MailFailure::Refused(failure))
         }
     }
 }

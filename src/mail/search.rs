@@ -1,66 +1,67 @@
-//! What is searched for: the arguments of `email_search`, held to what can be asked.
+//! The arguments of `email_search`, parsed and checked.
 
-use crate::search_text::Query;
+use crate::search_text::FullTextQuery;
 use crate::time::Timestamp;
 use serde_json::Value;
 
 const DEFAULT_LIMIT: u32 = 10;
 const MAX_LIMIT: u32 = 50;
 
-/// Of a corpus' words, a tenth begin with the same letter.
+/// The fewest letters of a prefix. A tenth of the words in a corpus begin with the same letter.
 const SHORTEST_PREFIX: usize = 3;
 
-/// What comes first: the best match, or the newest.
+/// The order of the emails: the best match first, or the newest first.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Order {
+pub enum MailOrder {
     Rank,
     Date,
 }
 
-/// Addresses are in lower case.
+/// A search in one inbox. All addresses are in lower case.
 #[derive(Clone, Debug)]
-pub struct Search {
-    pub query: Query,
+pub struct MailSearch {
+    pub query: FullTextQuery,
     pub inbox: String,
     pub limit: u32,
-    pub order: Order,
+    pub order: MailOrder,
     pub from: Option<String>,
     pub to: Option<String>,
-    /// The first day, and the first day after.
+    /// The first day of the period, and the first day after the period.
     pub sent_after: Option<String>,
     pub sent_before: Option<String>,
 }
 
-/// An argument that makes no sense.
+/// An argument that cannot be used, with the reason.
 #[derive(Debug, PartialEq)]
-pub struct Misfit {
+pub struct BadSearchArgument {
     pub parameter: &'static str,
     pub reason: String,
 }
 
-impl Search {
-    /// A tool of another schema may have this handler too, so nothing is taken for granted but that absent is absent.
-    pub fn read(arguments: &Value) -> Result<Self, Misfit> {
+impl MailSearch {
+    /// Parses the arguments of a call. A tool with another schema may use this handler too, so every argument is
+    /// checked again here. A null argument counts as absent.
+    pub fn read(arguments: &Value) -> Result<Self, BadSearchArgument> {
         let text = |parameter: &'static str| match arguments.get(parameter) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.as_str())),
-            Some(_) => Err(Misfit { parameter, reason: "must be a text".into() }),
+            Some(_) => Err(BadSearchArgument { parameter, reason: "must be a text".into() }),
         };
         let address = |parameter| Ok(text(parameter)?.map(|it| it.trim().to_ascii_lowercase()));
         let day = |parameter| match text(parameter)? {
             Some(day) if !is_day(day) => {
-                Err(Misfit { parameter, reason: format!("{day:?} is not a date of the form YYYY-MM-DD") })
+                Err(BadSearchArgument { parameter, reason: format!("{day:?} is not a date of the form YYYY-MM-DD") })
             }
             day => Ok(day.map(str::to_owned)),
         };
-        let query = Query::parse(text("query")?.unwrap_or_default(), SHORTEST_PREFIX);
+        let query = FullTextQuery::parse(text("query")?.unwrap_or_default(), SHORTEST_PREFIX);
         let order = match text("order")? {
-            None | Some("rank") => Order::Rank,
-            Some("date") => Order::Date,
-            Some(_) => return Err(Misfit { parameter: "order", reason: "must be rank or date".into() }),
+            None | Some("rank") => MailOrder::Rank,
+            Some("date") => MailOrder::Date,
+            Some(_) => return Err(BadSearchArgument { parameter: "order", reason: "must be rank or date".into() }),
         };
         Ok(Self {
-            query: query.map_err(|reason| Misfit { parameter: "query", reason: reason.to_string() })?,
+            query: query.map_err(|reason| BadSearchArgument { parameter: "query", reason: reason.to_string() })?,
             inbox: address("inbox_id")?.unwrap_or_default(),
             limit: limit(arguments.get("limit"))?,
             order,
@@ -72,15 +73,15 @@ impl Search {
     }
 }
 
-fn limit(given: Option<&Value>) -> Result<u32, Misfit> {
+fn limit(given: Option<&Value>) -> Result<u32, BadSearchArgument> {
     let limit = match given {
         None | Some(Value::Null) => Some(DEFAULT_LIMIT),
-        // 5.0 is an integer to JSON Schema.
+        // JSON Schema counts 5.0 as an integer.
         Some(given) => given.as_f64().filter(|it| it.fract() == 0.0).map(|it| it as u32),
     };
     limit
         .filter(|it| (1..=MAX_LIMIT).contains(it))
-        .ok_or_else(|| Misfit { parameter: "limit", reason: format!("must be from 1 to {MAX_LIMIT}") })
+        .ok_or_else(|| BadSearchArgument { parameter: "limit", reason: format!("must be from 1 to {MAX_LIMIT}") })
 }
 
 fn is_day(text: &str) -> bool {
@@ -95,16 +96,16 @@ mod tests {
     #[test]
     fn what_is_not_given_has_its_default() {
         let search =
-            Search::read(&json!({"query": "gas", "inbox_id": " Matt.Motley@ENRON.com ", "from": null})).unwrap();
-        assert_eq!((search.inbox.as_str(), search.limit, search.order), ("matt.motley@enron.com", 10, Order::Rank));
+            MailSearch::read(&json!({"query": "gas", "inbox_id": " Matt.Motley@ENRON.com ", "from": null})).unwrap();
+        assert_eq!((search.inbox.as_str(), search.limit, search.order), ("matt.motley@enron.com", 10, MailOrder::Rank));
         assert_eq!((search.from, search.to, search.sent_after, search.sent_before), (None, None, None, None));
-        assert_eq!(Search::read(&json!({})).unwrap().query.fts5(), None);
+        assert_eq!(MailSearch::read(&json!({})).unwrap().query.fts5(), None);
     }
 
     #[test]
     fn arguments_that_make_no_sense_are_named() {
         let check = |arguments: Value, expected: &str| {
-            let misfit = Search::read(&arguments).unwrap_err();
+            let misfit = MailSearch::read(&arguments).unwrap_err();
             assert_eq!(format!("{}: {}", misfit.parameter, misfit.reason), expected);
         };
         check(json!({"query": "x".repeat(2001)}), "query: has more than 2000 characters");
@@ -122,7 +123,7 @@ mod tests {
 
     #[test]
     fn whole_numbers_and_days_are_taken() {
-        let search = Search::read(&json!({"limit": 50.0, "sent_after": "2000-02-29", "sent_before": "0001-01-01"}));
+        let search = MailSearch::read(&json!({"limit": 50.0, "sent_after": "2000-02-29", "sent_before": "0001-01-01"}));
         assert_eq!(search.unwrap().limit, 50);
     }
 }

@@ -1,22 +1,23 @@
-//! The SQL of the mail. `migrations/benchmarks` says how it lies.
+//! The SQL of the mail. The migration in `migrations/benchmarks` explains the tables.
 
-use super::search::{Order, Search};
+use super::search::{MailOrder, MailSearch};
 use crate::db::{Rows, Statement, sql};
 use crate::error::{Error, Result};
 use serde_json::Value;
 
-/// How far the emails that a search finds are counted.
+/// The number at which counting the results of a search stops.
 const MAX_COUNT: u32 = 1_000;
 
-/// The expression that matches no text.
+/// The FTS5 expression that matches no text.
 const NOTHING: &str = "\"\"";
 
-// Files of their own, for scripts/bench measures them too.
+// These statements are in files of their own, because scripts/bench measures them too.
 const PAGE: &str = include_str!("store/page.sql");
 const COUNT: &str = include_str!("store/count.sql");
 const PAGE_OF_FEW: &str = include_str!("store/page_of_few.sql");
 const COUNT_OF_FEW: &str = include_str!("store/count_of_few.sql");
-/// What they are made of where nobody is asked for, and where somebody is.
+/// The parts of these statements: [`PARTS`] for a search without a sender or recipient, [`PARTS_OF_PEOPLE`] for a
+/// search with one.
 const PARTS: [(&str, &str); 3] = [
     ("{bounds}", include_str!("store/bounds.sql")),
     ("{shown}", include_str!("store/shown.sql")),
@@ -29,37 +30,38 @@ const PARTS_OF_PEOPLE: [(&str, &str); 4] = [
     ("{found}", include_str!("store/found_of_people.sql")),
 ];
 
-/// The first emails that a search finds, as they are answered.
-pub fn page(search: &Search) -> Statement {
+/// The first emails that a search finds, with the columns of the response.
+pub fn page(search: &MailSearch) -> Statement {
     let text = match search.order {
-        // FTS5 ranks what it finds in one walk, not in many.
-        Order::Rank => PAGE.replace("{order}", "rank"),
-        Order::Date if may_be_few(search) => PAGE_OF_FEW.to_owned(),
-        // Keys rise with dates.
-        Order::Date => PAGE.replace("{order}", "emails_fts.rowid DESC"),
+        // FTS5 ranks the results of one walk only, so a search of few entries one by one does not serve here.
+        MailOrder::Rank => PAGE.replace("{order}", "rank"),
+        MailOrder::Date if may_be_few(search) => PAGE_OF_FEW.to_owned(),
+        // The keys are in the order of the dates.
+        MailOrder::Date => PAGE.replace("{order}", "emails_fts.rowid DESC"),
     };
     bound(&text, search).bind(search.limit)
 }
 
-/// How many emails a search finds, as a figure; counted to [`MAX_COUNT`].
-pub fn count(search: &Search) -> Statement {
+/// How many emails a search finds, as a figure. The count stops at [`MAX_COUNT`].
+pub fn count(search: &MailSearch) -> Statement {
     bound(if may_be_few(search) { COUNT_OF_FEW } else { COUNT }, search).bind(MAX_COUNT)
 }
 
-/// Whether it is worth a look how much mail of those who are asked for there is. Each of their entries is then a search of
-/// its own, and that of a prefix begins with gathering all words that begin so.
-fn may_be_few(search: &Search) -> bool {
+/// Whether the statement should check that the named people have little mail. If they do, the statement searches each
+/// of their entries one by one. That does not pay for a prefix, because each of these searches would first collect all
+/// words with the prefix.
+fn may_be_few(search: &MailSearch) -> bool {
     names_people(search) && !search.query.has_prefix()
 }
 
-fn names_people(search: &Search) -> bool {
+fn names_people(search: &MailSearch) -> bool {
     search.from.is_some() || search.to.is_some()
 }
 
-fn bound(text: &str, search: &Search) -> Statement {
+fn bound(text: &str, search: &MailSearch) -> Statement {
     let parts: &[_] = if names_people(search) { &PARTS_OF_PEOPLE } else { &PARTS };
     let text = parts.iter().fold(text.to_owned(), |text, (name, part)| text.replace(name, part));
-    // Who asks for a time gets no mail of an unknown one: its date is '', before all others.
+    // A search with a period must not find emails without a date. Their date is '', which sorts before all others.
     let since = search.sent_after.as_deref().or(search.sent_before.as_deref().map(|_| "0"));
     sql(text)
         .bind(search.query.fts5().unwrap_or(NOTHING))

@@ -6,7 +6,7 @@ use super::{Refusal, Served, tool_of, tools, uri};
 use crate::formats::names;
 use crate::page::PageRequest;
 use crate::registry::{References, Tool, ToolFilter};
-use crate::search_text::Query;
+use crate::search_text::FullTextQuery;
 use serde_json::{Map, Value, json};
 
 /// The most that an answer may hold.
@@ -83,7 +83,7 @@ impl<'a> Asked<'a> {
 async fn tool_names(served: &Served<'_>, begun: &str) -> Result<(Vec<String>, bool), Refusal> {
     // What follows is a hash, of which the index knows nothing.
     let words = begun.rsplit_once("_H").map_or(begun, |(words, _)| words);
-    let text = Some(words).filter(|it| !it.is_empty()).and_then(|it| Query::parse(&format!("{it}*"), 1).ok());
+    let text = Some(words).filter(|it| !it.is_empty()).and_then(|it| FullTextQuery::parse(&format!("{it}*"), 1).ok());
     let filter = ToolFilter { text, ..ToolFilter::default() };
     let (page, _) = tools::page(served, &filter, &PageRequest::new(Some(tools::PAGE), None)?).await?;
     Ok((page.items.iter().map(|it| names::exported(&it.id)).collect(), page.next_cursor.is_some()))

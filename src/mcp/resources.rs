@@ -7,7 +7,7 @@ use super::{Refusal, Served, to_json, tool_of};
 use crate::callers::Level;
 use crate::error::Error;
 use crate::execution;
-use crate::files::{self, Content};
+use crate::files::{self, BlobContent};
 use crate::formats;
 use crate::ids::SessionId;
 
@@ -92,10 +92,10 @@ pub async fn read(served: &Served<'_>, params: &Params) -> Result<Object, Refusa
     Ok(result)
 }
 
-fn of_file(uri: &str, path: &str, content: &Content) -> Object {
+fn of_file(uri: &str, path: &str, content: &BlobContent) -> Object {
     let (default, field) = match content {
-        Content::Text(_) => ("text/plain", "text"),
-        Content::Base64(_) => ("application/octet-stream", "blob"),
+        BlobContent::Text(_) => ("text/plain", "text"),
+        BlobContent::Base64(_) => ("application/octet-stream", "blob"),
     };
     contents(uri, uri::mime_type(path).unwrap_or(default), field, content.as_str())
 }

@@ -7,7 +7,7 @@ use crate::agents;
 use crate::callers::Scope;
 use crate::error::Result;
 use crate::ids::AgentId;
-use crate::search_text::Query;
+use crate::search_text::FullTextQuery;
 use serde_json::{Map, Value};
 
 pub const FIND: &str = "find_tools";
@@ -37,7 +37,7 @@ pub async fn find(scope: &Scope, agent_id: &AgentId, arguments: &Map<String, Val
             _ => return Ok(Content::error(&format!("INVALID_ARGUMENTS: limit must be from 1 to {MAX_LIMIT}"))),
         },
     };
-    let text = match Query::parse_any(query) {
+    let text = match FullTextQuery::parse_any(query) {
         Ok(text) => text,
         Err(reason) => return Ok(Content::error(&format!("INVALID_ARGUMENTS: query {reason}"))),
     };

@@ -4,7 +4,7 @@
 use super::tool::{ExecutionMode, ResourceClass, Risk, Source};
 use crate::hex;
 use crate::ids::{ToolId, WorkspaceId};
-use crate::search_text::Query;
+use crate::search_text::FullTextQuery;
 
 /// Every condition must hold; one that is not given holds for all.
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub struct ToolFilter {
     pub source: Option<Source>,
     pub ids: Option<Vec<ToolId>>,
     /// What people search for, over id, name and description.
-    pub text: Option<Query>,
+    pub text: Option<FullTextQuery>,
     pub include_inactive: bool,
 }
 
@@ -93,14 +93,14 @@ mod tests {
     #[test]
     fn search_text_looks_only_at_what_people_read() {
         check(
-            ToolFilter { text: Query::parse("mail -draft", 1).ok(), ..Default::default() },
+            ToolFilter { text: FullTextQuery::parse("mail -draft", 1).ok(), ..Default::default() },
             Some(r#"facets : ((a OR a6162)) AND {tool_id name description} : ((("mail")) NOT ("draft"))"#),
         );
     }
 
     #[test]
     fn what_can_match_nothing_is_not_asked() {
-        check(ToolFilter { text: Query::parse("!!", 1).ok(), ..Default::default() }, None);
+        check(ToolFilter { text: FullTextQuery::parse("!!", 1).ok(), ..Default::default() }, None);
         check(ToolFilter { ids: Some(vec![]), ..Default::default() }, None);
     }
 }

@@ -1,13 +1,14 @@
-//! Schemas that clients can compile, whatever they are written in. Some compile every tool's output schema when they list
-//! tools (MCP's TypeScript SDK 1.x, with Ajv), and one that they cannot is the end of the whole list.
+//! Decides which schemas every client can compile. Some clients (MCP's TypeScript SDK 1.x, with Ajv) compile the output
+//! schema of every tool when they list the tools. One schema that they cannot compile makes the whole list fail.
 
 use serde_json::Value;
 
-/// Whether every client can be shown the schema. What is not sure to be understood is not.
+/// Whether every client can compile the schema. In doubt the answer is no.
 pub fn is_portable(schema: &Value) -> bool {
     let Some(keywords) = schema.as_object() else { return schema.is_boolean() };
     keywords.iter().all(|(keyword, value)| match (keyword.as_str(), value) {
-        // Two tools may have the same; the second would be held against the schema of the first.
+        // Two tools may use the same id. A client would then check the results of the second against the schema of the
+        // first.
         ("$id" | "id", _) => false,
         ("nullable", _) => keywords.contains_key("type"),
         ("enum", Value::Array(values)) => !values.is_empty(),
@@ -34,8 +35,8 @@ pub fn is_portable(schema: &Value) -> bool {
     })
 }
 
-/// Whether a pattern is one in ECMAScript too, where it is read with the flag `u`: ours are read by another engine, which
-/// knows flags in the pattern, escapes of anything, and brackets that stand for themselves.
+/// Whether a pattern is also valid in ECMAScript with the flag `u`. The Worker's own engine also accepts flags in the
+/// pattern, an escape of any character, and brackets that stand for themselves.
 fn is_plain(pattern: &str) -> bool {
     let mut rest = pattern.chars().peekable();
     let mut repeatable = false;

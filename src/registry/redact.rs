@@ -1,23 +1,23 @@
-//! Secrets in documents: what a schema marks `writeOnly` or `format: password` is shown nowhere. Where it cannot be told
-//! whether a value is secret, it counts as one.
+//! Secrets in documents. A value that a schema marks with `writeOnly` or `format: password` is shown nowhere. If it
+//! cannot be decided whether a value is secret, it counts as secret.
 
 use super::reference::References;
 use serde_json::{Map, Value};
 
-/// What stands in the place of a secret.
+/// The text that replaces a secret.
 const MARK: &str = "[redacted]";
 
-/// Deeper than this, everything is taken for a secret. Documents go to 128 levels.
+/// Below this depth everything counts as secret. Documents have at most 128 levels.
 const MAX_DEPTH: usize = 130;
 
-/// How many schemas may speak about one value. A schema that refers to itself on the spot would go on for ever.
+/// How many schemas may describe one value. A schema that refers to itself for the same value would go on for ever.
 const MAX_SCHEMAS: usize = 256;
 
-/// Keywords whose schemas speak about the same value.
+/// Keywords whose schemas describe the same value.
 const SAME_VALUE: [&str; 4] = ["if", "then", "else", "not"];
 const SAME_VALUE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
-/// Keywords whose schemas speak about what is inside of the value.
+/// Keywords whose schemas describe the values inside.
 const INSIDE: [&str; 8] = [
     "properties",
     "patternProperties",
@@ -38,22 +38,23 @@ pub fn marks_secrets(schema: &Value) -> bool {
     }
 }
 
-/// Puts a mark in place of every secret of `document`, and gives the texts that it held.
+/// Replaces every secret of `document`, and returns the texts that the secrets held.
 pub fn redact(schema: &Value, document: &mut Value) -> Vec<String> {
     let mut redaction = Redaction { references: References::of(schema), removed: Vec::new() };
     redaction.redact(vec![schema], document, MAX_DEPTH);
     redaction.removed
 }
 
-/// Puts a mark wherever one of the secrets stands in a JSON text.
+/// Replaces every occurrence of a secret in a JSON text.
 pub fn scrub(secrets: &[String], mut json: String) -> String {
     let mut secrets = secrets.iter().filter(|it| it.len() >= MIN_SECRET_BYTES).collect::<Vec<_>>();
-    // One may begin with another.
+    // The longest come first, because one secret may begin with another.
     secrets.sort_by_key(|it| std::cmp::Reverse(it.len()));
     for secret in secrets {
         let written = Value::from(secret.as_str()).to_string();
         let written = &written[1..written.len() - 1];
-        // As we write it, as some others do, and as it stands in what is not JSON.
+        // The secret as our JSON spells it, as some other writers spell it, and as it stands in a text that is not
+        // JSON.
         for form in [written, &written.replace('/', "\\/"), secret] {
             if json.contains(form) {
                 json = json.replace(form, MARK);
@@ -63,7 +64,7 @@ pub fn scrub(secrets: &[String], mut json: String) -> String {
     json
 }
 
-/// Shorter texts stand in many places that have nothing to do with them.
+/// Shorter texts are not replaced: they occur in many places by chance.
 const MIN_SECRET_BYTES: usize = 4;
 
 fn is_secret(keywords: &Map<String, Value>) -> bool {
@@ -89,7 +90,7 @@ impl<'a> Redaction<'a> {
                 for (name, field) in fields {
                     match about_field(&keywords, name) {
                         Some(schemas) => self.redact(schemas, field, depth - 1),
-                        // Perhaps a secret under a misspelt name.
+                        // The field may be a secret under a misspelt name.
                         None => self.remove(field),
                     }
                 }
@@ -99,7 +100,7 @@ impl<'a> Redaction<'a> {
                     self.redact(about_element(&keywords, index), element, depth - 1);
                 }
             }
-            // Perhaps an object that was given as text, of which nothing could be read.
+            // The text may be an object that was given as text and could not be parsed.
             Value::String(_)
                 if keywords.iter().any(|it| INSIDE.iter().filter_map(|key| it.get(*key)).any(may_hide)) =>
             {
@@ -114,7 +115,7 @@ impl<'a> Redaction<'a> {
         *document = MARK.into();
     }
 
-    /// The given schemas and all that they bring in for the same value; none, if that cannot be told.
+    /// The given schemas, and all schemas that they add for the same value. None if that cannot be decided.
     fn all_about_it(&self, mut schemas: Vec<&'a Value>) -> Option<Vec<&'a Map<String, Value>>> {
         let mut all: Vec<&Map<String, Value>> = Vec::new();
         while let Some(schema) = schemas.pop() {
@@ -142,7 +143,7 @@ impl<'a> Redaction<'a> {
     }
 }
 
-/// Whether a secret may lie inside of a value that the schema speaks of.
+/// Whether a value that the schema describes may hold a secret inside.
 fn may_hide(part: &Value) -> bool {
     match part {
         Value::Object(keywords) => {
@@ -163,12 +164,12 @@ fn texts_of(document: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// The schemas that may speak about a field; none, if the field is none of those that are described.
+/// The schemas that may describe a field. None if the schema describes its fields and this is not one of them.
 fn about_field<'a>(keywords: &[&'a Map<String, Value>], name: &str) -> Option<Vec<&'a Value>> {
     let mut schemas = Vec::new();
     for it in keywords {
         schemas.extend(it.get("properties").and_then(|properties| properties.get(name)));
-        // Whether the pattern fits is not asked: it may.
+        // The name is not matched against the pattern: every pattern counts as a possible match.
         schemas.extend(it.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::values));
         let others = ["additionalProperties", "unevaluatedProperties"].iter().filter_map(|rest| it.get(*rest));
         schemas.extend(others.filter(|schema| schema.is_object()));

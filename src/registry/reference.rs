@@ -1,11 +1,11 @@
-//! Where a `$ref` leads.
+//! Resolves `$ref` inside a schema.
 
 use crate::hex::percent_decoded;
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 
-/// The references of one schema. Anchors are looked for once, and only if one is asked for: else every element of an array
-/// would cost a walk through the whole schema.
+/// Resolves the references of one schema. The anchors are collected once, and only when a reference needs them.
+/// Otherwise every element of an array would cost a walk through the whole schema.
 pub struct References<'a> {
     pub root: &'a Value,
     anchors: OnceCell<Vec<(&'a str, &'a Value)>>,
@@ -16,8 +16,8 @@ impl<'a> References<'a> {
         Self { root, anchors: OnceCell::new() }
     }
 
-    /// What the keyword, `$ref` or `$dynamicRef`, leads to within the whole. None for what lies elsewhere, and for a name
-    /// that several parts have.
+    /// The part of the schema that the keyword `$ref` or `$dynamicRef` leads to. None for a reference to another
+    /// document, and for an anchor that several parts have.
     pub fn follow(&self, keywords: &Map<String, Value>, keyword: &str) -> Option<&'a Value> {
         let reference = keywords.get(keyword)?;
         target(self.root, reference).or_else(|| {
@@ -46,13 +46,14 @@ fn anchors<'a>(schema: &'a Value, found: &mut Vec<(&'a str, &'a Value)>) {
     }
 }
 
-/// The part of the schema that a reference names. None for what lies elsewhere, and for names given by `$anchor`.
+/// The part of the schema that a reference names by a JSON pointer. None for a reference to another document or to an
+/// `$anchor`.
 pub fn target<'a>(root: &'a Value, reference: &Value) -> Option<&'a Value> {
     let pointer = percent_decoded(reference.as_str()?.strip_prefix('#')?)?;
     root.pointer(&pointer)
 }
 
-/// Whether a part of the schema, other than the whole, has an address of its own.
+/// Whether a part of the schema, other than the whole, has an `$id` of its own.
 pub fn has_resources(schema: &Value, is_whole: bool) -> bool {
     match schema {
         Value::Object(fields) => {

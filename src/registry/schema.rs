@@ -1,4 +1,5 @@
-//! JSON Schema: compiled once per isolate, defaults filled in, every violation listed with its place.
+//! JSON Schemas of tools. A schema is compiled once per isolate, fills in its defaults, and lists every violation with
+//! its place.
 
 use super::redact;
 use super::reference::References;
@@ -14,19 +15,21 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use utoipa::ToSchema;
 
-/// How many compiled schemas an isolate keeps; at about 20 KB each, far below its memory.
+/// How many compiled schemas an isolate keeps. Each takes about 20 KB, so all of them stay far below an isolate's
+/// memory.
 const CACHED: usize = 512;
 
-/// How deep defaults are looked for, through how many references at one value, and how many are filled in. Only a schema
-/// that refers to itself goes beyond, and it would go on for ever.
+/// Limits of filling in defaults: the depth, the references that are followed at one value, and the number of defaults.
+/// Only a schema that refers to itself exceeds them, and it would go on for ever.
 const MAX_DEPTH: usize = 64;
 const MAX_HOPS: usize = 1_000;
 const MAX_DEFAULTS: usize = 10_000;
 
-/// How many violations are told.
+/// How many violations are reported.
 const MAX_VIOLATIONS: usize = 100;
 
-/// Of a document of more values only the first violation is told: all of them would be found before any is.
+/// For a document with more values than this, only the first violation is reported. Otherwise all violations would be
+/// collected before the first is reported.
 const MAX_VALUES_FOR_ALL: usize = 20_000;
 
 /// The largest compiled pattern, in bytes.
@@ -36,17 +39,17 @@ const MAX_PATTERN_BYTES: usize = 1024 * 1024;
 pub struct Schema {
     definition: Value,
     validator: Validator,
-    /// Whether it marks any value as secret.
+    /// Whether the schema marks any value as secret.
     has_secrets: bool,
     has_defaults: bool,
-    /// Whether a property has a name that not all providers take.
+    /// Whether a property has a name that some providers refuse.
     has_foreign_keys: bool,
 }
 
 /// One way in which a document does not fit its schema.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Violation {
-    /// JSON pointer into the document; empty for the document itself.
+    /// A JSON pointer into the document; empty for the document itself.
     #[schema(example = "/limit")]
     pub path: String,
     #[schema(example = "80 is greater than the maximum of 50")]
@@ -54,19 +57,20 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// The message shows the value that does not fit, and the path names of the caller's making: both may be long.
+    /// Shortens both texts: the message repeats the value that does not fit, and the path holds names of the caller's
+    /// making.
     fn new(error: &ValidationError<'_>, message: &str) -> Self {
         Self { path: shortened(error.instance_path().as_str()), message: shortened(message) }
     }
 }
 
-/// A document that was held against a schema.
-pub struct Checked {
+/// A document that was checked against a schema.
+pub struct CheckedDocument {
     pub document: Value,
     pub violations: Vec<Violation>,
 }
 
-/// The compiled form of a stored schema.
+/// The compiled form of a stored schema, from the cache if possible.
 pub fn compiled(text: &str) -> Result<Rc<Schema>> {
     thread_local! {
         static CACHE: RefCell<HashMap<[u8; 32], Rc<Schema>>> = RefCell::default();
@@ -90,8 +94,8 @@ pub fn compiled(text: &str) -> Result<Rc<Schema>> {
 }
 
 impl Schema {
-    /// Patterns run on an engine without backtracking: its time is linear in the text, so that no
-    /// pattern can hang the Worker. References lead nowhere but into the schema itself.
+    /// Compiles a schema. Patterns run on an engine without backtracking: its time is linear in the text, so no pattern
+    /// can hang the Worker. References can lead only into the schema itself.
     pub fn compile(definition: Value) -> std::result::Result<Self, String> {
         let validator = jsonschema::draft202012::options()
             .with_pattern_options(PatternOptions::regex().size_limit(MAX_PATTERN_BYTES))
@@ -102,7 +106,7 @@ impl Schema {
         Ok(Self { definition, validator, has_secrets, has_defaults, has_foreign_keys })
     }
 
-    /// Every way in which `document` does not fit, up to a number that nobody reads to its end.
+    /// Every way in which `document` does not fit, up to a limit.
     pub fn violations(&self, document: &Value) -> Vec<Violation> {
         if count(document) > MAX_VALUES_FOR_ALL {
             return self.validator.validate(document).err().map(|it| self.violation(&it)).into_iter().collect();
@@ -110,13 +114,14 @@ impl Schema {
         self.validator.iter_errors(document).take(MAX_VIOLATIONS).map(|it| self.violation(&it)).collect()
     }
 
-    /// A message shows the value that does not fit, and a value may hold a secret at any depth.
+    /// A message repeats the value that does not fit, and that value may hold a secret at any depth. So a schema with
+    /// secrets gets messages without values.
     fn violation(&self, error: &ValidationError<'_>) -> Violation {
         let message = if self.has_secrets { error.masked().to_string() } else { error.to_string() };
         Violation::new(error, &message)
     }
 
-    /// Puts a mark in place of every value that the schema calls secret, and gives the texts that these held.
+    /// Replaces every value that the schema marks as secret, and returns the texts that these values held.
     pub fn redact(&self, document: &mut Value) -> Vec<String> {
         if self.has_secrets { redact::redact(&self.definition, document) } else { Vec::new() }
     }
@@ -133,17 +138,17 @@ impl Schema {
         &self.definition
     }
 
-    /// `document` with its defaults filled in, and every way in which it does not fit.
-    pub fn check(&self, mut document: Value) -> Checked {
+    /// Fills the defaults into `document`, and lists every way in which it does not fit.
+    pub fn check(&self, mut document: Value) -> CheckedDocument {
         let violations = match self.fill_defaults(&mut document) {
             Ok(()) => self.violations(&document),
             Err(violation) => vec![violation],
         };
-        Checked { document, violations }
+        CheckedDocument { document, violations }
     }
 
-    /// The ways in which some properties, taken by themselves, do not fit: that others are missing, or that
-    /// the object as a whole fits none of several forms, is left out.
+    /// The ways in which single properties do not fit. Missing properties are not reported, nor that the object as a
+    /// whole fits none of several forms.
     pub fn violations_of_properties(&self, properties: &Map<String, Value>) -> Vec<Violation> {
         let document = Value::Object(properties.clone());
         let about_a_property = |error: &ValidationError<'_>| {
@@ -158,7 +163,7 @@ impl Schema {
         self.validator.iter_errors(&document).filter(about_a_property).map(|it| self.violation(&it)).collect()
     }
 
-    /// Fills in the defaults of all that `document` leaves out, at every depth.
+    /// Fills in the default of every value that `document` leaves out, at every depth.
     fn fill_defaults(&self, document: &mut Value) -> std::result::Result<(), Violation> {
         if !self.has_defaults {
             return Ok(());
@@ -175,7 +180,7 @@ impl Schema {
 struct Defaults<'a>(References<'a>);
 
 impl Defaults<'_> {
-    /// A value of its own, with what one schema says of it.
+    /// Fills one value inside the document, by the schema that describes it.
     fn fill_value(&self, schema: &Value, document: &mut Value, depth: usize, left: &mut usize) {
         if depth > 0 {
             self.fill(schema, document, depth - 1, &mut { MAX_HOPS }, left);
@@ -227,12 +232,12 @@ impl Defaults<'_> {
         }
     }
 
-    /// A property's default: its own, or that of what it refers to.
+    /// The default of a property: its own, or that of the schema that it refers to.
     fn default<'a>(&'a self, property: &'a Value) -> Option<&'a Value> {
         std::iter::successors(Some(property), |it| self.referred(it)).take(MAX_DEPTH).find_map(|it| it.get("default"))
     }
 
-    /// What a schema's `$ref` leads to within the whole.
+    /// The part of the schema that a `$ref` leads to.
     fn referred(&self, schema: &Value) -> Option<&Value> {
         self.0.follow(schema.as_object()?, "$ref")
     }
@@ -260,7 +265,7 @@ fn has_foreign_keys(schema: &Value) -> bool {
     }
 }
 
-/// How many values a document holds, itself included.
+/// How many values a document holds, including itself.
 fn count(document: &Value) -> usize {
     1 + match document {
         Value::Object(fields) => fields.values().map(count).sum(),

@@ -1,5 +1,5 @@
-//! What of a tool that keeps all rules would still trouble a model's provider, or its author. Exports rewrite what a
-//! provider refuses; a schema that needs no rewriting is the better one.
+//! Warnings about a valid tool: parts that a model's provider refuses, and likely mistakes of its author. Exports
+//! rewrite what a provider refuses, but a schema that needs no rewriting is better.
 
 use super::handler::Handler;
 use super::portable::is_portable;
@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 const MAX_WARNINGS: usize = 50;
-/// What is nested deeper is handed out as any value.
+/// Schemas that are nested deeper than this are exported as "any value".
 pub const MAX_DEPTH: usize = 24;
 const MAX_NAME_BYTES: usize = 64;
 
-/// Something that is allowed, and should be known.
+/// Something that is allowed, but that the author should know.
 #[derive(Debug, PartialEq, Serialize, ToSchema)]
 pub struct Warning {
-    /// JSON pointer into the registration.
+    /// A JSON pointer into the registration.
     #[schema(example = "/parameters_schema/properties/tags")]
     path: String,
     #[schema(example = "OpenAI and Gemini refuse an array without items")]
@@ -25,7 +25,8 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// Of a schema that models are shown nothing of but a part of its text.
+    /// The warning for a schema that is too large. Models are shown any object, and a part of the schema's text,
+    /// instead.
     pub fn too_large() -> Self {
         let message = "is so large, with what it refers to, that models are shown any object instead";
         Self { path: "/parameters_schema".to_owned(), message: message.to_owned() }
@@ -33,7 +34,7 @@ impl Warning {
 }
 
 pub fn warnings(tool: &Tool, handler: &Handler) -> Vec<Warning> {
-    let mut found = Found(Vec::new());
+    let mut found = WarningList(Vec::new());
     if tool.id.as_str().len() > MAX_NAME_BYTES {
         found.add("/id", "models get a shortened name: providers allow 64 characters");
     } else if tool.id.as_str().starts_with(|it: char| it.is_ascii_digit() || it == '-') {
@@ -56,14 +57,14 @@ pub fn warnings(tool: &Tool, handler: &Handler) -> Vec<Warning> {
     found.0
 }
 
-struct Found(Vec<Warning>);
+struct WarningList(Vec<Warning>);
 
-impl Found {
+impl WarningList {
     fn add(&mut self, path: &str, message: &str) {
         self.0.push(Warning { path: shortened(path), message: message.to_owned() });
     }
 
-    /// What providers ask of the schema as a whole.
+    /// Warns about the schema as a whole.
     fn top(&mut self, schema: &Map<String, Value>) {
         let at = "/parameters_schema";
         if schema.get("type").and_then(Value::as_str) != Some("object") {
@@ -77,7 +78,7 @@ impl Found {
         }
     }
 
-    /// What they ask of each part of it.
+    /// Warns about one part of the schema and all parts inside it.
     fn schema(&mut self, path: &str, schema: &Value, depth: usize) {
         let (Some(keywords), true) = (schema.as_object(), self.0.len() < MAX_WARNINGS) else { return };
         if depth == 0 {
@@ -136,7 +137,7 @@ impl Found {
     }
 }
 
-/// Whether all providers take the name of a property: `^[a-zA-Z0-9_.-]{1,64}$`
+/// Whether all providers accept the name of a property: `^[a-zA-Z0-9_.-]{1,64}$`
 pub fn is_key(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(|it| it.is_ascii_alphanumeric() || b"_.-".contains(&it))
 }

@@ -2,8 +2,8 @@
 
 use super::{Failed, Manifests, Output, Task};
 use crate::callers::Scope;
-use crate::files::{self, Content, File, FilePath, Origin, Source};
-use crate::ids::ManifestId;
+use crate::files::{self, BlobContent, File, FileChangeOrigin, FileManifestSource, FilePath};
+use crate::ids::FileManifestId;
 use crate::registry::schema::Violation;
 use serde_json::{Value, json};
 
@@ -32,8 +32,8 @@ pub async fn read(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
 /// A text as it is; anything else in base64, with a flag.
 fn contents(file: File) -> Value {
     match file.content {
-        Content::Text(text) => text.into(),
-        Content::Base64(digits) => json!({"binary": true, "encoding": "base64", "content": digits}),
+        BlobContent::Text(text) => text.into(),
+        BlobContent::Base64(digits) => json!({"binary": true, "encoding": "base64", "content": digits}),
     }
 }
 
@@ -41,7 +41,7 @@ pub async fn write(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
     let path = path(task)?;
     let content = task.text("content").unwrap_or_default().as_bytes().to_vec();
     let bytes = content.len();
-    let origin = Origin { source: Source::ToolRun, source_ref: Some(task.call_id.to_string()) };
+    let origin = FileChangeOrigin { source: FileManifestSource::ToolRun, source_ref: Some(task.call_id.to_string()) };
     let written = files::write_file(scope, task.session, &path, content, origin).await?;
     let written = written.map_err(|cause| Failed::tool(cause.to_string()))?;
     Ok(Output {
@@ -68,6 +68,6 @@ fn path(task: &Task<'_>) -> Result<FilePath, Failed> {
 }
 
 /// A look changes nothing.
-fn unchanged(manifest_id: Option<ManifestId>) -> Manifests {
+fn unchanged(manifest_id: Option<FileManifestId>) -> Manifests {
     Manifests { pre: manifest_id.clone(), post: manifest_id }
 }

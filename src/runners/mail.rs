@@ -2,18 +2,18 @@
 
 use super::{Failed, Output, Task};
 use crate::callers::Scope;
-use crate::mail::{self, Fault, Search};
+use crate::mail::{self, MailFailure, MailSearch};
 use crate::registry::schema::Violation;
 use serde_json::Value;
 
 /// Whether that can be searched for.
 pub fn check(arguments: &Value) -> Vec<Violation> {
-    let fault = Search::read(arguments).err();
+    let fault = MailSearch::read(arguments).err();
     fault.into_iter().map(|it| Violation { path: format!("/{}", it.parameter), message: it.reason }).collect()
 }
 
 pub async fn search(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
-    let search = Search::read(task.arguments)
+    let search = MailSearch::read(task.arguments)
         .map_err(|it| Failed::tool(format!("The argument {} cannot be used: {}", it.parameter, it.reason)))?;
     Ok(Output::plain(mail::search(scope, &search).await?))
 }
@@ -24,10 +24,10 @@ pub async fn get(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
     email.map(Output::plain).ok_or_else(|| Failed::tool(format!("Email not found: {message_id}")))
 }
 
-impl From<Fault> for Failed {
-    fn from(fault: Fault) -> Self {
+impl From<MailFailure> for Failed {
+    fn from(fault: MailFailure) -> Self {
         match fault {
-            Fault::Other(error) => Self::Broken(error),
+            MailFailure::Other(error) => Self::Broken(error),
             fault => Self::tool(fault.to_string()),
         }
     }

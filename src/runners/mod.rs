@@ -10,7 +10,7 @@ mod sandbox;
 
 use crate::callers::Scope;
 use crate::error::Error;
-use crate::ids::{CallId, ManifestId, SessionId};
+use crate::ids::{CallId, FileManifestId, SessionId};
 use crate::registry::schema::Violation;
 use crate::registry::{Builtin, Handler, Tool};
 use futures_util::future::{Either, select};
@@ -38,8 +38,8 @@ impl<'a> Task<'a> {
 /// The state of the session's files before and after a run: the same, if it changed nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Manifests {
-    pub pre: Option<ManifestId>,
-    pub post: Option<ManifestId>,
+    pub pre: Option<FileManifestId>,
+    pub post: Option<FileManifestId>,
 }
 
 /// What was done.

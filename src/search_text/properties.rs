@@ -1,10 +1,11 @@
-//! What holds for any text, against SQLite's own FTS5: it is never a syntax error, and it finds what it says.
+//! Properties that hold for every search text, checked with SQLite's own FTS5: the expression is never a syntax error,
+//! and it finds what the text asks for.
 
-use super::{MAX_CHARS, MAX_WORDS, Query};
+use super::{FullTextQuery, MAX_CHARS, MAX_WORDS};
 use crate::dice::Dice;
 use rusqlite::Connection;
 
-/// What parsers stumble over.
+/// Texts that are hard to parse.
 #[rustfmt::skip]
 const NASTY: &[&str] = &[
     "a", "gas", "AND", "OR", "NOT", "NEAR", "or", "and", "NEAR(", "NEAR/2", "(", ")", "()", "{", "}", "[", "]", "^",
@@ -25,7 +26,7 @@ fn index(texts: &[String]) -> Connection {
     database
 }
 
-/// The rows that an expression finds, ranked as a search ranks them.
+/// The rows that an expression finds, ranked as in a search.
 fn found(database: &Connection, expression: &str) -> rusqlite::Result<Vec<u32>> {
     let mut select = database.prepare_cached("SELECT rowid FROM texts WHERE texts MATCH ?1 ORDER BY rank")?;
     let mut rows = select.query_map([expression], |row| row.get::<_, u32>(0))?.collect::<Result<Vec<_>, _>>()?;
@@ -35,10 +36,10 @@ fn found(database: &Connection, expression: &str) -> rusqlite::Result<Vec<u32>> 
 
 #[track_caller]
 fn check_is_no_syntax_error(database: &Connection, text: &str) {
-    for query in [Query::parse(text, 1), Query::parse_any(text)] {
+    for query in [FullTextQuery::parse(text, 1), FullTextQuery::parse_any(text)] {
         let Ok(query) = query else { return };
         let Some(expression) = query.fts5() else { return };
-        // On its own, as mail is searched, and as part of another expression, as tools are.
+        // The expression alone, as mail is searched, and inside another expression, as tools are searched.
         for expression in [expression, &format!("subject : (a OR b) AND {{subject body}} : ({expression})")] {
             if let Err(cause) = found(database, expression) {
                 panic!("{text:?} became {expression:?}: {cause}");
@@ -78,7 +79,7 @@ fn the_longest_texts_are_no_syntax_errors() {
     let database = index(&["a b".to_owned()]);
     for piece in ["\"", "(", "-", "a ", "a\" ", "OR ", "a OR b -c ", "*", "é", "\"a\" \"b", "a.b.c.d.e.f "] {
         let text = piece.chars().cycle().take(MAX_CHARS).collect::<String>();
-        Query::parse(&text, 1).unwrap();
+        FullTextQuery::parse(&text, 1).unwrap();
         check_is_no_syntax_error(&database, &text);
     }
 }
@@ -89,7 +90,7 @@ fn as_many_groups_as_there_may_be_are_no_syntax_error() {
     let database = index(&[words.join(" "), words[1..].join(" ")]);
     let found = |text: &str| {
         check_is_no_syntax_error(&database, text);
-        found(&database, Query::parse(text, 1).unwrap().fts5().unwrap()).unwrap()
+        found(&database, FullTextQuery::parse(text, 1).unwrap().fts5().unwrap()).unwrap()
     };
     assert_eq!(found(&words.join(" ")), [1]);
     assert_eq!(found(&words.join(" OR ")), [1, 2]);
@@ -100,14 +101,14 @@ fn as_many_groups_as_there_may_be_are_no_syntax_error() {
     assert_eq!(found(&pairs.join(" ")), [1, 2]);
 }
 
-/// A query as it is meant: one of each group, and nothing of the rest.
+/// A query with its intended meaning: one term of each group must match, and no unwanted term may.
 #[derive(Default)]
-struct Meant {
-    groups: Vec<Vec<Term>>,
-    unwanted: Vec<Term>,
+struct IntendedQuery {
+    groups: Vec<Vec<IntendedTerm>>,
+    unwanted: Vec<IntendedTerm>,
 }
 
-enum Term {
+enum IntendedTerm {
     Word(String),
     Prefix(String),
     Phrase(Vec<String>),
@@ -115,7 +116,7 @@ enum Term {
 
 const VOCABULARY: [&str; 8] = ["ab", "abc", "b", "bcd", "c", "cab", "d", "or"];
 
-impl Term {
+impl IntendedTerm {
     fn random(dice: &mut Dice) -> Self {
         let word = |dice: &mut Dice| dice.pick(&VOCABULARY).to_owned();
         match dice.below(4) {
@@ -142,10 +143,11 @@ impl Term {
     }
 }
 
-impl Meant {
+impl IntendedQuery {
     fn random(dice: &mut Dice) -> Self {
-        let terms =
-            |dice: &mut Dice, most: usize| (0..dice.below(most)).map(|_| Term::random(dice)).collect::<Vec<_>>();
+        let terms = |dice: &mut Dice, most: usize| {
+            (0..dice.below(most)).map(|_| IntendedTerm::random(dice)).collect::<Vec<_>>()
+        };
         let mut groups = (0..dice.below(4)).map(|_| terms(dice, 4)).collect::<Vec<_>>();
         groups.retain(|it| !it.is_empty());
         Self { groups, unwanted: terms(dice, 3) }
@@ -156,12 +158,12 @@ impl Meant {
         !self.groups.is_empty() && wanted && !self.unwanted.iter().any(|it| it.is_in(words))
     }
 
-    /// As somebody might type it, with the exclusions anywhere between the groups.
+    /// The query as a person might type it, with the exclusions anywhere between the groups.
     fn text(&self, dice: &mut Dice) -> String {
         let mut pieces = self
             .groups
             .iter()
-            .map(|group| group.iter().map(Term::text).collect::<Vec<_>>().join(" OR "))
+            .map(|group| group.iter().map(IntendedTerm::text).collect::<Vec<_>>().join(" OR "))
             .collect::<Vec<_>>();
         for it in &self.unwanted {
             pieces.insert(dice.below(pieces.len() + 1), format!("-{}", it.text()));
@@ -179,13 +181,13 @@ fn a_query_finds_what_it_says() {
     let database = index(&texts.iter().map(|it| it.join(" ")).collect::<Vec<_>>());
     let mut hits = 0;
     for _ in 0..3_000 {
-        let meant = Meant::random(&mut dice);
+        let meant = IntendedQuery::random(&mut dice);
         let text = meant.text(&mut dice);
         let expected = (1..).zip(&texts).filter(|(_, it)| meant.finds(it)).map(|(row, _)| row).collect::<Vec<_>>();
-        let found = match Query::parse(&text, 1).map(|it| it.fts5().map(str::to_owned)) {
+        let found = match FullTextQuery::parse(&text, 1).map(|it| it.fts5().map(str::to_owned)) {
             Ok(Some(expression)) => found(&database, &expression).unwrap(),
             Ok(None) => Vec::new(),
-            // More than eight prefixes.
+            // The query has more than eight prefixes, and is refused.
             Err(_) => continue,
         };
         assert_eq!(found, expected, "{text:?}");

@@ -1,6 +1,7 @@
-//! How many words FTS5 makes of a text, at the most, and how many letters the last one has, at the least.
+//! Bounds for what FTS5 makes of a text: the most words it can find, and the fewest letters its last word can have.
 
-/// Letters and digits of the scripts that most is written in, which FTS5 takes for such too; a test asks it.
+/// Ranges of letters and digits that FTS5 surely takes for such, in the most common scripts. A test checks this with
+/// FTS5.
 const SURE: &[(char, char)] = &[
     ('0', '9'),
     ('A', 'Z'),
@@ -23,8 +24,8 @@ const SURE: &[(char, char)] = &[
     ('\u{ac00}', '\u{d7a3}'),
 ];
 
-/// Never fewer than FTS5 makes. Its tables of letters are older than Rust's and take marks for gaps, so that what is not
-/// sure to be inside a word counts as one of its own.
+/// How many words the text has: never fewer than FTS5 finds. FTS5's tables of letters are older than Rust's, and FTS5
+/// takes marks for gaps. So a character that is not sure to be inside a word counts as a word of its own.
 pub fn words(text: &str) -> usize {
     let mut words = 0;
     let mut inside = false;
@@ -36,7 +37,7 @@ pub fn words(text: &str) -> usize {
     words
 }
 
-/// Never more than the last word has that FTS5 makes.
+/// How many letters the last word has: never more than FTS5 finds in it.
 pub fn last_letters(text: &str) -> usize {
     let text = text.trim_end_matches(|it| !may_be_word(it));
     text.chars().rev().take_while(|it| is_sure(*it)).count().max(usize::from(!text.is_empty()))
@@ -46,7 +47,7 @@ fn is_sure(it: char) -> bool {
     SURE.iter().any(|(first, last)| (*first..=*last).contains(&it))
 }
 
-/// Letters and digits, and the private use characters, which FTS5 takes for letters.
+/// Whether FTS5 may take a character for a part of a word. FTS5 takes private use characters for letters.
 fn may_be_word(it: char) -> bool {
     it.is_alphanumeric() || matches!(it, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
 }
@@ -57,7 +58,7 @@ mod tests {
     use crate::dice::Dice;
     use rusqlite::Connection;
 
-    /// How many words FTS5 makes of each text.
+    /// How many words FTS5 finds in each text.
     fn made(texts: &[String]) -> Vec<usize> {
         let database = Connection::open_in_memory().unwrap();
         database
@@ -113,7 +114,7 @@ mod tests {
 
     #[test]
     fn no_character_makes_more_words_than_are_counted() {
-        // Beyond, there are few letters.
+        // The planes above hold few letters.
         let all = (0..0x2_0000).chain((0x2_0000..=0x10_ffff).step_by(251));
         let texts = all.filter_map(char::from_u32).filter(|it| *it != '\0');
         check_never_fewer(&texts.map(|it| format!("a{it}a{it}{it} {it}")).collect::<Vec<_>>());

@@ -3,36 +3,36 @@
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::Result;
 use crate::files::Blob;
-use crate::files::blob::Encoding;
-use crate::ids::{ManifestId, WorkspaceId};
+use crate::files::blob::BlobEncoding;
+use crate::ids::{FileManifestId, WorkspaceId};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
-/// How many chunks are read at once: of an isolate's 128 MB, each takes some as JSON and some as text.
+/// How many chunks one statement reads. Each chunk takes room twice in an isolate's 128 MB: as JSON, and as text.
 pub const CHUNKS_AT_ONCE: u32 = 4;
 
-/// What is known of contents before all of them are read.
+/// The beginning of a blob: its description and its first chunk.
 #[derive(Deserialize)]
-pub struct Start {
+pub struct BlobStart {
     pub sha256: String,
-    pub encoding: Encoding,
+    pub encoding: BlobEncoding,
     pub chunks: u32,
     /// The first chunk.
     pub data: String,
 }
 
-/// Unless the workspace has the contents.
+/// Stores the contents, unless the workspace has them already.
 pub fn insert(workspace: &WorkspaceId, blob: &Blob, now: Timestamp) -> Vec<Statement> {
     insert_if("true", &Param::Null, workspace, blob, now)
 }
 
-/// Unless the workspace has the contents, or the manifest that needs them was not made.
-pub fn insert_for(manifest: &ManifestId, workspace: &WorkspaceId, blob: &Blob, now: Timestamp) -> Vec<Statement> {
+/// Stores the contents, unless the workspace has them already or the file manifest that needs them was not made.
+pub fn insert_for(manifest: &FileManifestId, workspace: &WorkspaceId, blob: &Blob, now: Timestamp) -> Vec<Statement> {
     let made = "EXISTS (SELECT 1 FROM manifests WHERE workspace_id = ?1 AND id = ?3)";
     insert_if(made, &manifest.as_str().into(), workspace, blob, now)
 }
 
-/// `condition` is about `?1`, the workspace, and `?3`.
+/// Stores the contents if `condition` holds. The condition may use `?1`, the workspace, and `?3`, the given parameter.
 fn insert_if(condition: &str, param: &Param, workspace: &WorkspaceId, blob: &Blob, now: Timestamp) -> Vec<Statement> {
     let start = |text: String| sql(text).bind(workspace.as_str()).bind(blob.sha256()).bind(param.clone());
     let chunks = blob.content().chunks();

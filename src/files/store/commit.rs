@@ -1,33 +1,35 @@
-//! SQL for making manifests. What a change is based on is found out, and whether it can be made is decided, in the
-//! same transaction as the change: writers never wait for each other and never overtake each other.
+//! SQL that makes file manifests. One transaction finds out which file manifest a change is based on, decides whether
+//! the change is possible, and makes it. So the database puts racing writers one after the other, and no writer builds
+//! on an outdated file manifest.
 
-use super::look::View;
-use super::{NEXT_PATH, SEEN, held_by, stored_manifest, walk};
+use super::lookup::FileView;
+use super::{NEXT_PATH, SEEN, held_by, parse_stored_manifest_id, walk};
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::Result;
-use crate::files::{Blob, FilePath, Origin};
-use crate::ids::{ManifestId, SessionId, WorkspaceId};
+use crate::files::{Blob, FileChangeOrigin, FilePath};
+use crate::ids::{FileManifestId, SessionId, WorkspaceId};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
-/// A manifest that is to be made.
-pub struct Commit<'a> {
+/// A file manifest that a batch is to make.
+pub struct FileCommit<'a> {
     pub workspace: &'a WorkspaceId,
     pub session: &'a SessionId,
-    pub manifest: &'a ManifestId,
-    pub origin: &'a Origin,
+    pub manifest: &'a FileManifestId,
+    pub origin: &'a FileChangeOrigin,
     pub now: Timestamp,
 }
 
-impl Commit<'_> {
-    /// Begins a statement over [`SEEN`] at present, about what is at and below a path: `?4`, and from `?5` to `?6`.
+impl FileCommit<'_> {
+    /// Begins a statement that uses [`SEEN`] at the session's present, about a path `?4` and everything below it, from
+    /// `?5` to `?6`.
     fn sql_at(&self, path: &FilePath, text: String) -> Statement {
         let (start, end) = path.below();
-        let present = View { workspace: self.workspace, session: self.session, at: None };
+        let present = FileView { workspace: self.workspace, session: self.session, at: None };
         present.sql(text).bind(path.as_str()).bind(start).bind(end)
     }
 
-    /// Binds the columns of a manifest that do not come from the one before it.
+    /// Binds the columns of the new file manifest that do not come from the one before it.
     fn bind_new(&self, statement: Statement) -> Statement {
         statement
             .bind(self.manifest.as_str())
@@ -37,7 +39,7 @@ impl Commit<'_> {
     }
 }
 
-/// Makes the session, with a tree of its own, if there is none of that name.
+/// Creates the session with a tree of its own, if no session has that name.
 pub fn spring_up(workspace: &WorkspaceId, session: &SessionId, tree: &str, now: Timestamp) -> Statement {
     sql("INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
          ON CONFLICT DO NOTHING")
@@ -57,9 +59,9 @@ fn below() -> String {
     )
 }
 
-/// `place`: what is at a path now, what stands in the way of a file there, and the manifest around it. `?7` lists the
-/// directories above the path. Where there is a file nothing can stand in its way, and paths below it that were deleted are
-/// not walked past.
+/// `place`: the file at a path, the obstacle to a file there, and the file manifest around it. `?7` lists the
+/// directories above the path. If the path already holds a file, nothing can be an obstacle, and the walk past deleted
+/// paths below it is skipped.
 fn place() -> String {
     format!(
         "WITH RECURSIVE {SEEN}, {},
@@ -77,35 +79,35 @@ fn place() -> String {
     )
 }
 
-/// What was found at a path, just before a write.
+/// What was at a path just before a write.
 #[derive(Debug)]
-pub struct Place {
-    pub manifest_id: Option<ManifestId>,
-    /// The file's size, if there is one.
+pub struct WritePlace {
+    pub manifest_id: Option<FileManifestId>,
+    /// The size of the file at the path, if there is a file.
     pub size: Option<u32>,
     pub file_above: Option<String>,
     pub is_directory: bool,
-    /// Of all files together.
+    /// The size of all files of the session together.
     pub bytes: u64,
 }
 
-pub fn find_place(commit: &Commit<'_>, path: &FilePath) -> Statement {
+pub fn find_place(commit: &FileCommit<'_>, path: &FilePath) -> Statement {
     let text = format!("{} SELECT id AS manifest_id, size, file_above, is_directory, bytes FROM place", place());
     commit.sql_at(path, text).bind(above(path))
 }
 
-pub fn read_place(rows: &Rows) -> Result<Option<Place>> {
+pub fn read_place(rows: &Rows) -> Result<Option<WritePlace>> {
     #[derive(Deserialize)]
-    struct PlaceRow {
+    struct WritePlaceRow {
         manifest_id: Option<String>,
         size: Option<u32>,
         file_above: Option<String>,
         is_directory: u8,
         bytes: u64,
     }
-    let Some(row) = rows.first::<PlaceRow>()? else { return Ok(None) };
-    Ok(Some(Place {
-        manifest_id: row.manifest_id.as_deref().map(stored_manifest).transpose()?,
+    let Some(row) = rows.first::<WritePlaceRow>()? else { return Ok(None) };
+    Ok(Some(WritePlace {
+        manifest_id: row.manifest_id.as_deref().map(parse_stored_manifest_id).transpose()?,
         size: row.size,
         file_above: row.file_above,
         is_directory: row.is_directory != 0,
@@ -117,12 +119,12 @@ fn above(path: &FilePath) -> String {
     serde_json::json!(path.directories().collect::<Vec<_>>()).to_string()
 }
 
-/// The columns of a manifest, but for its label, which follows from them.
+/// The columns of a file manifest, except its label, which the database derives from them.
 const COLUMNS: &str =
     "workspace_id, session_id, tree_id, line, seq, parent_id, id, source, source_ref, created_at, files, bytes";
 
-/// The line and number that come after the manifest `base`, whose line is `l`: the next of its line, if it is the last
-/// there; else the first of a line that forks from it.
+/// The line and number of the file manifest that follows `base`, whose line is `l`. If `base` is the last of its line,
+/// the new one is the next of that line. Otherwise it is the first of a line that forks from `base`.
 fn successor(base: &str) -> String {
     format!(
         "CASE WHEN {base}.id IS NULL THEN '' WHEN l.head = {base}.seq THEN {base}.line ELSE {} END,
@@ -131,19 +133,19 @@ fn successor(base: &str) -> String {
     )
 }
 
-/// The next line that forks from the manifest `base`, whose line is `l`.
+/// The name of the next line that forks from the file manifest `base`, whose line is `l`.
 fn fork(base: &str) -> String {
     format!("{base}.label || '.' || char(96 + length(l.forks + 1)) || (l.forks + 1)")
 }
 
-/// `l`: the line of the manifest `base`.
+/// `l`: the line of the file manifest `base`.
 fn line_of(base: &str) -> String {
     format!("lines l ON l.workspace_id = ?1 AND l.tree_id = {base}.tree_id AND l.line = {base}.line")
 }
 
-/// The manifest that holds one file more, or another in its place; none if something stands in the way of it, or the
-/// files would grow beyond `max_bytes`.
-pub fn insert_writing(commit: &Commit<'_>, path: &FilePath, blob: &Blob, max_bytes: u64) -> Statement {
+/// Inserts the file manifest that holds one more file, or another file at the same path. Inserts nothing if something
+/// stands in the way of the file, or if the files would grow beyond `max_bytes`.
+pub fn insert_manifest_with_file(commit: &FileCommit<'_>, path: &FilePath, blob: &Blob, max_bytes: u64) -> Statement {
     let text = format!(
         "{}
          INSERT INTO manifests ({COLUMNS})
@@ -159,8 +161,8 @@ pub fn insert_writing(commit: &Commit<'_>, path: &FilePath, blob: &Blob, max_byt
     commit.bind_new(commit.sql_at(path, text).bind(above(path))).bind(blob.size()).bind(Param::Number(max_bytes as f64))
 }
 
-/// Counts the manifest in its line and, if it begins one, that line where it forks.
-pub fn count_in_lines(workspace: &WorkspaceId, manifest: &ManifestId) -> Statement {
+/// Counts the file manifest in its line. If it begins a line, also counts that line where it forks.
+pub fn count_in_lines(workspace: &WorkspaceId, manifest: &FileManifestId) -> Statement {
     sql("INSERT INTO lines (workspace_id, tree_id, line, head, forks)
          SELECT workspace_id, tree_id, line, seq, 0 FROM manifests WHERE workspace_id = ?1 AND id = ?2
          UNION ALL
@@ -173,8 +175,9 @@ pub fn count_in_lines(workspace: &WorkspaceId, manifest: &ManifestId) -> Stateme
     .bind(manifest.as_str())
 }
 
-/// The entry that the manifest `m` makes at `path`, and with the first in a line the one at the line's end: whoever comes
-/// after the line goes on seeing what they see there now, before the line has touched the path.
+/// Inserts the entry that the file manifest `m` makes at `path`. The first entry of a path in a line also inserts an
+/// entry at the end of the line. That entry restores what the path held before the line touched it, so that file
+/// manifests after the line do not see the line's files.
 fn entries(path: &str, sha256: &str, size: &str, from: &str, condition: &str) -> String {
     format!(
         "INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size)
@@ -190,7 +193,7 @@ fn entries(path: &str, sha256: &str, size: &str, from: &str, condition: &str) ->
     )
 }
 
-pub fn insert_entry(workspace: &WorkspaceId, manifest: &ManifestId, path: &FilePath, blob: &Blob) -> Statement {
+pub fn insert_entry(workspace: &WorkspaceId, manifest: &FileManifestId, path: &FilePath, blob: &Blob) -> Statement {
     sql(entries("?3", "?4", "CAST(?5 AS INTEGER)", "manifests m", "m.workspace_id = ?1 AND m.id = ?2"))
         .bind(workspace.as_str())
         .bind(manifest.as_str())
@@ -199,7 +202,7 @@ pub fn insert_entry(workspace: &WorkspaceId, manifest: &ManifestId, path: &FileP
         .bind(blob.size())
 }
 
-/// `doomed`: the file at a path, or all that are below it.
+/// `doomed`: the files to delete, at a path or below it.
 fn doomed() -> String {
     format!(
         "WITH RECURSIVE {SEEN}, {},
@@ -212,8 +215,8 @@ fn doomed() -> String {
     )
 }
 
-/// The manifest that holds nothing at or below a path; none if there is nothing already.
-pub fn insert_removing(commit: &Commit<'_>, path: &FilePath) -> Statement {
+/// Inserts the file manifest that holds nothing at or below a path. Inserts nothing if the path is empty already.
+pub fn insert_manifest_without(commit: &FileCommit<'_>, path: &FilePath) -> Statement {
     let text = format!(
         "{}
          INSERT INTO manifests ({COLUMNS})
@@ -228,15 +231,16 @@ pub fn insert_removing(commit: &Commit<'_>, path: &FilePath) -> Statement {
     commit.bind_new(commit.sql_at(path, text))
 }
 
-/// The entries that say what is no longer there. It goes by the session's present, and thus before [`activate`].
-pub fn insert_absences(commit: &Commit<'_>, path: &FilePath) -> Statement {
+/// Inserts the entries that say that files no longer exist. The statement reads the session's present, and so it must
+/// run before [`activate`].
+pub fn insert_absences(commit: &FileCommit<'_>, path: &FilePath) -> Statement {
     let made = "m.workspace_id = ?1 AND m.id = ?7";
     let entries = entries("doomed.path", "NULL", "NULL", "manifests m CROSS JOIN doomed", made);
     commit.sql_at(path, format!("{} {entries}", doomed())).bind(commit.manifest.as_str())
 }
 
-/// The session that is to begin with the branch `commit` of the session `from` at `at`.
-pub fn insert_branch_session(commit: &Commit<'_>, from: &SessionId, at: &ManifestId) -> Statement {
+/// Inserts the session that begins with the branch `commit` of the session `from` at the file manifest `at`.
+pub fn insert_branch_session(commit: &FileCommit<'_>, from: &SessionId, at: &FileManifestId) -> Statement {
     sql("INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, created_at, updated_at)
          SELECT ?1, ?2, base.tree_id, ?3, ?6, ?6 FROM manifests base
          WHERE base.workspace_id = ?1 AND base.session_id = ?4 AND base.id = ?5")
@@ -248,8 +252,9 @@ pub fn insert_branch_session(commit: &Commit<'_>, from: &SessionId, at: &Manifes
     .bind(commit.now.to_string())
 }
 
-/// The first manifest of that session: on a line of its own, so that neither session is in the other's way.
-pub fn insert_branch(commit: &Commit<'_>, from: &SessionId, at: &ManifestId) -> Statement {
+/// Inserts the first file manifest of that session. It is on a line of its own, so that neither session affects the
+/// other.
+pub fn insert_branch(commit: &FileCommit<'_>, from: &SessionId, at: &FileManifestId) -> Statement {
     let statement = sql(format!(
         "INSERT INTO manifests ({COLUMNS})
          SELECT ?1, ?2, base.tree_id, {}, 1, base.id, ?5, ?6, ?7, max(?8, base.created_at), base.files, base.bytes
@@ -265,8 +270,8 @@ pub fn insert_branch(commit: &Commit<'_>, from: &SessionId, at: &ManifestId) -> 
     commit.bind_new(statement)
 }
 
-/// Makes the manifest the session's present.
-pub fn activate(commit: &Commit<'_>) -> Statement {
+/// Makes the new file manifest the session's present.
+pub fn activate(commit: &FileCommit<'_>) -> Statement {
     sql("UPDATE sessions SET active_manifest_id = ?3, updated_at = ?4 WHERE workspace_id = ?1 AND id = ?2
            AND EXISTS (SELECT 1 FROM manifests WHERE workspace_id = ?1 AND id = ?3)")
     .bind(commit.workspace.as_str())

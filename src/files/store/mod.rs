@@ -1,25 +1,25 @@
-//! SQL for sessions, manifests, their files and the contents of those. The words that the statements share are here;
-//! 0003_files.sql says what labels and lines are.
+//! SQL for sessions, file manifests, their files and contents. This file holds the SQL that several statements share.
+//! docs/files.md explains trees, lines and labels.
 
 pub mod blob;
 pub mod commit;
-pub mod look;
+pub mod lookup;
 pub mod session;
 pub mod sweep;
 
 use crate::error::{Error, Result};
-use crate::ids::ManifestId;
+use crate::ids::FileManifestId;
 
-/// `seen`: the session `?2`, if there is one, with its manifest `?3` or, where that is null, with its present one.
-/// The manifest's columns are null if there is no such manifest.
+/// `seen`: the session `?2`, if it exists, with its file manifest `?3`, or with its present one if `?3` is null. The
+/// columns of the file manifest are null if there is no such file manifest.
 const SEEN: &str = "seen AS MATERIALIZED (
     SELECT s.tree_id, m.id, m.line, m.seq, m.label, m.created_at, m.files, m.bytes FROM sessions s
     LEFT JOIN manifests m
       ON m.workspace_id = s.workspace_id AND m.id = coalesce(?3, s.active_manifest_id) AND m.session_id = s.id
     WHERE s.workspace_id = ?1 AND s.id = ?2)";
 
-/// True of the entry `entry` that the manifest `at` (a row with `tree_id` and `label`) holds at `path`: one seek. The
-/// entry may say that there is no such file.
+/// A condition that holds for the entry `entry` that the file manifest `at` (a row with `tree_id` and `label`) sees at
+/// `path`. It costs one seek. The entry may say that there is no such file.
 fn held_by(at: &str, path: &str, entry: &str) -> String {
     format!(
         "{entry}.workspace_id = ?1 AND {entry}.tree_id = {at}.tree_id AND {entry}.path = {path} AND {entry}.label = (
@@ -28,8 +28,9 @@ fn held_by(at: &str, path: &str, entry: &str) -> String {
     )
 }
 
-/// `walk`: every path of the tree of `seen` that was ever written, from `first` on and before `end`, one seek each
-/// however many versions it has. `next` tells where to look on after `walk.path`. The last row's path is null.
+/// `walk`: every path that was ever written in the tree of `seen`, from `first` on and before `end`. Each path costs
+/// one seek, however many versions it has. `next` is the SQL for the place where the walk goes on after `walk.path`.
+/// The path of the last row is null.
 fn walk(first: &str, next: &str, end: &str) -> String {
     let find = |at: &str, from: &str| {
         format!(
@@ -48,9 +49,9 @@ fn walk(first: &str, next: &str, end: &str) -> String {
     )
 }
 
-/// For [`walk`]: on to the very next path. None has a character before the space.
+/// For [`walk`]: goes on to the very next path. No path has a character that sorts before the space.
 const NEXT_PATH: &str = "walk.path || char(1)";
 
-fn stored_manifest(id: &str) -> Result<ManifestId> {
-    ManifestId::parse(id).ok_or_else(|| Error::Internal(format!("the manifest {id} has a broken id")))
+fn parse_stored_manifest_id(id: &str) -> Result<FileManifestId> {
+    FileManifestId::parse(id).ok_or_else(|| Error::Internal(format!("the manifest {id} has a broken id")))
 }

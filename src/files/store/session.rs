@@ -1,11 +1,11 @@
-//! SQL for sessions and for the manifests of one.
+//! SQL for sessions, and for the file manifests of a session.
 
-use super::look::View;
-use super::stored_manifest;
+use super::lookup::FileView;
+use super::parse_stored_manifest_id;
 use crate::db::{Rows, Statement, sql};
 use crate::error::{Error, Result};
-use crate::files::{Manifest, Session, Source};
-use crate::ids::{ManifestId, SessionId, WorkspaceId};
+use crate::files::{FileManifest, FileManifestSource, Session};
+use crate::ids::{FileManifestId, SessionId, WorkspaceId};
 use crate::page::PageRequest;
 use crate::time::Timestamp;
 use serde::Deserialize;
@@ -25,8 +25,8 @@ impl TryFrom<SessionRow> for Session {
 
     fn try_from(row: SessionRow) -> Result<Self> {
         Ok(Self {
-            id: stored_session(&row.id)?,
-            active_manifest_id: row.active_manifest_id.as_deref().map(stored_manifest).transpose()?,
+            id: parse_stored_session_id(&row.id)?,
+            active_manifest_id: row.active_manifest_id.as_deref().map(parse_stored_manifest_id).transpose()?,
             files: row.files,
             bytes: row.bytes,
             created_at: row.created_at,
@@ -35,11 +35,11 @@ impl TryFrom<SessionRow> for Session {
     }
 }
 
-fn stored_session(id: &str) -> Result<SessionId> {
+fn parse_stored_session_id(id: &str) -> Result<SessionId> {
     SessionId::parse(id).ok_or_else(|| Error::Internal(format!("the session {id} has a broken id")))
 }
 
-/// Sessions `s` with what their present holds.
+/// Selects sessions `s` with the number and size of their present files.
 fn select_sessions(rest: &str) -> Statement {
     sql(format!(
         "SELECT s.id, s.active_manifest_id, coalesce(m.files, 0) AS files, coalesce(m.bytes, 0) AS bytes,
@@ -49,7 +49,7 @@ fn select_sessions(rest: &str) -> Statement {
     ))
 }
 
-/// The oldest first.
+/// A page of sessions, the oldest first.
 pub fn list(workspace: &WorkspaceId, request: &PageRequest) -> Result<Statement> {
     let (created_at, id) = request.after_age()?;
     Ok(select_sessions("(s.created_at, s.id) > (?2, ?3) ORDER BY s.created_at, s.id LIMIT ?4")
@@ -71,13 +71,13 @@ pub fn read_all(rows: &Rows) -> Result<Vec<Session>> {
     rows.all::<SessionRow>()?.into_iter().map(Session::try_from).collect()
 }
 
-/// Its manifests go with it.
+/// Deletes a session. The database deletes its file manifests with it.
 pub fn delete(workspace: &WorkspaceId, id: &SessionId) -> Statement {
     sql("DELETE FROM sessions WHERE workspace_id = ?1 AND id = ?2").bind(workspace.as_str()).bind(id.as_str())
 }
 
-/// Makes one of its own manifests the session's present.
-pub fn check_out(workspace: &WorkspaceId, id: &SessionId, manifest: &ManifestId, now: Timestamp) -> Statement {
+/// Makes a file manifest of the session its present. Changes nothing if the session has no such file manifest.
+pub fn check_out(workspace: &WorkspaceId, id: &SessionId, manifest: &FileManifestId, now: Timestamp) -> Statement {
     sql("UPDATE sessions SET active_manifest_id = ?3, updated_at = ?4 WHERE workspace_id = ?1 AND id = ?2
            AND EXISTS (SELECT 1 FROM manifests WHERE workspace_id = ?1 AND session_id = ?2 AND id = ?3)")
     .bind(workspace.as_str())
@@ -89,25 +89,25 @@ pub fn check_out(workspace: &WorkspaceId, id: &SessionId, manifest: &ManifestId,
 const MANIFEST_COLUMNS: &str = "id, session_id, parent_id, source, source_ref, created_at, files, bytes";
 
 #[derive(Deserialize)]
-struct ManifestRow {
+struct FileManifestRow {
     id: String,
     session_id: String,
     parent_id: Option<String>,
-    source: Source,
+    source: FileManifestSource,
     source_ref: Option<String>,
     created_at: Timestamp,
     files: u32,
     bytes: u64,
 }
 
-impl TryFrom<ManifestRow> for Manifest {
+impl TryFrom<FileManifestRow> for FileManifest {
     type Error = Error;
 
-    fn try_from(row: ManifestRow) -> Result<Self> {
+    fn try_from(row: FileManifestRow) -> Result<Self> {
         Ok(Self {
-            id: stored_manifest(&row.id)?,
-            session_id: stored_session(&row.session_id)?,
-            parent_id: row.parent_id.as_deref().map(stored_manifest).transpose()?,
+            id: parse_stored_manifest_id(&row.id)?,
+            session_id: parse_stored_session_id(&row.session_id)?,
+            parent_id: row.parent_id.as_deref().map(parse_stored_manifest_id).transpose()?,
             source: row.source,
             source_ref: row.source_ref,
             created_at: row.created_at,
@@ -117,9 +117,10 @@ impl TryFrom<ManifestRow> for Manifest {
     }
 }
 
-/// The newest first: those before `view.at`, if it is set.
-pub fn list_manifests(view: View<'_>, source_ref: Option<&str>, limit: u32) -> Statement {
-    // The index is named, for to the planner a walk through all manifests by key may look as good.
+/// File manifests of a session, the newest first. If `view.at` is set, only those before it.
+pub fn list_manifests(view: FileView<'_>, source_ref: Option<&str>, limit: u32) -> Statement {
+    // The statement names the index, because the planner may judge a walk through all file manifests by key to be as
+    // good.
     let (index, filter) = match source_ref {
         Some(_) => ("manifests_by_source_ref", "AND source_ref = ?5"),
         None => ("manifests_by_session", ""),
@@ -139,17 +140,17 @@ pub fn list_manifests(view: View<'_>, source_ref: Option<&str>, limit: u32) -> S
     }
 }
 
-pub fn find_manifest(workspace: &WorkspaceId, session: &SessionId, id: &ManifestId) -> Statement {
+pub fn find_manifest(workspace: &WorkspaceId, session: &SessionId, id: &FileManifestId) -> Statement {
     sql(format!("SELECT {MANIFEST_COLUMNS} FROM manifests WHERE workspace_id = ?1 AND session_id = ?2 AND id = ?3"))
         .bind(workspace.as_str())
         .bind(session.as_str())
         .bind(id.as_str())
 }
 
-pub fn read_manifest(rows: &Rows) -> Result<Option<Manifest>> {
-    rows.first::<ManifestRow>()?.map(Manifest::try_from).transpose()
+pub fn read_manifest(rows: &Rows) -> Result<Option<FileManifest>> {
+    rows.first::<FileManifestRow>()?.map(FileManifest::try_from).transpose()
 }
 
-pub fn read_manifests(rows: &Rows) -> Result<Vec<Manifest>> {
-    rows.all::<ManifestRow>()?.into_iter().map(Manifest::try_from).collect()
+pub fn read_manifests(rows: &Rows) -> Result<Vec<FileManifest>> {
+    rows.all::<FileManifestRow>()?.into_iter().map(FileManifest::try_from).collect()
 }

@@ -1,32 +1,33 @@
-//! SQL for the sweep, which is about all workspaces: what retention lets go, and what nobody can reach any more.
+//! SQL for the sweep, which covers all workspaces: file manifests whose retention has ended, and rows that nothing can
+//! reach any more.
 
 use crate::db::{Statement, sql};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
-/// How many manifests retention looks at in one run.
+/// How many file manifests retention checks in one run.
 pub const MANIFESTS: u32 = 2_000;
 
-/// How many stale trees are looked at in one batch: each takes up to three statements.
+/// How many stale trees one batch reads. Each tree takes up to three statements.
 pub const TREES: u32 = 20;
 
-/// How many entries of stale trees are looked at in one batch.
+/// How many entries of stale trees one batch reads.
 pub const ENTRIES: u32 = 1_000;
 
-/// How many stale contents are looked at in one batch.
+/// How many stale blobs one batch reads.
 const BLOBS: u32 = 500;
 
-/// The contents that are freed in one batch have about this many bytes at the most: D1 walks through all that it frees.
+/// One batch frees blobs of about this many bytes at most, because D1 reads everything that it frees.
 const BLOB_BYTES: u32 = 16 * 1024 * 1024;
 
-/// The manifests that retention looks at next.
+/// The file manifests that retention checks next.
 #[derive(Deserialize)]
-pub struct OldManifests {
-    /// How many there are.
+pub struct OldFileManifests {
+    /// How many file manifests they are.
     pub count: u32,
-    /// The key of the last.
+    /// The key of the last one.
     pub last: Option<u32>,
-    /// Whether one of them is to be kept for its youth.
+    /// Whether one of them is too young to be deleted.
     pub young: u8,
 }
 
@@ -37,7 +38,8 @@ pub fn find_old_manifests(before: Timestamp) -> Statement {
     .bind(MANIFESTS)
 }
 
-/// Deletes what is older than `before`, has not been a session's present since, and is none now, up to the key `last`.
+/// Deletes the file manifests up to the key `last` that are older than `before`, are no session's present, and have not
+/// been a present since `before`.
 pub fn delete_old_manifests(before: Timestamp, last: u32) -> Statement {
     sql("DELETE FROM manifests AS m WHERE m.key > (SELECT looked_at FROM retention) AND m.key <= ?2 AND m.created_at < ?1
            AND NOT EXISTS (SELECT 1 FROM sessions s
@@ -47,12 +49,13 @@ pub fn delete_old_manifests(before: Timestamp, last: u32) -> Statement {
     .bind(last)
 }
 
-/// Lets retention look on after the key `last`.
+/// Makes the next run of retention begin after the key `last`.
 pub fn move_retention(last: u32) -> Statement {
     sql("UPDATE retention SET looked_at = ?1").bind(last)
 }
 
-/// An entry of a stale tree, and after which of them the look began; no entry, where none follows.
+/// An entry of a stale tree, and the place after which the search in this tree began. The entry is null if no entry
+/// follows that place.
 #[derive(Clone, Deserialize)]
 pub struct StaleEntry {
     pub workspace_id: String,
@@ -63,9 +66,10 @@ pub struct StaleEntry {
     pub label: Option<String>,
 }
 
-/// The entries to look at, tree after tree. The first trees are told by their turn, and not by a subquery with a limit
-/// that is joined: SQLite would not know that such rows come in order, and would sort all their entries. The place has lost its affinity (`+`), for
-/// otherwise only its path would be sought by, and all versions of the path be walked past.
+/// The next entries to check, tree after tree. The statement selects the first trees by their turn, not by a join with
+/// a limited subquery: SQLite would not know that the rows of such a subquery are in order, and would sort all their
+/// entries. The `+` takes away the column affinity of the place. With affinity, SQLite would seek by the path only, and
+/// would walk past all versions of the path.
 pub fn find_stale_entries() -> Statement {
     sql("SELECT t.workspace_id, t.tree_id, t.path AS after_path, t.label AS after_label, e.path, e.label
          FROM stale_trees t
@@ -77,21 +81,21 @@ pub fn find_stale_entries() -> Statement {
     .bind(ENTRIES)
 }
 
-/// A part of a stale tree: its entries after one place and up to another.
+/// A part of a stale tree: the entries after one place and up to another.
 #[derive(Debug, PartialEq)]
-pub struct Span {
+pub struct StaleTreeSpan {
     pub workspace_id: String,
     pub tree_id: String,
     pub after_path: String,
     pub after_label: String,
     pub path: String,
     pub label: String,
-    /// Whether nothing follows.
+    /// Whether no entry follows.
     pub last: bool,
 }
 
-impl Span {
-    /// Begins a statement about the tree, `?1` and `?2`, from the place `?3` and `?4` to the place `?5` and `?6`.
+impl StaleTreeSpan {
+    /// Begins a statement about the tree `?1`, `?2`, from the place `?3`, `?4` to the place `?5`, `?6`.
     fn sql(&self, text: String) -> Statement {
         [&self.workspace_id, &self.tree_id, &self.after_path, &self.after_label, &self.path, &self.label]
             .into_iter()
@@ -99,24 +103,27 @@ impl Span {
     }
 }
 
-/// Deletes the entries of the span that no manifest sees, now or ever.
+/// Deletes the entries of the span that no file manifest sees, now or in the future.
 ///
-/// An entry is seen by the manifests from its own label on and before the label of the path's next entry. An entry at the
-/// end of a line is needed, besides, as long as there is an entry in the line that a manifest sees, or that would be
-/// seen after the line instead. So it counts from the path's first entry in the line (or in one that forks from it) on,
-/// its `start`. An entry is garbage if no manifest has a label from its start on and before the next entry's.
+/// The file manifests that see an entry are those from its own label on and before the label of the next entry at the
+/// same path. An entry at the end of a line is also needed as long as the line has an entry that a file manifest sees,
+/// or that would be seen after the line instead. So such an entry counts from its `start`: the first entry of the path
+/// in the line, or in a line that forks from it. An entry is garbage if no file manifest has a label from `start` on
+/// and before the next entry's label.
 ///
-/// Manifests that are there see none of it. Nor would one that is yet to come: it is put after all lines that fork from
-/// its parent, and must see what the parent sees. That entry is no garbage, for the parent is there. Between the two lie
-/// whole lines, and of each line either the end stays, which holds the same, or all of the line goes: hence nothing of
-/// it may have been left behind by the spans before this one (the last condition; the tree will then be looked at again).
-pub fn delete_garbage(span: &Span) -> Statement {
+/// Existing file manifests see no garbage, by that definition. A future file manifest sees none either. Its label comes
+/// after all lines that fork from its parent, and it must see the entry that the parent sees. That entry is not
+/// garbage, because the parent exists. Between the two labels there are only whole lines. For each of these lines,
+/// either the entry at its end stays, which holds the same contents, or the whole line is deleted. So the spans before
+/// this one must not have left a part of the line behind. The last condition ensures this, and the sweep will read the
+/// tree again.
+pub fn delete_garbage(span: &StaleTreeSpan) -> Statement {
     let of_path = "o.workspace_id = ?1 AND o.tree_id = ?2 AND o.path = e.path";
     let first_after =
         |label: &str| format!("(SELECT min(o.label) FROM file_entries o WHERE {of_path} AND o.label > {label})");
     let next = first_after("e.label");
     let start = format!("iif(e.label LIKE '%~', {}, e.label)", first_after("rtrim(e.label, '~')"));
-    // SQLite finds all rows before it deletes the first, for there is a trigger.
+    // SQLite finds all rows before it deletes the first one, because the table has a trigger.
     span.sql(format!(
         "DELETE FROM file_entries AS e WHERE e.workspace_id = ?1 AND e.tree_id = ?2
            AND (e.path, e.label) > (?3, ?4) AND (e.path, e.label) <= (?5, ?6)
@@ -127,16 +134,16 @@ pub fn delete_garbage(span: &Span) -> Statement {
     ))
 }
 
-/// True of the stale tree of a span as long as nobody else has moved on in it.
+/// A condition that holds for the stale tree of a span, unless another run has moved on in it.
 const STALE: &str = "workspace_id = ?1 AND tree_id = ?2 AND (path, label) = (?3, ?4)";
 
-/// Lets the next look begin where the span ended; by then all other trees have had their turn.
-pub fn move_on(span: &Span) -> Vec<Statement> {
+/// Makes the next search of this tree begin where the span ended, after all other trees have had their turn.
+pub fn move_on(span: &StaleTreeSpan) -> Vec<Statement> {
     let to_the_end = "turn = (SELECT max(turn) + 1 FROM stale_trees)";
     if !span.last {
         return vec![span.sql(format!("UPDATE stale_trees SET {to_the_end}, path = ?5, label = ?6 WHERE {STALE}"))];
     }
-    // Entries may have come since the span was read.
+    // New entries may have been written since the span was read.
     let ended = format!(
         "{STALE} AND NOT EXISTS (
            SELECT 1 FROM file_entries e WHERE e.workspace_id = ?1 AND e.tree_id = ?2 AND (e.path, e.label) > (?5, ?6))"
@@ -147,7 +154,8 @@ pub fn move_on(span: &Span) -> Vec<Statement> {
     ]
 }
 
-/// Takes the next contents off the list of those that lost a reference. A trigger frees those that have none left.
+/// Removes the next blobs from the list of those that lost a reference. A trigger deletes the blobs that have no
+/// reference left.
 pub fn delete_blobs() -> Statement {
     sql("DELETE FROM stale_blobs WHERE turn <= (
            SELECT max(turn) FROM (

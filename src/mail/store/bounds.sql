@@ -1,5 +1,6 @@
--- Where in the index a search looks, in one row; in none, if the inbox is unknown. Words and inbox are ?1 and ?2, the days from
--- and before which ?3 and ?4. A bound that is not there is NULL: nothing can be found.
+-- The bounds of a search in the index, as one row. There is no row if the inbox is unknown. ?1 is the words, ?2 the
+-- inbox, ?3 the first day and ?4 the day after the last. A bound is NULL if no entry lies within it: then nothing can
+-- be found.
 WITH bounds (lo, hi) AS (
   SELECT
     iif(?3 IS NULL, i.lo, (SELECT n.id FROM entries n

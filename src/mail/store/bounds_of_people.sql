@@ -1,5 +1,5 @@
--- The same where sender or recipient, ?5 and ?6, are asked for. By itself, for it takes SQLite longer to prepare than most
--- searches take.
+-- The bounds of a search for a sender ?5 or a recipient ?6. This is a file of its own, because SQLite takes longer to
+-- prepare this part than to run most searches.
 WITH bounds (lo, hi, sender, recipient) AS MATERIALIZED (
   SELECT
     max(

@@ -1,4 +1,4 @@
--- How many emails a search finds, counted to ?7.
+-- How many emails a search finds. The count stops at ?7.
 {bounds}
 SELECT '' AS name, count(*) AS count FROM (
   SELECT 1 FROM emails_fts

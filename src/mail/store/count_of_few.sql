@@ -1,4 +1,4 @@
--- How many emails a search finds, counted to ?7, of somebody who may have few.
+-- How many emails of a person a search finds, if this person may have few. The count stops at ?7.
 {bounds}
 {few}
 SELECT '' AS name, count(*) AS count FROM (

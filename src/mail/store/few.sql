@@ -1,6 +1,7 @@
--- One of those who are asked for, if there are at most 100 entries of theirs within the bounds: then the words are looked for
--- in these, instead of asking of everything with the words whether it is theirs. The index is walked through the rest:
--- all there is within the bounds, or, if there are few, nothing.
+-- `few` is one of the people in the search, if this person has at most 100 entries within the bounds. The search then
+-- looks for the words in these entries, instead of checking for each entry with the words whether it is this person's.
+-- `rest` is the part of the index that is still walked: everything within the bounds, or nothing if there is a row in
+-- `few`.
 , few (address_id, role) AS MATERIALIZED (
   SELECT who.address_id, who.role
   FROM bounds CROSS JOIN (SELECT sender AS address_id, 0 AS role FROM bounds UNION ALL SELECT recipient, 1 FROM bounds) who

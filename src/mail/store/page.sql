@@ -1,8 +1,8 @@
 -- The first ?7 emails that a search finds.
 --
--- Crossed, so that the index is walked in its order, and the rest is read for the page alone. The bounds are sub-selects, for
--- a bound number reaches SQLite as REAL, which FTS5 ignores as a bound, as it does NULL. Where there is no bound they meet
--- nothing, and nothing is ranked.
+-- The joins are CROSS JOINs, so that SQLite walks the index in its order and reads the other tables only for the page.
+-- The bounds are sub-selects, because a bound parameter reaches SQLite as REAL, and FTS5 ignores a REAL as a bound, as
+-- it ignores NULL. If there is no bound, the range is empty and FTS5 ranks nothing.
 {bounds}
 SELECT {shown}
 FROM emails_fts CROSS JOIN entries n ON n.id = emails_fts.rowid CROSS JOIN emails e ON e.id = n.email_id

@@ -1,5 +1,5 @@
--- The newest ?7 emails that a search finds, of somebody who may have few. One of the two parts is empty; so the order is the
--- other's, and nothing has to be sorted.
+-- The newest ?7 emails of a person that a search finds, if this person may have few. One of the two parts is always
+-- empty. So the other part sets the order, and nothing has to be sorted.
 {bounds}
 {few}
 SELECT * FROM (

@@ -1,17 +1,17 @@
-//! That a search finds what the first document's query finds: the same rows, in the same order, with the same scores. Both
-//! run on a native SQLite, each on its own schema, over the same mail.
+//! Tests that a search finds what the query of the first document finds: the same rows, in the same order, with the
+//! same scores. Both queries run on a native SQLite, each on its own schema, over the same mail.
 
 use super::{PARTS, count, page};
 use crate::db::native::{migrated, migrations};
 use crate::db::{Statement, sql};
 use crate::dice::Dice;
-use crate::mail::Search;
-use crate::mail::search::Order;
+use crate::mail::MailSearch;
+use crate::mail::search::MailOrder;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The first document's, word for word.
+/// The schema of the first document, word for word.
 const DOCUMENT_SCHEMA: &str = "
 CREATE TABLE emails (
   message_id TEXT PRIMARY KEY,
@@ -75,16 +75,16 @@ fn words(dice: &mut Dice, most: usize) -> String {
     words.collect::<Vec<_>>().join(dice.pick(&[" ", " ", "\n", ", ", " - "]))
 }
 
-/// In order of inbox and date, as they are stored.
+/// Emails in the order of inbox and date, as the database stores them.
 fn corpus(dice: &mut Dice) -> Vec<Mail> {
     let mut mails = (0..1_500)
         .map(|number| Mail {
             message_id: format!("<{number}.{}@mail>", dice.below(1_000)),
-            // Some inboxes are large.
+            // Some inboxes are made larger than others.
             inbox: address(dice.below(12).min(dice.0 as usize % 12)),
             subject: (!dice.once_in(20)).then(|| words(dice, 6)),
             sender: address(dice.below(12)).replace("person", dice.pick(&["person", "Person"])),
-            // One of them gets most of it.
+            // One address receives most of the mail.
             recipients: (0..dice.below(5))
                 .map(|_| address(if dice.once_in(2) { 14 } else { dice.below(15) }))
                 .collect(),
@@ -112,7 +112,7 @@ fn document_database<'a>(mails: impl Iterator<Item = &'a Mail>) -> Connection {
     database
 }
 
-/// `inboxes_of` says in which inboxes a message is.
+/// Our database with this mail. `inboxes_of` tells which inboxes hold a message.
 fn database(mails: &[Mail], inboxes_of: impl Fn(&Mail) -> BTreeSet<String>) -> Connection {
     let database = migrated(&migrations("benchmarks"));
     for (number, it) in mails.iter().enumerate() {
@@ -156,16 +156,16 @@ fn query(dice: &mut Dice) -> String {
     terms.join(" ")
 }
 
-fn search(arguments: Value) -> Search {
-    Search::read(&arguments).unwrap()
+fn search(arguments: Value) -> MailSearch {
+    MailSearch::read(&arguments).unwrap()
 }
 
 fn rows(database: &Connection, statement: Statement) -> Vec<Value> {
     statement.rows_of(database).unwrap()
 }
 
-/// What the document's query gives, in the form in which we answer it.
-fn document_rows(database: &Connection, search: &Search, limit: u32) -> Vec<Value> {
+/// The rows of the document's query, in the form of our response.
+fn document_rows(database: &Connection, search: &MailSearch, limit: u32) -> Vec<Value> {
     let statement = sql(DOCUMENT_QUERY).bind(search.query.fts5().unwrap()).bind(search.inbox.as_str()).bind(limit);
     let answered = |row: Value| {
         let text = |name: &str| row[name].as_str().unwrap_or_default();
@@ -178,7 +178,7 @@ fn document_rows(database: &Connection, search: &Search, limit: u32) -> Vec<Valu
     rows(database, statement).into_iter().map(answered).collect()
 }
 
-fn document_count(database: &Connection, search: &Search) -> Value {
+fn document_count(database: &Connection, search: &MailSearch) -> Value {
     let counted = sql("SELECT count(*) AS count FROM emails_fts INNER JOIN emails e ON emails_fts.rowid = e.rowid
         WHERE emails_fts MATCH ?1 AND e.inbox = ?2");
     let counted = counted.bind(search.query.fts5().unwrap()).bind(search.inbox.as_str());
@@ -223,7 +223,8 @@ fn a_search_is_the_documents_query() {
     assert!(found > 300 && full > 100, "the queries are of no use: {found} found something, {full} a whole page");
 }
 
-/// Where scores are the same, the order is that of keys, and these are not the document's if it took its mail in as it came.
+/// Emails with the same score are ordered by their keys. The keys differ from the document's if the document's database
+/// took its mail in another order.
 #[test]
 fn mail_that_came_in_another_order_differs_in_ties_alone() {
     let mut dice = Dice(4);
@@ -237,7 +238,7 @@ fn mail_that_came_in_another_order_differs_in_ties_alone() {
     for _ in 0..150 {
         let mut search = search(json!({"query": query(&mut dice), "inbox_id": address(dice.below(12)), "limit": 10}));
         let scores = |rows: &[Value]| column(rows, "score").into_iter().cloned().collect::<Vec<_>>();
-        let scored = |search: &Search| rows(&ours, page(search).with_column("rank AS score", "e.message_id"));
+        let scored = |search: &MailSearch| rows(&ours, page(search).with_column("rank AS score", "e.message_id"));
         assert_eq!(scores(&scored(&search)), scores(&document_rows(&theirs, &search, 10)));
         search.limit = 10_000;
         let by_id = |mut rows: Vec<Value>| {
@@ -288,7 +289,7 @@ fn filters_leave_out_what_they_say_and_dates_order() {
         assert_eq!(rows(&ours, count(&search))[0]["count"], expected.len(), "{arguments}");
         found += expected.len();
 
-        search.order = Order::Date;
+        search.order = MailOrder::Date;
         let by_date = rows(&ours, page(&search));
         let newest_first = column(&by_date, "date").is_sorted_by(|a, b| a.as_str() >= b.as_str());
         assert!(newest_first, "{arguments}");
@@ -299,8 +300,8 @@ fn filters_leave_out_what_they_say_and_dates_order() {
     assert!(found > 500, "the filters are of no use: they let {found} through");
 }
 
-/// The same search with no table of people: each email that has the words is asked for its own sender and recipients. And
-/// with neither bounds nor shortcuts for those who wrote little.
+/// Compares with the same search that uses no table of people, no bounds and no shortcut for people with little mail:
+/// it checks the sender and recipients of each email that has the words.
 #[test]
 fn people_are_found_as_in_the_emails_themselves() {
     let asked = "emails_fts MATCH ?1
@@ -328,7 +329,7 @@ fn people_are_found_as_in_the_emails_themselves() {
         let day = |dice: &mut Dice| format!("2001-{:02}-{:02}", 1 + dice.below(3), 1 + dice.below(28));
         for (name, once_in) in [("from", 2), ("to", 2)] {
             if dice.once_in(once_in) {
-                // One of them is in no mail.
+                // One of the addresses occurs in no email.
                 arguments[name] = address(if dice.once_in(2) { 14 } else { dice.below(16) }).into();
             }
         }
@@ -347,7 +348,7 @@ fn people_are_found_as_in_the_emails_themselves() {
             let words = sql(text).bind(search.query.fts5().unwrap()).bind(search.inbox.as_str());
             rows(&ours, texts.into_iter().fold(words, Statement::bind).bind(last))
         };
-        let expected = plain(if search.order == Order::Date { &by_date } else { &by_rank }, search.limit);
+        let expected = plain(if search.order == MailOrder::Date { &by_date } else { &by_rank }, search.limit);
         assert_eq!(rows(&ours, page(&search)), expected, "{arguments}");
         assert_eq!(rows(&ours, count(&search)), plain(&counted, super::MAX_COUNT), "{arguments}");
         if super::may_be_few(&search) && !expected.is_empty() {
@@ -363,15 +364,15 @@ fn people_are_found_as_in_the_emails_themselves() {
     assert!(few > 40 && many > 10, "the people are of no use: {few} times there were few emails, {many} times many");
 }
 
-/// Its ranking is its own: scores go by how common a word is among the entries, and here an email has as many as it has
-/// inboxes.
+/// With several inboxes for one email, the ranking differs from the document's: a score depends on how common a word is
+/// among the entries, and an email has one entry for each of its inboxes.
 #[test]
 fn under_the_participant_rule_an_inbox_holds_what_names_it() {
     let mut dice = Dice(6);
     let mails = corpus(&mut dice);
     let participants = |mail: &Mail| {
         let all = mail.recipients.iter().cloned().chain([mail.sender.to_lowercase()]);
-        // Only some are chosen; two of them own no mailbox.
+        // Only some addresses get an inbox. Two of these own no mailbox.
         all.filter(|it| (6..15).any(|number| *it == address(number))).collect::<BTreeSet<_>>()
     };
     let ours = database(&mails, participants);
@@ -440,7 +441,7 @@ fn the_index_follows_the_mail() {
     let both =
         search(json!({"query": "another", "inbox_id": address(0), "from": "NEW@enron.com", "to": "old@ENRON.com"}));
     assert_eq!(rows(&ours, count(&both))[0]["count"], all - 10);
-    // As the views have it, which bulk loads fill the table from.
+    // The contents that the views give. Bulk loads fill the table from the views.
     let named = "SELECT count(*) FROM (SELECT DISTINCT a.id, p.role, p.entry_id FROM entry_people p JOIN addresses a USING (address))";
     let differ =
         "SELECT count(*) FROM (SELECT a.id, p.role, p.entry_id FROM entry_people p JOIN addresses a USING (address)

@@ -1,6 +1,6 @@
-//! What a schema says, as claims about a value. A claim is a fact, or all of several claims, or the opposite of either;
-//! so `anyOf`, `oneOf`, `not` and `if` need no words of their own. Claims that say the same are the same: that is how two
-//! schemas' common parts are recognised, whatever their descriptions.
+//! The meaning of a schema as claims about a value. A claim is a fact, or all of several claims, or the opposite of one
+//! of these. So `anyOf`, `oneOf`, `not` and `if` need no form of their own. Claims with the same meaning are stored
+//! once. That is how the common parts of two schemas are recognised, whatever their descriptions are.
 
 use super::numbers;
 use serde_json::{Number, Value};
@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::rc::Rc;
 
-/// A set of kinds of values, one bit each. Whole numbers are a kind of their own, for `1.0` is an integer.
+/// A set of kinds of values, one bit for each kind. Whole numbers are a kind of their own, because `1.0` is an integer.
 pub type Kinds = u8;
 pub const NULL: Kinds = 1;
 pub const BOOLEAN: Kinds = 2;
@@ -34,11 +34,11 @@ pub fn kind_of(value: &Value) -> Kinds {
     }
 }
 
-/// A claim's number; the odd one is the even one's opposite.
+/// The number of a claim. An odd number is the opposite of the even number before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Claim(u32);
 
-/// The claim that is always so: all of no claims.
+/// The claim that is always true: all of no claims.
 pub const TRUE: Claim = Claim(0);
 pub const FALSE: Claim = Claim(1);
 
@@ -47,7 +47,7 @@ impl Claim {
         (self.0 / 2) as usize
     }
 
-    /// A number for each claim and for its opposite.
+    /// A number that differs for a claim and its opposite.
     pub fn number(self) -> usize {
         self.0 as usize
     }
@@ -66,42 +66,43 @@ impl std::ops::Not for Claim {
 }
 
 #[derive(PartialEq, Eq, Hash)]
-pub enum Node {
+pub enum ClaimNode {
     All(Vec<Claim>),
     Fact(Fact),
-    /// What the schema at an address says: found in [`Claims::meaning`]. Only a schema that refers to itself is left so.
+    /// That the schema at an address is fulfilled. [`Claims::meaning`] gives its meaning. Only a schema that refers to
+    /// itself keeps this form.
     Schema(usize),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Side {
+pub enum BoundSide {
     Least,
     Most,
 }
 
-/// What one keyword says. Of values of another kind than its own it is always so.
+/// The meaning of one keyword. A fact is always true of values of other kinds than its own.
 #[derive(PartialEq, Eq, Hash)]
 pub enum Fact {
     Kind(Kinds),
-    OneOf(Values),
-    /// A number's bound; the limit itself is not within an `open` one.
+    OneOf(DistinctValues),
+    /// A bound of a number. An `open` bound excludes the limit itself.
     Bound {
-        side: Side,
+        side: BoundSide,
         open: bool,
         limit: Number,
     },
     MultipleOf(Number),
-    /// How long a text, how many the elements or fields.
+    /// The length of a text, or the number of elements or fields.
     Size {
         of: Kinds,
-        side: Side,
+        side: BoundSide,
         limit: u64,
     },
     Pattern(String),
     Unique,
-    /// The element at an index, if there is one.
+    /// The element at an index fulfils a claim, if it exists.
     Item(usize, Claim),
-    /// Every element from an index on.
+    /// Every element from an index on fulfils a claim.
     Items(usize, Claim),
     Contains {
         claim: Claim,
@@ -109,26 +110,26 @@ pub enum Fact {
         most: u64,
     },
     Required(String),
-    /// The field of a name, if there is one.
+    /// The field with a name fulfils a claim, if it exists.
     Field(String, Claim),
-    /// Every field whose name fits a pattern.
+    /// Every field whose name fits a pattern fulfils a claim.
     Matching(String, Claim),
-    /// Every field that is neither named nor fits a pattern.
+    /// Every field that neither is named here nor fits a pattern fulfils a claim.
     Others {
         names: Vec<String>,
         patterns: Vec<String>,
         claim: Claim,
     },
     Names(Claim),
-    /// What is not understood, and what tells it apart from others.
+    /// A keyword that is not understood, and a text that tells it apart from others.
     Opaque(String, String),
 }
 
-/// Values that are written alike where they are equal.
+/// Values of which equal ones are written alike.
 #[derive(PartialEq, Eq)]
-pub struct Values(Vec<Value>);
+pub struct DistinctValues(Vec<Value>);
 
-impl Hash for Values {
+impl Hash for DistinctValues {
     fn hash<H: Hasher>(&self, state: &mut H) {
         for value in &self.0 {
             state.write(value.to_string().as_bytes());
@@ -136,7 +137,7 @@ impl Hash for Values {
     }
 }
 
-impl Deref for Values {
+impl Deref for DistinctValues {
     type Target = [Value];
 
     fn deref(&self) -> &[Value] {
@@ -145,7 +146,7 @@ impl Deref for Values {
 }
 
 impl Fact {
-    /// The kinds that it says anything about.
+    /// The kinds of values that the fact restricts.
     fn about(&self) -> Kinds {
         match self {
             Self::Kind(_) | Self::OneOf(_) | Self::Opaque(..) => ALL,
@@ -158,34 +159,35 @@ impl Fact {
     }
 }
 
-/// How many values are merged into one list of what a value is not.
+/// How many excluded values are merged into one list.
 const MAX_EXCLUDED: usize = 64;
 
-/// A claim, of which kinds there may be values for which it is so, and for which kinds it is so of all values.
-struct Known {
-    node: Rc<Node>,
+/// A claim, with two sets of kinds: `may` are the kinds that may have a value for which the claim is true, and `must`
+/// are the kinds all of whose values make it true.
+struct ClaimRecord {
+    node: Rc<ClaimNode>,
     may: Kinds,
     must: Kinds,
-    reading: Reading,
+    reading: SchemaReading,
 }
 
-/// How far a schema is read.
+/// How far the reading of a schema has come.
 #[derive(Clone, Copy)]
-pub enum Reading {
+pub enum SchemaReading {
     Unread,
     Underway,
     Read(Claim),
 }
 
 pub struct Claims {
-    claims: Vec<Known>,
-    numbers: HashMap<Rc<Node>, Claim>,
+    claims: Vec<ClaimRecord>,
+    numbers: HashMap<Rc<ClaimNode>, Claim>,
 }
 
 impl Claims {
     pub fn new() -> Self {
         let mut claims = Self { claims: Vec::new(), numbers: HashMap::new() };
-        claims.intern(Node::All(Vec::new()), ALL, ALL);
+        claims.intern(ClaimNode::All(Vec::new()), ALL, ALL);
         claims
     }
 
@@ -193,25 +195,25 @@ impl Claims {
         self.claims.len()
     }
 
-    pub fn node(&self, claim: Claim) -> &Rc<Node> {
+    pub fn node(&self, claim: Claim) -> &Rc<ClaimNode> {
         &self.claims[claim.index()].node
     }
 
-    /// The fact that is claimed or denied, if it is one.
+    /// The fact that a claim claims or denies. None if the claim is not a single fact.
     pub fn as_fact(&self, claim: Claim) -> Option<&Fact> {
         match &**self.node(claim) {
-            Node::Fact(fact) => Some(fact),
-            Node::All(_) | Node::Schema(_) => None,
+            ClaimNode::Fact(fact) => Some(fact),
+            ClaimNode::All(_) | ClaimNode::Schema(_) => None,
         }
     }
 
-    /// The kinds of which there may be values for which the claim is so.
+    /// The kinds that may have a value for which the claim is true.
     pub fn may(&self, claim: Claim) -> Kinds {
         let known = &self.claims[claim.index()];
         if claim.is_denied() { ALL & !known.must } else { known.may }
     }
 
-    /// The kinds all of whose values make the claim so.
+    /// The kinds all of whose values make the claim true.
     pub fn must(&self, claim: Claim) -> Kinds {
         ALL & !self.may(!claim)
     }
@@ -220,11 +222,11 @@ impl Claims {
         match kinds & ALL {
             ALL => TRUE,
             0 => FALSE,
-            kinds => self.intern(Node::Fact(Fact::Kind(kinds)), kinds, kinds),
+            kinds => self.intern(ClaimNode::Fact(Fact::Kind(kinds)), kinds, kinds),
         }
     }
 
-    /// Equal values count once, in whichever order they stand.
+    /// The claim that a value is one of these. Equal values count once, and their order does not matter.
     pub fn one_of(&mut self, values: &[Value]) -> Claim {
         let (mut texts, mut sorted, mut may) = (Vec::new(), Vec::new(), 0);
         for value in values {
@@ -237,17 +239,21 @@ impl Claims {
         }
         let both = sorted.contains(&Value::Bool(true)) && sorted.contains(&Value::Bool(false));
         let must = (may & NULL) | if both { BOOLEAN } else { 0 };
-        if may == must { self.kind(may) } else { self.intern(Node::Fact(Fact::OneOf(Values(sorted))), may, must) }
+        if may == must {
+            self.kind(may)
+        } else {
+            self.intern(ClaimNode::Fact(Fact::OneOf(DistinctValues(sorted))), may, must)
+        }
     }
 
     pub fn fact(&mut self, fact: Fact) -> Claim {
         match &fact {
             Fact::Field(_, TRUE) | Fact::Matching(_, TRUE) | Fact::Item(_, TRUE) | Fact::Items(_, TRUE) => TRUE,
             Fact::Others { claim: TRUE, .. } | Fact::Names(TRUE) => TRUE,
-            Fact::Size { side: Side::Least, limit: 0, .. } => TRUE,
+            Fact::Size { side: BoundSide::Least, limit: 0, .. } => TRUE,
             _ => {
                 let must = ALL & !fact.about();
-                self.intern(Node::Fact(fact), ALL, must)
+                self.intern(ClaimNode::Fact(fact), ALL, must)
             }
         }
     }
@@ -258,9 +264,9 @@ impl Claims {
         let (mut excluding, mut excluded) = (Vec::new(), Vec::new());
         while let Some(claim) = left.pop() {
             match (&**self.node(claim), claim.is_denied()) {
-                (Node::All(inner), false) => left.extend_from_slice(inner),
-                (Node::Fact(Fact::Kind(it)), denied) => kinds &= if denied { !it } else { *it },
-                (Node::Fact(Fact::OneOf(values)), true) if values.len() + excluded.len() <= MAX_EXCLUDED => {
+                (ClaimNode::All(inner), false) => left.extend_from_slice(inner),
+                (ClaimNode::Fact(Fact::Kind(it)), denied) => kinds &= if denied { !it } else { *it },
+                (ClaimNode::Fact(Fact::OneOf(values)), true) if values.len() + excluded.len() <= MAX_EXCLUDED => {
                     excluding.push(claim);
                     excluded.extend_from_slice(values);
                 }
@@ -294,7 +300,7 @@ impl Claims {
         match parts[..] {
             _ if may == 0 => FALSE,
             [only] => only,
-            _ => self.intern(Node::All(parts), may, must),
+            _ => self.intern(ClaimNode::All(parts), may, must),
         }
     }
 
@@ -306,38 +312,38 @@ impl Claims {
         !self.all(&denied)
     }
 
-    /// The claim that a schema is fulfilled, whatever it says.
+    /// The claim that a schema is fulfilled, before its meaning is known.
     pub fn schema(&mut self, schema: &Value) -> Claim {
-        self.intern(Node::Schema(std::ptr::from_ref(schema).addr()), ALL, 0)
+        self.intern(ClaimNode::Schema(std::ptr::from_ref(schema).addr()), ALL, 0)
     }
 
-    pub fn reading(&mut self, schema: Claim) -> &mut Reading {
+    pub fn reading(&mut self, schema: Claim) -> &mut SchemaReading {
         &mut self.claims[schema.index()].reading
     }
 
-    /// What the claim that a schema is fulfilled comes to, or the claim that it is not.
+    /// The meaning of the claim that a schema is fulfilled, or of its opposite.
     pub fn meaning(&self, schema: Claim) -> Claim {
         match self.claims[schema.index()].reading {
-            Reading::Read(claim) if schema.is_denied() => !claim,
-            Reading::Read(claim) => claim,
-            Reading::Unread | Reading::Underway => schema,
+            SchemaReading::Read(claim) if schema.is_denied() => !claim,
+            SchemaReading::Read(claim) => claim,
+            SchemaReading::Unread | SchemaReading::Underway => schema,
         }
     }
 
-    /// Whether what some claim comes to depends on itself, and thus means nothing.
-    pub fn go_round(&self) -> bool {
+    /// Whether the meaning of a claim depends on itself. Such a claim means nothing.
+    pub fn has_cycle(&self) -> bool {
         let mut open = vec![true; self.len()];
         let mut path: Vec<(usize, usize)> = Vec::new();
         for start in 0..self.len() {
             path.push((start, 0));
             while let Some((index, next)) = path.last_mut() {
                 let part = match &*self.claims[*index].node {
-                    Node::All(parts) => parts.get(*next).copied(),
-                    Node::Schema(_) if *next == 0 => match self.claims[*index].reading {
-                        Reading::Read(claim) => Some(claim),
-                        Reading::Unread | Reading::Underway => None,
+                    ClaimNode::All(parts) => parts.get(*next).copied(),
+                    ClaimNode::Schema(_) if *next == 0 => match self.claims[*index].reading {
+                        SchemaReading::Read(claim) => Some(claim),
+                        SchemaReading::Unread | SchemaReading::Underway => None,
                     },
-                    Node::Schema(_) | Node::Fact(_) => None,
+                    ClaimNode::Schema(_) | ClaimNode::Fact(_) => None,
                 };
                 *next += 1;
                 let index = *index;
@@ -355,18 +361,18 @@ impl Claims {
         false
     }
 
-    fn intern(&mut self, node: Node, may: Kinds, must: Kinds) -> Claim {
+    fn intern(&mut self, node: ClaimNode, may: Kinds, must: Kinds) -> Claim {
         let node = Rc::new(node);
         let next = Claim(self.claims.len() as u32 * 2);
         let claim = *self.numbers.entry(node.clone()).or_insert(next);
         if claim == next {
-            self.claims.push(Known { node, may, must, reading: Reading::Unread });
+            self.claims.push(ClaimRecord { node, may, must, reading: SchemaReading::Unread });
         }
         claim
     }
 }
 
-/// Puts an item where it belongs in a sorted list; false, if it is there.
+/// Inserts an item into a sorted list. Returns false if the list has the item already.
 pub fn include<T: Ord>(list: &mut Vec<T>, item: T) -> bool {
     match list.binary_search(&item) {
         Ok(_) => false,

@@ -1,18 +1,19 @@
-//! Schemas as versions are compared: an object that is described takes no fields but those.
+//! Closes the object schemas of a version for the comparison: an object that is described takes no fields but the
+//! described ones.
 //!
-//! What is closed is a value's whole description. Its parts (`allOf`, `anyOf`, a `$ref` and what stands beside it, …) are
-//! left open, for each of them describes some fields only, and closed one by one they would exclude each other. So the
-//! keyword is `additionalProperties: false` where a schema stands by itself, and else `unevaluatedProperties: false`, at
-//! the place where a value begins: never in `$defs`, but where these are referred to. A field that is required counts as
-//! described, or nothing at all would be taken.
+//! The whole description of a value is closed. Its parts (`allOf`, `anyOf`, a `$ref` with keywords beside it, …) stay
+//! open: each part describes only some fields, and closed parts would exclude each other. A schema that stands alone
+//! gets `additionalProperties: false`. A schema with parts gets `unevaluatedProperties: false`, at the place where the
+//! value begins. A schema in `$defs` is not closed there, but where a value refers to it. A required field counts as
+//! described. Otherwise nothing could fit the closed schema.
 
 use crate::registry::reference;
 use serde_json::{Map, Value};
 
-/// Keywords whose schemas speak about the same value.
+/// Keywords whose schemas describe the same value.
 const PARTS: [&str; 6] = ["then", "else", "allOf", "anyOf", "oneOf", "dependentSchemas"];
 
-/// Keywords whose schemas speak about values within.
+/// Keywords whose schemas describe the values inside.
 const VALUES: [&str; 8] = [
     "properties",
     "patternProperties",
@@ -24,72 +25,75 @@ const VALUES: [&str; 8] = [
     "unevaluatedItems",
 ];
 
-/// Keywords whose schemas are conditions: they describe nothing, and stay as they are.
+/// Keywords whose schemas are conditions. Conditions describe nothing, and stay as they are.
 const CONDITIONS: [&str; 3] = ["not", "if", "propertyNames"];
 
 /// Keywords that hold schemas by name.
 const NAMED: [&str; 5] = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
 
-/// The schema as versions are compared: an object schema with `properties` and no `additionalProperties` counts as closed.
+/// The schema for the comparison of versions: an object schema with `properties` and without `additionalProperties`
+/// counts as closed.
 pub fn closed(schema: &Value) -> Value {
-    let mut closing = Closing { root: schema, shared: Vec::new(), wrapped: Vec::new() };
-    let mut closed = closing.schema(schema, Role::Value);
-    // First it must be known what is also a part of something else, then where that ends up.
+    let mut closing = SchemaCloser { root: schema, shared: Vec::new(), wrapped: Vec::new() };
+    let mut closed = closing.schema(schema, SchemaRole::Value);
+    // The first pass finds the schemas that are also a part of another schema. The second pass finds those that get
+    // wrapped. The third pass directs references into the wrapping.
     if !closing.shared.is_empty() {
-        closed = closing.schema(schema, Role::Value);
+        closed = closing.schema(schema, SchemaRole::Value);
     }
     if !closing.wrapped.is_empty() {
-        closed = closing.schema(schema, Role::Value);
+        closed = closing.schema(schema, SchemaRole::Value);
     }
     closed
 }
 
-/// What a schema is for.
+/// The role of a schema.
 #[derive(Clone, Copy, PartialEq)]
-enum Role {
-    /// All that is said about a value.
+enum SchemaRole {
+    /// The whole description of a value.
     Value,
-    /// A part of that, or what may be referred to as a part.
+    /// A part of a description, or a definition that may be referred to as a part.
     Part,
     Condition,
 }
 
-struct Closing<'a> {
+struct SchemaCloser<'a> {
     root: &'a Value,
-    /// What is referred to as a part of something larger.
+    /// Schemas that are referred to as a part of a larger one.
     shared: Vec<*const Value>,
-    /// Of these, what is a closed value at its own place: there it is a single part of the closed whole.
+    /// Shared schemas that are also a closed value at their own place. There the schema is wrapped, as the only part of
+    /// the closed whole.
     wrapped: Vec<*const Value>,
 }
 
-impl<'a> Closing<'a> {
-    fn schema(&mut self, schema: &'a Value, role: Role) -> Value {
+impl<'a> SchemaCloser<'a> {
+    fn schema(&mut self, schema: &'a Value, role: SchemaRole) -> Value {
         let Value::Object(keywords) = schema else { return schema.clone() };
         let mut out = Map::new();
         for (keyword, value) in keywords {
             out.insert(keyword.clone(), self.keyword(keywords, keyword, value, role));
         }
-        if role == Role::Value && !is_closed(keywords) {
+        if role == SchemaRole::Value && !is_closed(keywords) {
             self.close(schema, &mut out);
         }
         Value::Object(out)
     }
 
-    fn keyword(&mut self, all: &'a Map<String, Value>, keyword: &str, value: &'a Value, role: Role) -> Value {
+    fn keyword(&mut self, all: &'a Map<String, Value>, keyword: &str, value: &'a Value, role: SchemaRole) -> Value {
         if keyword == "$ref" {
             let target = reference::target(self.root, value);
-            // A reference by itself is no part: it may be to what is closed.
-            let shares = role != Role::Value || all.keys().any(|it| it == "required" || is_schema(it));
+            // A reference that stands alone is not a part: it may lead to a closed schema.
+            let shares = role != SchemaRole::Value || all.keys().any(|it| it == "required" || is_schema(it));
             if let Some(target) = target.filter(|it| shares && !self.shared.contains(&std::ptr::from_ref(*it))) {
                 self.shared.push(target);
             }
             return self.redirected(value);
         }
         let inner = match role {
-            _ if CONDITIONS.contains(&keyword) => Role::Condition,
-            Role::Condition => Role::Condition,
-            _ if VALUES.contains(&keyword) => Role::Value,
-            _ => Role::Part,
+            _ if CONDITIONS.contains(&keyword) => SchemaRole::Condition,
+            SchemaRole::Condition => SchemaRole::Condition,
+            _ if VALUES.contains(&keyword) => SchemaRole::Value,
+            _ => SchemaRole::Part,
         };
         match value {
             Value::Object(parts) if NAMED.contains(&keyword) => {
@@ -105,7 +109,8 @@ impl<'a> Closing<'a> {
         }
     }
 
-    /// Closes a value's description, if any part of it describes fields and does not say what else there may be.
+    /// Closes the description of a value, if a part of it describes fields and does not say which other fields are
+    /// allowed.
     fn close(&mut self, schema: &'a Value, out: &mut Map<String, Value>) {
         let mut parts = vec![schema];
         let (mut described, mut required, mut open) = (Vec::new(), Vec::new(), false);
@@ -151,7 +156,7 @@ impl<'a> Closing<'a> {
         out.insert(keyword.to_owned(), Value::Bool(false));
     }
 
-    /// Adds the schemas that are brought in for the same value.
+    /// Adds the schemas that the keywords apply to the same value.
     fn add_parts(&self, keywords: &'a Map<String, Value>, parts: &mut Vec<&'a Value>) {
         let mut more = Vec::new();
         for (keyword, value) in keywords {
@@ -170,7 +175,7 @@ impl<'a> Closing<'a> {
         }
     }
 
-    /// A reference to what is wrapped, or to a part of it, leads into the wrapping.
+    /// Directs a reference to a wrapped schema, or to a part of one, into the wrapping.
     fn redirected(&self, reference: &Value) -> Value {
         let (Some(pointer), false) = (reference.as_str().and_then(|it| it.strip_prefix('#')), self.wrapped.is_empty())
         else {
@@ -192,12 +197,12 @@ impl<'a> Closing<'a> {
     }
 }
 
-/// Whether a keyword holds schemas that describe.
+/// Whether a keyword holds schemas that describe values.
 fn is_schema(keyword: &str) -> bool {
     PARTS.contains(&keyword) || VALUES.contains(&keyword)
 }
 
-/// Whether a schema says itself what it takes beside what it describes.
+/// Whether a schema says itself which other fields are allowed.
 fn is_closed(keywords: &Map<String, Value>) -> bool {
     keywords.contains_key("additionalProperties") || keywords.contains_key("unevaluatedProperties")
 }

@@ -1,26 +1,26 @@
-//! What stands in the way: the difference between two schemas is followed down to single keywords, as long as
-//! there is a document that runs against just that keyword.
+//! Explains the difference between two schemas. It follows the difference down to single keywords, as long as there is
+//! a document that contradicts just that keyword.
 
 use super::claims::{
-    ALL, ARRAY, BOOLEAN, Claim, EACH_KIND, FALSE, FRACTION, Fact, Kinds, NULL, NUMBER, Node, OBJECT, STRING, WHOLE,
-    include,
+    ALL, ARRAY, BOOLEAN, Claim, ClaimNode, EACH_KIND, FALSE, FRACTION, Fact, Kinds, NULL, NUMBER, OBJECT, STRING,
+    WHOLE, include,
 };
-use super::search::{Answer, Search};
+use super::search::{DocumentSearch, SearchAnswer};
 use super::{MAX_STEPS, Obstacle, wording};
 use crate::error::shortened;
 use serde_json::Value;
 use std::rc::Rc;
 
-/// How many obstacles are told, and how deep they are looked for.
+/// How many obstacles are reported, and how deep they are searched for.
 const MAX_OBSTACLES: usize = 20;
 const MAX_DEPTH: usize = 40;
 
-/// How many parts of a schema are looked at for whether anything fits them.
+/// How many parts of a schema are checked for whether any value fits them.
 const MAX_PARTS: usize = 500;
 
 /// One step from a document down to a value within it.
 #[derive(Clone)]
-enum Step {
+enum PathStep {
     Field(String),
     Item(usize),
     Items(usize),
@@ -29,26 +29,26 @@ enum Step {
         names: Vec<String>,
         patterns: Vec<String>,
     },
-    /// No step down: only values of one kind are meant.
+    /// Not a step down: restricts the value to one kind.
     Only(Kinds),
 }
 
 pub struct Explanation<'a> {
-    search: &'a mut Search,
+    search: &'a mut DocumentSearch,
     from: Claim,
     to: Claim,
-    steps: Vec<Step>,
-    /// What is being explained, and how many obstacles were told when that began.
+    steps: Vec<PathStep>,
+    /// The claims that are being explained, and how many obstacles there were when each explanation began.
     underway: Vec<(Claim, usize)>,
-    /// How often an explanation was cut short, for it had begun already.
+    /// How often an explanation was cut short, because the same claim was already being explained.
     cut: usize,
     obstacles: Vec<Obstacle>,
-    /// A document for each that is certain.
+    /// A document for each obstacle that is certain.
     shown: Vec<Rc<Value>>,
 }
 
 impl<'a> Explanation<'a> {
-    pub fn new(search: &'a mut Search, from: Claim, to: Claim) -> Self {
+    pub fn new(search: &'a mut DocumentSearch, from: Claim, to: Claim) -> Self {
         search.steps = MAX_STEPS;
         Self {
             search,
@@ -62,7 +62,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// A document that shows the difference is told of, if it is all that is known.
+    /// Explains why the schemas differ. The given document is reported only if nothing more precise was found.
     pub fn of_difference(mut self, counterexample: Option<Rc<Value>>) -> (Vec<Obstacle>, Vec<Rc<Value>>) {
         self.explain(self.to);
         self.steps.clear();
@@ -76,15 +76,16 @@ impl<'a> Explanation<'a> {
         (self.obstacles, self.shown)
     }
 
-    /// A schema that nothing fits is included in any other. That is hardly what its author meant, so it is not
-    /// counted as compatible.
+    /// Explains a `from` of which a part fits no value. Such a part is included in any other schema. Its author hardly
+    /// meant that, so the schemas are not counted as compatible.
     pub fn of_emptiness(mut self) -> Vec<Obstacle> {
         let mut shared = Vec::new();
         self.parts(self.to, &mut shared, &mut Vec::new());
         let mut own = vec![(self.from, Vec::new())];
         self.parts(self.from, &mut Vec::new(), &mut own);
         for (claim, steps) in own {
-            if claim != FALSE && !shared.contains(&claim) && matches!(self.search.find(&[claim]), Answer::Nothing) {
+            if claim != FALSE && !shared.contains(&claim) && matches!(self.search.find(&[claim]), SearchAnswer::Nothing)
+            {
                 self.steps = steps;
                 self.tell(
                     "nothing could be given here so far, so it cannot be told what is taken no longer".into(),
@@ -96,20 +97,20 @@ impl<'a> Explanation<'a> {
         self.obstacles
     }
 
-    /// What is said of values within, at any depth, each with the way to it.
-    fn parts(&mut self, claim: Claim, seen: &mut Vec<Claim>, found: &mut Vec<(Claim, Vec<Step>)>) {
+    /// Collects the claims about values inside, at any depth, each with the path to the value.
+    fn parts(&mut self, claim: Claim, seen: &mut Vec<Claim>, found: &mut Vec<(Claim, Vec<PathStep>)>) {
         if seen.len() >= MAX_PARTS || self.steps.len() >= MAX_DEPTH || !include(seen, claim) {
             return;
         }
         let node = self.search.claims.node(claim).clone();
         match &*node {
-            Node::All(parts) => {
+            ClaimNode::All(parts) => {
                 for part in parts {
                     self.parts(if claim.is_denied() { !*part } else { *part }, seen, found);
                 }
             }
-            Node::Schema(_) => self.parts(self.search.claims.meaning(claim), seen, found),
-            Node::Fact(fact) => {
+            ClaimNode::Schema(_) => self.parts(self.search.claims.meaning(claim), seen, found),
+            ClaimNode::Fact(fact) => {
                 if let (Some((step, inner)), false) = (step_down(fact), claim.is_denied()) {
                     self.steps.push(step);
                     found.push((inner, self.steps.clone()));
@@ -120,13 +121,14 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// Tells what of a claim about the value at this place does not follow from what was.
+    /// Reports the parts of a claim about the value at this place that do not follow from `from`.
     fn explain(&mut self, claim: Claim) {
         let Some(counterexample) = self.counterexample(claim) else { return };
         if self.obstacles.len() >= MAX_OBSTACLES || self.search.steps == 0 {
             return;
         }
-        // A schema that refers to itself is explained at its first place, and further down only if that told nothing.
+        // A schema that refers to itself is explained at its first place. Further down it is explained only if that
+        // reported nothing.
         let before = (self.obstacles.len(), self.cut);
         let mut again = self.underway.iter().filter(|it| it.0 == claim);
         if again.next().is_some_and(|it| it.1 < before.0) || again.next().is_some() {
@@ -146,12 +148,12 @@ impl<'a> Explanation<'a> {
     fn explain_parts(&mut self, claim: Claim) {
         let node = self.search.claims.node(claim).clone();
         match (&*node, claim.is_denied()) {
-            (Node::All(parts), false) => parts.iter().for_each(|it| self.explain(*it)),
-            (Node::All(parts), true) => self.explain_alternatives(parts),
-            (Node::Schema(_), _) => self.explain(self.search.claims.meaning(claim)),
-            (Node::Fact(Fact::Kind(kinds)), false) => {
+            (ClaimNode::All(parts), false) => parts.iter().for_each(|it| self.explain(*it)),
+            (ClaimNode::All(parts), true) => self.explain_alternatives(parts),
+            (ClaimNode::Schema(_), _) => self.explain(self.search.claims.meaning(claim)),
+            (ClaimNode::Fact(Fact::Kind(kinds)), false) => {
                 let mut lost = ALL & !kinds;
-                // Numbers with and without a fraction are mostly lost together.
+                // Whole numbers and fractions are mostly lost together.
                 for group in [NUMBER, NULL, BOOLEAN, WHOLE, FRACTION, STRING, ARRAY, OBJECT] {
                     if group & !lost == 0 {
                         lost &= !group;
@@ -160,7 +162,7 @@ impl<'a> Explanation<'a> {
                     }
                 }
             }
-            (Node::Fact(Fact::Others { names, patterns, claim: FALSE }), false) => {
+            (ClaimNode::Fact(Fact::Others { names, patterns, claim: FALSE }), false) => {
                 let mut names = names.clone();
                 for name in self.names_so_far() {
                     if self.search.patterns.names(&names, patterns, &name) == Some(false) {
@@ -173,23 +175,23 @@ impl<'a> Explanation<'a> {
                 let rest = self.search.claims.fact(rest);
                 self.explain_leaf(rest);
             }
-            (Node::Fact(fact), false) => {
+            (ClaimNode::Fact(fact), false) => {
                 if let Some((step, inner)) = step_down(fact).filter(|it| it.1 != FALSE) {
                     self.steps.push(step);
                     self.explain(inner);
                     self.steps.pop();
                 }
             }
-            (Node::Fact(_), true) => {}
+            (ClaimNode::Fact(_), true) => {}
         }
     }
 
-    /// Of values of a kind that only one alternative takes, that one alone decides.
+    /// If only one alternative takes values of a kind, that alternative alone is explained for this kind.
     fn explain_alternatives(&mut self, parts: &[Claim]) {
         for kind in EACH_KIND {
             let mut able = parts.iter().map(|it| !*it).filter(|it| self.search.claims.may(*it) & kind != 0);
             if let (Some(only), None) = (able.next(), able.next()) {
-                self.steps.push(Step::Only(kind));
+                self.steps.push(PathStep::Only(kind));
                 self.explain(only);
                 self.steps.pop();
             } else {
@@ -203,7 +205,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// Tells of a claim as it is, without a look at its parts.
+    /// Reports a claim as a whole, without its parts.
     fn explain_leaf(&mut self, claim: Claim) {
         let Some(counterexample) = self.counterexample(claim) else { return };
         if self.obstacles.len() < MAX_OBSTACLES && self.search.steps > 0 {
@@ -211,13 +213,13 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// None, if the claim follows from what was; else a document that shows that it does not, if one is known.
+    /// None if the claim follows from `from`. Otherwise a document that shows that it does not, if one is known.
     fn counterexample(&mut self, claim: Claim) -> Option<Option<Rc<Value>>> {
         let within = self.within(claim);
         match self.search.find(&[self.from, !within]) {
-            Answer::Nothing => None,
-            Answer::Unknown => Some(None),
-            Answer::Document(document) => Some(self.shows_difference(&document).then_some(document)),
+            SearchAnswer::Nothing => None,
+            SearchAnswer::Unknown => Some(None),
+            SearchAnswer::Document(document) => Some(self.shows_difference(&document).then_some(document)),
         }
     }
 
@@ -225,18 +227,18 @@ impl<'a> Explanation<'a> {
         self.search.holds(self.from, document) == Some(true) && self.search.holds(self.to, document) == Some(false)
     }
 
-    /// The claim about a value at this place, as one about the document.
+    /// Turns a claim about the value at this place into a claim about the document.
     fn within(&mut self, mut claim: Claim) -> Claim {
         for step in self.steps.iter().rev() {
             let fact = match step {
-                Step::Field(name) => Fact::Field(name.clone(), claim),
-                Step::Item(index) => Fact::Item(*index, claim),
-                Step::Items(first) => Fact::Items(*first, claim),
-                Step::Matching(pattern) => Fact::Matching(pattern.clone(), claim),
-                Step::Others { names, patterns } => {
+                PathStep::Field(name) => Fact::Field(name.clone(), claim),
+                PathStep::Item(index) => Fact::Item(*index, claim),
+                PathStep::Items(first) => Fact::Items(*first, claim),
+                PathStep::Matching(pattern) => Fact::Matching(pattern.clone(), claim),
+                PathStep::Others { names, patterns } => {
                     Fact::Others { names: names.clone(), patterns: patterns.clone(), claim }
                 }
-                Step::Only(kind) => {
+                PathStep::Only(kind) => {
                     let other = self.search.claims.kind(ALL & !kind);
                     claim = self.search.claims.any(&[other, claim]);
                     continue;
@@ -259,13 +261,13 @@ impl<'a> Explanation<'a> {
         let mut path = String::new();
         for step in &self.steps {
             match step {
-                Step::Field(name) => {
+                PathStep::Field(name) => {
                     path.push('/');
                     path.push_str(&name.replace('~', "~0").replace('/', "~1"));
                 }
-                Step::Item(index) => path.push_str(&format!("/{index}")),
-                Step::Items(_) | Step::Matching(_) | Step::Others { .. } => path.push_str("/*"),
-                Step::Only(_) => {}
+                PathStep::Item(index) => path.push_str(&format!("/{index}")),
+                PathStep::Items(_) | PathStep::Matching(_) | PathStep::Others { .. } => path.push_str("/*"),
+                PathStep::Only(_) => {}
             }
         }
         let certain = counterexample.is_some();
@@ -276,11 +278,11 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// The facts that were claimed, all together, of the value at this place.
+    /// The facts that `from` claims about the value at this place.
     fn before(&self) -> Vec<&Fact> {
         let mut facts = self.facts(vec![self.from], ALL);
         for step in &self.steps {
-            if let Step::Only(kind) = step {
+            if let PathStep::Only(kind) = step {
                 facts = self.facts(facts, *kind);
                 continue;
             }
@@ -288,17 +290,17 @@ impl<'a> Explanation<'a> {
             for claim in &facts {
                 let Some(fact) = self.search.claims.as_fact(*claim) else { continue };
                 match (step, fact) {
-                    (Step::Field(name), Fact::Field(it, claim)) if it == name => inner.push(*claim),
-                    (Step::Field(name), Fact::Others { names, patterns, claim })
+                    (PathStep::Field(name), Fact::Field(it, claim)) if it == name => inner.push(*claim),
+                    (PathStep::Field(name), Fact::Others { names, patterns, claim })
                         if !names.contains(name) && patterns.is_empty() =>
                     {
                         inner.push(*claim);
                     }
-                    (Step::Item(index), Fact::Item(it, claim)) if it == index => inner.push(*claim),
-                    (Step::Item(index), Fact::Items(first, claim)) if first <= index => inner.push(*claim),
-                    (Step::Items(first), Fact::Items(it, claim)) if it <= first => inner.push(*claim),
-                    (Step::Matching(pattern), Fact::Matching(it, claim)) if it == pattern => inner.push(*claim),
-                    (Step::Others { .. }, Fact::Others { claim, .. }) => inner.push(*claim),
+                    (PathStep::Item(index), Fact::Item(it, claim)) if it == index => inner.push(*claim),
+                    (PathStep::Item(index), Fact::Items(first, claim)) if first <= index => inner.push(*claim),
+                    (PathStep::Items(first), Fact::Items(it, claim)) if it <= first => inner.push(*claim),
+                    (PathStep::Matching(pattern), Fact::Matching(it, claim)) if it == pattern => inner.push(*claim),
+                    (PathStep::Others { .. }, Fact::Others { claim, .. }) => inner.push(*claim),
                     _ => {}
                 }
             }
@@ -308,7 +310,8 @@ impl<'a> Explanation<'a> {
         facts.into_iter().filter_map(|it| self.search.claims.as_fact(it)).collect()
     }
 
-    /// The facts that some claims come to for values of some kinds; alternatives count if only one takes these.
+    /// The facts that some claims amount to for values of some kinds. Alternatives count if only one of them takes
+    /// these kinds.
     fn facts(&self, mut claims: Vec<Claim>, kinds: Kinds) -> Vec<Claim> {
         let (mut facts, mut seen) = (Vec::new(), Vec::new());
         while let Some(claim) = claims.pop() {
@@ -316,16 +319,16 @@ impl<'a> Explanation<'a> {
                 continue;
             }
             match (&**self.search.claims.node(claim), claim.is_denied()) {
-                (Node::All(parts), false) => claims.extend(parts),
-                (Node::All(parts), true) => {
+                (ClaimNode::All(parts), false) => claims.extend(parts),
+                (ClaimNode::All(parts), true) => {
                     let mut able = parts.iter().map(|it| !*it).filter(|it| self.search.claims.may(*it) & kinds != 0);
                     match (able.next(), able.next()) {
                         (Some(only), None) => claims.push(only),
                         _ => facts.push(claim),
                     }
                 }
-                (Node::Schema(_), _) => claims.push(self.search.claims.meaning(claim)),
-                (Node::Fact(_), _) => facts.push(claim),
+                (ClaimNode::Schema(_), _) => claims.push(self.search.claims.meaning(claim)),
+                (ClaimNode::Fact(_), _) => facts.push(claim),
             }
         }
         facts
@@ -345,7 +348,7 @@ impl<'a> Explanation<'a> {
 
     fn message(&self, claim: Claim, counterexample: Option<&Value>) -> String {
         match (&**self.search.claims.node(claim), claim.is_denied()) {
-            (Node::Fact(fact), false) => wording::of(fact, &self.before()),
+            (ClaimNode::Fact(fact), false) => wording::of(fact, &self.before()),
             _ if claim == FALSE => "takes nothing any more".into(),
             _ => match counterexample.and_then(|it| self.value_in(it)) {
                 Some(value) => format!("no longer takes all that it took, such as {value}"),
@@ -354,26 +357,26 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// The value at this place of a document; none, if there may be several.
+    /// The value of a document at this place. None if there may be several.
     fn value_in<'v>(&self, document: &'v Value) -> Option<&'v Value> {
         self.steps.iter().try_fold(document, |value, step| match step {
-            Step::Field(name) => value.get(name),
-            Step::Item(index) => value.get(index),
-            Step::Only(_) => Some(value),
-            Step::Items(_) | Step::Matching(_) | Step::Others { .. } => None,
+            PathStep::Field(name) => value.get(name),
+            PathStep::Item(index) => value.get(index),
+            PathStep::Only(_) => Some(value),
+            PathStep::Items(_) | PathStep::Matching(_) | PathStep::Others { .. } => None,
         })
     }
 }
 
-/// Where a fact leads, and what it claims there.
-fn step_down(fact: &Fact) -> Option<(Step, Claim)> {
+/// The step from a value to the inner value that a fact is about, and the claim about that value.
+fn step_down(fact: &Fact) -> Option<(PathStep, Claim)> {
     Some(match fact {
-        Fact::Field(name, claim) => (Step::Field(name.clone()), *claim),
-        Fact::Item(index, claim) => (Step::Item(*index), *claim),
-        Fact::Items(first, claim) => (Step::Items(*first), *claim),
-        Fact::Matching(pattern, claim) => (Step::Matching(pattern.clone()), *claim),
+        Fact::Field(name, claim) => (PathStep::Field(name.clone()), *claim),
+        Fact::Item(index, claim) => (PathStep::Item(*index), *claim),
+        Fact::Items(first, claim) => (PathStep::Items(*first), *claim),
+        Fact::Matching(pattern, claim) => (PathStep::Matching(pattern.clone()), *claim),
         Fact::Others { names, patterns, claim } => {
-            (Step::Others { names: names.clone(), patterns: patterns.clone() }, *claim)
+            (PathStep::Others { names: names.clone(), patterns: patterns.clone() }, *claim)
         }
         _ => return None,
     })

@@ -1,22 +1,23 @@
-//! Whether a claim is so of a document.
+//! Checks whether a claim is true of a document.
 
-use super::claims::{Claim, Claims, Fact, Node, Side, kind_of};
+use super::claims::{BoundSide, Claim, ClaimNode, Claims, Fact, kind_of};
 use super::numbers;
-use super::patterns::Patterns;
+use super::patterns::CompiledPatterns;
 use serde_json::Value;
 use std::cmp::Ordering;
 
-/// Deeper than this nothing is told. Documents that are made here are not deep.
+/// Below this depth nothing is decided. Documents that the search builds are not this deep.
 const MAX_DEPTH: usize = 200;
 
-pub struct Judge<'a> {
+pub struct ClaimChecker<'a> {
     pub claims: &'a Claims,
-    pub patterns: &'a mut Patterns,
+    pub patterns: &'a mut CompiledPatterns,
     pub steps: &'a mut usize,
 }
 
-impl Judge<'_> {
-    /// None, if it cannot be told. The document's numbers are in their shortest form.
+impl ClaimChecker<'_> {
+    /// Whether the claim is true of the document. None if that cannot be decided. The document's numbers must be in
+    /// their shortest form.
     pub fn holds(&mut self, claim: Claim, document: &Value) -> Option<bool> {
         self.judge(claim, document, MAX_DEPTH)
     }
@@ -33,9 +34,9 @@ impl Judge<'_> {
         }
         let claims = self.claims;
         let holds = match &**claims.node(claim) {
-            Node::All(parts) => every(parts.iter().map(|it| self.judge(*it, document, depth))),
-            Node::Schema(_) => return self.judge(claims.meaning(claim), document, depth),
-            Node::Fact(fact) => self.fact(fact, document, depth),
+            ClaimNode::All(parts) => every(parts.iter().map(|it| self.judge(*it, document, depth))),
+            ClaimNode::Schema(_) => return self.judge(claims.meaning(claim), document, depth),
+            ClaimNode::Fact(fact) => self.fact(fact, document, depth),
         }?;
         Some(holds != claim.is_denied())
     }
@@ -47,14 +48,14 @@ impl Judge<'_> {
             (Fact::Bound { side, open, limit }, Value::Number(number)) => {
                 Some(match (numbers::compare(number, limit), side) {
                     (Ordering::Equal, _) => !open,
-                    (order, Side::Least) => order == Ordering::Greater,
-                    (order, Side::Most) => order == Ordering::Less,
+                    (order, BoundSide::Least) => order == Ordering::Greater,
+                    (order, BoundSide::Most) => order == Ordering::Less,
                 })
             }
             (Fact::MultipleOf(of), Value::Number(number)) => numbers::is_multiple(number, of),
             (Fact::Size { side, limit, .. }, _) => {
                 let size = size_of(document);
-                Some(if *side == Side::Least { size >= *limit } else { size <= *limit })
+                Some(if *side == BoundSide::Least { size >= *limit } else { size <= *limit })
             }
             (Fact::Pattern(pattern), Value::String(text)) => self.patterns.fits(pattern, text),
             (Fact::Unique, Value::Array(items)) => {
@@ -100,7 +101,7 @@ impl Judge<'_> {
     }
 }
 
-/// Whether all hold; one that does not decides, whatever cannot be told of others.
+/// Whether all parts are true. One false part decides, even if other parts cannot be decided.
 fn every(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut told = Some(true);
     for part in parts {

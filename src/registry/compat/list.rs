@@ -1,31 +1,31 @@
-//! A list of which some facts are so.
+//! Builds a list for which some facts are true.
 
 use super::claims::{Claim, Fact};
-use super::search::{Answer, Search, Ways};
+use super::search::{DocumentSearch, SearchAnswer, TriedWays};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// The longest list that is made, and the longest whose elements are all different.
+/// The longest list that is built, and the longest whose elements must all differ.
 const MAX_LENGTH: u64 = 2_000;
 const MAX_DIFFERENT: usize = 64;
 const MAX_INDEX: usize = 200;
 
 #[derive(Default)]
-struct Shape {
+struct ListShape {
     least: u64,
     most: u64,
     at: Vec<(usize, Claim)>,
     from: Vec<(usize, Claim)>,
-    /// What is so of some element from an index on.
+    /// Claims that some element from an index on must fulfil.
     somewhere: Vec<(usize, Claim)>,
     different: bool,
-    /// Some element stands there twice.
+    /// Whether some element must occur twice.
     repeated: bool,
-    /// From here on, all elements are alike.
+    /// From this index on, the same claims apply to all elements.
     alike: usize,
 }
 
-impl Shape {
+impl ListShape {
     fn claims_at(&self, index: usize, placed: &[(usize, Claim)]) -> Vec<Claim> {
         let mut claims = Vec::new();
         for (at, claim) in self.at.iter().chain(placed) {
@@ -41,16 +41,16 @@ impl Shape {
         claims
     }
 
-    /// The first index of which nothing particular is claimed.
+    /// The first index without claims of its own.
     fn end(&self, placed: &[(usize, Claim)]) -> usize {
         placed.iter().fold(self.alike, |end, it| end.max(it.0 + 1))
     }
 }
 
-impl Search {
-    pub fn list(&mut self, facts: &[Claim]) -> Answer {
+impl DocumentSearch {
+    pub fn list(&mut self, facts: &[Claim]) -> SearchAnswer {
         let (least, most) = self.sizes(facts);
-        let mut shape = Shape { least, most, ..Shape::default() };
+        let mut shape = ListShape { least, most, ..ListShape::default() };
         for claim in facts {
             let denied = claim.is_denied();
             let Some(fact) = self.claims.as_fact(*claim) else { continue };
@@ -74,45 +74,45 @@ impl Search {
             shape.alike = shape.alike.max(*first);
         }
         if shape.alike > MAX_INDEX {
-            return Answer::Unknown;
+            return SearchAnswer::Unknown;
         }
         self.place(&shape, 0, Vec::new())
     }
 
-    /// Finds a place for each element that must be somewhere. What is placed is claimed beyond what the shape says.
-    fn place(&mut self, shape: &Shape, next: usize, placed: Vec<(usize, Claim)>) -> Answer {
+    /// Finds an index for each element that must exist somewhere. `placed` holds the claims beyond those of the shape.
+    fn place(&mut self, shape: &ListShape, next: usize, placed: Vec<(usize, Claim)>) -> SearchAnswer {
         let Some((first, claim)) = shape.somewhere.get(next) else { return self.repeat(shape, placed) };
-        let mut ways = Ways::new();
+        let mut ways = TriedWays::new();
         for index in *first..=shape.end(&placed) {
             if index as u64 >= shape.most {
                 break;
             }
             if !self.spend(1) {
-                return Answer::Unknown;
+                return SearchAnswer::Unknown;
             }
             let mut placed = placed.clone();
             placed.push((index, *claim));
             let answer = self.place(shape, next + 1, placed);
             if let Some(document) = ways.document(answer) {
-                return Answer::Document(document);
+                return SearchAnswer::Document(document);
             }
         }
         ways.exhausted()
     }
 
-    /// If an element must stand there twice, finds the two places.
-    fn repeat(&mut self, shape: &Shape, placed: Vec<(usize, Claim)>) -> Answer {
+    /// If an element must occur twice, finds the two indexes.
+    fn repeat(&mut self, shape: &ListShape, placed: Vec<(usize, Claim)>) -> SearchAnswer {
         if !shape.repeated {
             return self.elements(shape, &placed);
         }
-        let mut ways = Ways::new();
+        let mut ways = TriedWays::new();
         for second in 1..=shape.end(&placed) + 1 {
             for first in 0..second {
                 if second as u64 >= shape.most {
                     return ways.exhausted();
                 }
                 if !self.spend(1) {
-                    return Answer::Unknown;
+                    return SearchAnswer::Unknown;
                 }
                 let mut both = shape.claims_at(first, &placed);
                 both.extend(shape.claims_at(second, &placed));
@@ -121,30 +121,30 @@ impl Search {
                 placed.extend([(first, both), (second, both)]);
                 let answer = self.elements(shape, &placed);
                 if let Some(document) = ways.document(answer) {
-                    return Answer::Document(document);
+                    return SearchAnswer::Document(document);
                 }
             }
         }
         ways.exhausted()
     }
 
-    fn elements(&mut self, shape: &Shape, placed: &[(usize, Claim)]) -> Answer {
+    fn elements(&mut self, shape: &ListShape, placed: &[(usize, Claim)]) -> SearchAnswer {
         let length = placed.iter().fold(shape.least, |length, it| length.max(it.0 as u64 + 1));
         if length > shape.most {
-            return Answer::Nothing;
+            return SearchAnswer::Nothing;
         }
         let length = length as usize;
-        let mut ways = Ways::new();
-        // What cannot be is most likely where something is claimed on top.
+        let mut ways = TriedWays::new();
+        // Indexes with additional claims are tried first: a contradiction is most likely there.
         for index in placed.iter().map(|it| it.0).chain(0..length.min(shape.alike + 1)) {
             match self.find(&shape.claims_at(index, placed)) {
-                Answer::Nothing => return Answer::Nothing,
-                Answer::Unknown => ways.doubt(),
-                Answer::Document(_) => {}
+                SearchAnswer::Nothing => return SearchAnswer::Nothing,
+                SearchAnswer::Unknown => ways.doubt(),
+                SearchAnswer::Document(_) => {}
             }
         }
         if length as u64 > MAX_LENGTH || !self.spend(length / 8) || (shape.different && length > MAX_DIFFERENT) {
-            return Answer::Unknown;
+            return SearchAnswer::Unknown;
         }
         let mut items: Vec<Value> = Vec::new();
         for index in 0..length {
@@ -153,12 +153,14 @@ impl Search {
                 goal.push(!self.claims.one_of(&items));
             }
             match self.find(&goal) {
-                Answer::Document(item) => items.push((*item).clone()),
-                // The elements before it may have been chosen badly, unless all of them are alike.
-                Answer::Nothing if index == 0 || (placed.is_empty() && shape.alike == 0) => return ways.exhausted(),
-                _ => return Answer::Unknown,
+                SearchAnswer::Document(item) => items.push((*item).clone()),
+                // The elements before this one may have been chosen badly, unless the same claims apply to all of them.
+                SearchAnswer::Nothing if index == 0 || (placed.is_empty() && shape.alike == 0) => {
+                    return ways.exhausted();
+                }
+                _ => return SearchAnswer::Unknown,
             }
         }
-        Answer::Document(Rc::new(Value::Array(items)))
+        SearchAnswer::Document(Rc::new(Value::Array(items)))
     }
 }

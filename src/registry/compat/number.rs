@@ -1,26 +1,26 @@
-//! A number of which some facts are so.
+//! Builds a number for which some facts are true.
 
-use super::claims::{Claim, Fact, Kinds, Side, WHOLE};
+use super::claims::{BoundSide, Claim, Fact, Kinds, WHOLE};
 use super::numbers;
-use super::search::{Answer, Search};
+use super::search::{DocumentSearch, SearchAnswer};
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// How many numbers are tried.
+/// How many numbers are tried, one after the other.
 const MAX_TRIES: i128 = 500;
 const FAR: i128 = 100;
 
-/// A bound, and whether it is itself left out.
-type Bound = (Number, bool);
+/// A bound, and whether the bound itself is excluded.
+type NumberBound = (Number, bool);
 
 #[derive(Default)]
-pub struct Range {
-    least: Option<Bound>,
-    most: Option<Bound>,
+pub struct NumberRange {
+    least: Option<NumberBound>,
+    most: Option<NumberBound>,
 }
 
-impl Range {
+impl NumberRange {
     pub fn is_empty(&self) -> bool {
         let (Some((least, above)), Some((most, below))) = (&self.least, &self.most) else { return false };
         match numbers::compare(least, most) {
@@ -30,10 +30,10 @@ impl Range {
         }
     }
 
-    fn narrow(&mut self, side: Side, limit: &Number, open: bool) {
+    fn narrow(&mut self, side: BoundSide, limit: &Number, open: bool) {
         let (bound, inwards) = match side {
-            Side::Least => (&mut self.least, Ordering::Greater),
-            Side::Most => (&mut self.most, Ordering::Less),
+            BoundSide::Least => (&mut self.least, Ordering::Greater),
+            BoundSide::Most => (&mut self.most, Ordering::Less),
         };
         let narrower = bound.as_ref().is_none_or(|(known, known_open)| match numbers::compare(limit, known) {
             Ordering::Equal => open && !known_open,
@@ -45,35 +45,35 @@ impl Range {
     }
 }
 
-/// Tenths, hundredths and so on in which all is counted, so that all are whole.
-struct Scale {
+/// The unit in which numbers are counted: ones, tenths, hundredths and so on, so that every count is whole.
+struct DecimalScale {
     places: u32,
 }
 
-impl Scale {
+impl DecimalScale {
     fn count(&self, number: &Number) -> Option<i128> {
         let (digits, places) = numbers::decimal(number)?;
         digits.checked_mul(10_i128.checked_pow(self.places.checked_sub(places)?)?)
     }
 }
 
-impl Search {
+impl DocumentSearch {
     /// The range that the facts leave.
-    pub fn range(&self, facts: &[Claim]) -> Range {
-        let mut range = Range::default();
+    pub fn range(&self, facts: &[Claim]) -> NumberRange {
+        let mut range = NumberRange::default();
         for claim in facts {
             if let Some(Fact::Bound { side, open, limit }) = self.claims.as_fact(*claim) {
                 match (side, claim.is_denied()) {
                     (side, false) => range.narrow(*side, limit, *open),
-                    (Side::Least, true) => range.narrow(Side::Most, limit, !open),
-                    (Side::Most, true) => range.narrow(Side::Least, limit, !open),
+                    (BoundSide::Least, true) => range.narrow(BoundSide::Most, limit, !open),
+                    (BoundSide::Most, true) => range.narrow(BoundSide::Least, limit, !open),
                 }
             }
         }
         range
     }
 
-    pub fn number(&mut self, kind: Kinds, facts: &[Claim]) -> Answer {
+    pub fn number(&mut self, kind: Kinds, facts: &[Claim]) -> SearchAnswer {
         let range = self.range(facts);
         let (mut multiples, mut others) = (Vec::new(), Vec::new());
         for claim in facts {
@@ -82,10 +82,10 @@ impl Search {
             }
         }
         if kind == WHOLE {
-            return self.multiple(facts, &range, &multiples, &others, 0).unwrap_or(Answer::Unknown);
+            return self.multiple(facts, &range, &multiples, &others, 0).unwrap_or(SearchAnswer::Unknown);
         }
         if multiples.iter().any(|it| numbers::whole(it).is_some_and(|it| it.unsigned_abs() < 1 << 53)) {
-            return Answer::Nothing;
+            return SearchAnswer::Nothing;
         }
         if multiples.is_empty() {
             return self.between(facts, &range);
@@ -97,32 +97,33 @@ impl Search {
         for number in multiples.iter().chain(&others) {
             places = places.max(numbers::decimal(number).map_or(0, |it| it.1));
         }
-        self.multiple(facts, &range, &multiples, &others, places).unwrap_or(Answer::Unknown)
+        self.multiple(facts, &range, &multiples, &others, places).unwrap_or(SearchAnswer::Unknown)
     }
 
-    /// A multiple of some numbers and of none of others, counted in units of so many places. Whole numbers are counted
-    /// in ones; of those with a fraction the whole ones are left out. None, if there are too many digits.
+    /// Finds a multiple of some numbers that is no multiple of others, counted in units with this many decimal places.
+    /// Whole numbers are counted in ones. Among numbers with a fraction, the whole ones are left out. None if there are
+    /// too many digits.
     fn multiple(
         &mut self,
         facts: &[Claim],
-        range: &Range,
+        range: &NumberRange,
         multiples: &[Number],
         others: &[Number],
         places: u32,
-    ) -> Option<Answer> {
-        let scale = Scale { places };
+    ) -> Option<SearchAnswer> {
+        let scale = DecimalScale { places };
         let mut unit = 1;
         for it in multiples {
             unit = least_common_multiple(unit, counted(it, &scale)?)?;
         }
         for it in others {
             if unit % counted(it, &scale)? == 0 {
-                return Some(Answer::Nothing);
+                return Some(SearchAnswer::Nothing);
             }
         }
         let one = 10_i128.checked_pow(places)?;
         if places > 0 && unit % one == 0 {
-            return Some(Answer::Nothing);
+            return Some(SearchAnswer::Nothing);
         }
         let least = range.least.as_ref().map_or(Some(None), |(limit, open)| inwards(limit, *open, &scale, 1))?;
         let most = range.most.as_ref().map_or(Some(None), |(limit, open)| inwards(limit, *open, &scale, -1))?;
@@ -135,12 +136,12 @@ impl Search {
         };
         let mut told = true;
         for index in 0..MAX_TRIES + FAR {
-            // One after the other; then powers of two, for beyond 64 bits documents hold little else.
+            // Counts are tried one after the other, then powers of two: beyond 64 bits a document can hold little else.
             let far = index - MAX_TRIES;
             let count = if far < 0 { start.checked_add(index * step)? } else { (step << (FAR - far)) / unit };
             let outside = first.is_some_and(|it| count < it) || last.is_some_and(|it| count > it);
             match (outside, far < 0) {
-                (true, true) => return Some(if told { Answer::Nothing } else { Answer::Unknown }),
+                (true, true) => return Some(if told { SearchAnswer::Nothing } else { SearchAnswer::Unknown }),
                 (true, false) => continue,
                 (false, _) => {}
             }
@@ -153,25 +154,27 @@ impl Search {
             self.spend(1);
             let document = Value::Number(number);
             match self.fits(facts, &document) {
-                Some(true) => return Some(Answer::Document(Rc::new(document))),
+                Some(true) => return Some(SearchAnswer::Document(Rc::new(document))),
                 Some(false) => {}
                 None => told = false,
             }
         }
-        Some(Answer::Unknown)
+        Some(SearchAnswer::Unknown)
     }
 
-    /// A number with a fraction within a range.
-    fn between(&mut self, facts: &[Claim], range: &Range) -> Answer {
+    /// Finds a number with a fraction inside a range.
+    fn between(&mut self, facts: &[Claim], range: &NumberRange) -> SearchAnswer {
         let (least, most) = (range.least.as_ref().map(|it| &it.0), range.most.as_ref().map(|it| &it.0));
         if let (Some(least), Some(most)) = (least, most)
             && numbers::compare(least, most) == Ordering::Equal
         {
             let told = self.fits(facts, &Value::Number(least.clone()));
             return match told {
-                Some(true) if !numbers::is_whole(least) => Answer::Document(Rc::new(Value::Number(least.clone()))),
-                None => Answer::Unknown,
-                _ => Answer::Nothing,
+                Some(true) if !numbers::is_whole(least) => {
+                    SearchAnswer::Document(Rc::new(Value::Number(least.clone())))
+                }
+                None => SearchAnswer::Unknown,
+                _ => SearchAnswer::Nothing,
             };
         }
         let (least, most) = (least.and_then(Number::as_f64), most.and_then(Number::as_f64));
@@ -192,16 +195,16 @@ impl Search {
             let Some(number) = Number::from_f64(number).filter(|it| !numbers::is_whole(it)) else { continue };
             let document = Value::Number(number);
             if self.fits(facts, &document) == Some(true) {
-                return Answer::Document(Rc::new(document));
+                return SearchAnswer::Document(Rc::new(document));
             }
         }
-        Answer::Unknown
+        SearchAnswer::Unknown
     }
 }
 
-/// What a number's multiples are the multiples of, counted in units. Of the multiples of 1.5, 3 and 6 are whole: of
-/// whole numbers, the multiples of 3.
-fn counted(number: &Number, scale: &Scale) -> Option<i128> {
+/// The number of units of which all counted multiples of `number` are multiples. For example, 3 and 6 are the whole
+/// multiples of 1.5, and they are the multiples of 3.
+fn counted(number: &Number, scale: &DecimalScale) -> Option<i128> {
     let (digits, places) = numbers::decimal(number)?;
     let count = match places.checked_sub(scale.places) {
         None | Some(0) => scale.count(number)?,
@@ -210,8 +213,8 @@ fn counted(number: &Number, scale: &Scale) -> Option<i128> {
     (count > 0).then_some(count)
 }
 
-/// The first count within a bound. A bound beyond all counts is none, on its outer side.
-fn inwards(limit: &Number, open: bool, scale: &Scale, step: i128) -> Option<Option<i128>> {
+/// The first count inside a bound. A bound beyond all counts is no bound on its outer side.
+fn inwards(limit: &Number, open: bool, scale: &DecimalScale, step: i128) -> Option<Option<i128>> {
     let float = limit.as_f64()?;
     if float.abs() >= 1e38 {
         return if (float > 0.0) == (step < 0) { Some(None) } else { None };

@@ -1,17 +1,18 @@
-//! Numbers as JSON Schema takes them: `1` and `1.0` are the same, `0.1` is a tenth, and none is rounded on the way.
+//! Exact arithmetic on numbers, as JSON Schema defines them: `1` and `1.0` are equal, `0.1` is exactly a tenth, and no
+//! number is rounded.
 
 use super::claims::include;
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
 
-/// From here on a float no longer holds every whole number.
+/// From this number on, a float does not hold every whole number.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 pub fn is_whole(number: &Number) -> bool {
     !number.is_f64() || number.as_f64().is_some_and(|it| it.fract() == 0.0)
 }
 
-/// The number as a whole one, if it is one. Only beyond 38 digits none is given.
+/// The number as a whole number, if it is one. None also for numbers with more than 38 digits.
 pub fn whole(number: &Number) -> Option<i128> {
     if let Some(it) = number.as_i128() {
         return Some(it);
@@ -25,7 +26,7 @@ pub fn plain(number: &Number) -> Number {
     whole(number).and_then(from_whole).unwrap_or_else(|| number.clone())
 }
 
-/// The value with all its numbers in their shortest form, and all fields in order: equal values are written alike.
+/// The value with all numbers in their shortest form and all fields sorted, so that equal values are written alike.
 pub fn plain_value(value: &Value) -> Value {
     match value {
         Value::Number(number) => Value::Number(plain(number)),
@@ -41,7 +42,7 @@ pub fn plain_value(value: &Value) -> Value {
     }
 }
 
-/// A document's number: none for one that no document can hold exactly.
+/// The number in a document. None for a number that no document can hold exactly.
 pub fn from_whole(whole: i128) -> Option<Number> {
     let float = whole as f64;
     i64::try_from(whole)
@@ -60,7 +61,7 @@ pub fn compare(left: &Number, right: &Number) -> Ordering {
     }
 }
 
-/// Never equal: the float has a fraction, or is beyond all whole numbers that are told apart here.
+/// The two are never equal: the float has a fraction, or is beyond all whole numbers that are distinguished here.
 fn against_float(whole: i128, float: f64) -> Ordering {
     if float.abs() >= 1e38 {
         return if float > 0.0 { Ordering::Less } else { Ordering::Greater };
@@ -68,7 +69,7 @@ fn against_float(whole: i128, float: f64) -> Ordering {
     if whole <= float.floor() as i128 { Ordering::Less } else { Ordering::Greater }
 }
 
-/// Whether a number is a multiple of another; none, if that would take more digits than there are.
+/// Whether a number is a multiple of another. None if the calculation would need too many digits.
 pub fn is_multiple(number: &Number, of: &Number) -> Option<bool> {
     match (whole(number), whole(of)) {
         (_, Some(0)) => None,
@@ -86,7 +87,7 @@ pub fn is_multiple(number: &Number, of: &Number) -> Option<bool> {
     }
 }
 
-/// The digits of a number as it is written, and how many of them stand behind the point.
+/// The digits of a number as it is written, and how many of them stand after the decimal point.
 pub fn decimal(number: &Number) -> Option<(i128, u32)> {
     if let Some(whole) = whole(number) {
         return Some((whole, 0));
@@ -99,7 +100,7 @@ pub fn decimal(number: &Number) -> Option<(i128, u32)> {
     Some((digits.into(), u32::try_from(places).ok()?))
 }
 
-/// The number of these digits, `places` of which stand behind the point.
+/// The number with these digits, of which `places` stand after the decimal point.
 pub fn from_decimal(digits: i128, places: u32) -> Option<Number> {
     let digits = i64::try_from(digits).ok()?;
     let number: Value = serde_json::from_str(&format!("{digits}e-{places}")).ok()?;

@@ -1,7 +1,7 @@
-//! An object of which some facts are so.
+//! Builds an object for which some facts are true.
 
 use super::claims::{Claim, FALSE, Fact, STRING, include};
-use super::search::{Answer, Search, Ways};
+use super::search::{DocumentSearch, SearchAnswer, TriedWays};
 use super::text;
 use serde_json::{Map, Value};
 use std::rc::Rc;
@@ -9,41 +9,41 @@ use std::rc::Rc;
 /// How many fields are added to an object that has too few.
 const MAX_ADDED: usize = 500;
 
-/// How many names are tried for a field that nobody has named. Without patterns, one stands for all.
+/// How many new names are tried for a field whose name is free. Without patterns, one name stands for all.
 const MAX_NEW_NAMES: usize = 12;
 
 #[derive(Default)]
-struct Shape {
+struct ObjectShape {
     least: u64,
     most: u64,
-    /// Names that any fact mentions, sorted.
+    /// All names that a fact mentions, sorted.
     names: Vec<String>,
     required: Vec<String>,
     fields: Vec<(String, Claim)>,
     matching: Vec<(String, Claim)>,
-    others: Vec<Others>,
+    others: Vec<OtherFields>,
     named: Vec<Claim>,
-    somewhere: Vec<Somewhere>,
-    /// Whether some names are told from others by more than a list.
+    somewhere: Vec<WantedField>,
+    /// Whether a pattern or another claim, not only a list, tells names apart.
     has_patterns: bool,
 }
 
-struct Others {
+struct OtherFields {
     names: Vec<String>,
     patterns: Vec<String>,
     claim: Claim,
 }
 
-/// A field that must be there, under one name or another.
-enum Somewhere {
+/// A field that must exist, under any suitable name.
+enum WantedField {
     Matching(String, Claim),
-    Other(Others),
-    /// A name of which a claim is so.
+    Other(OtherFields),
+    /// A field whose name fulfils a claim.
     Named(Claim),
 }
 
-impl Somewhere {
-    /// What is so of the field.
+impl WantedField {
+    /// The claim that the field must fulfil.
     fn claim(&self) -> Option<Claim> {
         match self {
             Self::Matching(_, claim) => Some(*claim),
@@ -53,18 +53,18 @@ impl Somewhere {
     }
 }
 
-/// Fields that are there, and what is claimed of them beyond what the shape says.
-type Placed = Vec<(String, Option<Claim>)>;
+/// Fields that exist, and the claims about them that are not in the shape.
+type PlacedFields = Vec<(String, Option<Claim>)>;
 
-impl Search {
-    pub fn object(&mut self, facts: &[Claim]) -> Answer {
+impl DocumentSearch {
+    pub fn object(&mut self, facts: &[Claim]) -> SearchAnswer {
         let shape = self.shape(facts);
-        self.arrange(&shape, 0, &Placed::new())
+        self.arrange(&shape, 0, &PlacedFields::new())
     }
 
-    fn shape(&self, facts: &[Claim]) -> Shape {
+    fn shape(&self, facts: &[Claim]) -> ObjectShape {
         let (least, most) = self.sizes(facts);
-        let mut shape = Shape { least, most, ..Shape::default() };
+        let mut shape = ObjectShape { least, most, ..ObjectShape::default() };
         for claim in facts {
             let denied = claim.is_denied();
             let turned = |it: &Claim| if denied { !*it } else { *it };
@@ -87,7 +87,7 @@ impl Search {
                 Some(Fact::Matching(pattern, it)) => {
                     shape.has_patterns = true;
                     if denied {
-                        shape.somewhere.push(Somewhere::Matching(pattern.clone(), !*it));
+                        shape.somewhere.push(WantedField::Matching(pattern.clone(), !*it));
                     } else {
                         shape.matching.push((pattern.clone(), *it));
                     }
@@ -97,9 +97,9 @@ impl Search {
                     for name in names {
                         include(&mut shape.names, name.clone());
                     }
-                    let others = Others { names: names.clone(), patterns: patterns.clone(), claim: turned(claim) };
+                    let others = OtherFields { names: names.clone(), patterns: patterns.clone(), claim: turned(claim) };
                     if denied {
-                        shape.somewhere.push(Somewhere::Other(others));
+                        shape.somewhere.push(WantedField::Other(others));
                     } else {
                         shape.others.push(others);
                     }
@@ -107,7 +107,7 @@ impl Search {
                 Some(Fact::Names(it)) => {
                     shape.has_patterns = true;
                     if denied {
-                        shape.somewhere.push(Somewhere::Named(!*it));
+                        shape.somewhere.push(WantedField::Named(!*it));
                     } else {
                         shape.named.push(*it);
                     }
@@ -118,16 +118,16 @@ impl Search {
         shape
     }
 
-    /// A value for the field of a name, with all that is claimed of it.
-    fn field(&mut self, shape: &Shape, placed: &Placed, name: &str) -> Answer {
+    /// A value for the field with a name, by all claims about it.
+    fn field(&mut self, shape: &ObjectShape, placed: &PlacedFields, name: &str) -> SearchAnswer {
         match self.claims_of(shape, placed, name) {
             Some(claims) => self.find(&claims),
-            None => Answer::Unknown,
+            None => SearchAnswer::Unknown,
         }
     }
 
-    /// All that is claimed of the field of a name; none, if it cannot be told which patterns that fits.
-    fn claims_of(&mut self, shape: &Shape, placed: &Placed, name: &str) -> Option<Vec<Claim>> {
+    /// All claims about the field with a name. None if it cannot be decided which patterns the name fits.
+    fn claims_of(&mut self, shape: &ObjectShape, placed: &PlacedFields, name: &str) -> Option<Vec<Claim>> {
         let mut claims = Vec::new();
         for (it, claim) in placed {
             if it == name {
@@ -159,10 +159,10 @@ impl Search {
         Some(claims)
     }
 
-    /// Finds a name for each field that must be somewhere: one that is there already, one that is mentioned, or a new one.
-    fn arrange(&mut self, shape: &Shape, next: usize, placed: &Placed) -> Answer {
+    /// Finds a name for each wanted field: the name of an existing field, a name that a fact mentions, or a new name.
+    fn arrange(&mut self, shape: &ObjectShape, next: usize, placed: &PlacedFields) -> SearchAnswer {
         let Some(wanted) = shape.somewhere.get(next) else { return self.fields(shape, placed) };
-        let mut ways = Ways::new();
+        let mut ways = TriedWays::new();
         let mut names = Vec::new();
         for name in placed.iter().map(|it| &it.0).chain(&shape.names) {
             add_name(&mut names, Some(name));
@@ -171,7 +171,7 @@ impl Search {
         self.add_new_names(shape, wanted, &mut names, &mut ways);
         for (index, name) in names.iter().enumerate() {
             if !self.spend(1) {
-                return Answer::Unknown;
+                return SearchAnswer::Unknown;
             }
             match self.qualifies(wanted, name) {
                 Some(true) => {
@@ -179,7 +179,7 @@ impl Search {
                     placed.push((name.clone(), wanted.claim()));
                     let answer = self.arrange(shape, next + 1, &placed);
                     if let Some(document) = ways.document(answer) {
-                        return Answer::Document(document);
+                        return SearchAnswer::Document(document);
                     }
                 }
                 Some(false) => {}
@@ -193,28 +193,34 @@ impl Search {
         ways.exhausted()
     }
 
-    fn qualifies(&mut self, wanted: &Somewhere, name: &str) -> Option<bool> {
+    fn qualifies(&mut self, wanted: &WantedField, name: &str) -> Option<bool> {
         match wanted {
-            Somewhere::Matching(pattern, _) => self.patterns.fits(pattern, name),
-            Somewhere::Other(others) => self.patterns.names(&others.names, &others.patterns, name).map(|it| !it),
-            Somewhere::Named(claim) => self.holds(*claim, &Value::from(name)),
+            WantedField::Matching(pattern, _) => self.patterns.fits(pattern, name),
+            WantedField::Other(others) => self.patterns.names(&others.names, &others.patterns, name).map(|it| !it),
+            WantedField::Named(claim) => self.holds(*claim, &Value::from(name)),
         }
     }
 
-    /// Adds names that nobody has mentioned, unless no field of such a name could be as it is wanted.
-    fn add_new_names(&mut self, shape: &Shape, wanted: &Somewhere, names: &mut Vec<String>, ways: &mut Ways) {
+    /// Adds new names, unless no field with a new name could be as wanted.
+    fn add_new_names(
+        &mut self,
+        shape: &ObjectShape,
+        wanted: &WantedField,
+        names: &mut Vec<String>,
+        ways: &mut TriedWays,
+    ) {
         let mut surely = Vec::new();
         surely.extend(wanted.claim());
         let excluded = match wanted {
-            Somewhere::Other(others) => others.patterns.as_slice(),
-            Somewhere::Matching(..) | Somewhere::Named(_) => &[],
+            WantedField::Other(others) => others.patterns.as_slice(),
+            WantedField::Matching(..) | WantedField::Named(_) => &[],
         };
         for others in &shape.others {
             if others.patterns.iter().all(|it| excluded.contains(it)) {
                 surely.push(others.claim);
             }
         }
-        if let Somewhere::Matching(wanted, _) = wanted {
+        if let WantedField::Matching(wanted, _) = wanted {
             for (pattern, claim) in &shape.matching {
                 if pattern == wanted {
                     surely.push(*claim);
@@ -222,33 +228,33 @@ impl Search {
             }
         }
         match self.find(&surely) {
-            Answer::Nothing => return,
-            Answer::Unknown => ways.doubt(),
-            Answer::Document(_) => {}
+            SearchAnswer::Nothing => return,
+            SearchAnswer::Unknown => ways.doubt(),
+            SearchAnswer::Document(_) => {}
         }
-        if let Somewhere::Named(claim) = wanted {
+        if let WantedField::Named(claim) = wanted {
             match self.name(shape, Some(*claim)) {
-                Answer::Nothing => return,
-                Answer::Unknown => ways.doubt(),
-                Answer::Document(name) => add_name(names, name.as_str()),
+                SearchAnswer::Nothing => return,
+                SearchAnswer::Unknown => ways.doubt(),
+                SearchAnswer::Document(name) => add_name(names, name.as_str()),
             }
         }
         self.add_unused_names(shape, names, if shape.has_patterns { MAX_NEW_NAMES } else { 1 });
     }
 
-    /// A name that fields may have.
-    fn name(&mut self, shape: &Shape, claim: Option<Claim>) -> Answer {
+    /// Finds a name that a field may have.
+    fn name(&mut self, shape: &ObjectShape, claim: Option<Claim>) -> SearchAnswer {
         let mut goal = shape.named.clone();
         goal.extend(claim);
         goal.push(self.claims.kind(STRING));
         self.find(&goal)
     }
 
-    /// Adds so many names that are not among the given ones, and some that may fit the patterns.
-    fn add_unused_names(&mut self, shape: &Shape, names: &mut Vec<String>, count: usize) {
+    /// Adds `count` new names, and some names that may fit the patterns.
+    fn add_unused_names(&mut self, shape: &ObjectShape, names: &mut Vec<String>, count: usize) {
         let end = names.len() + count;
         if shape.has_patterns {
-            if let Answer::Document(name) = self.name(shape, None) {
+            if let SearchAnswer::Document(name) = self.name(shape, None) {
                 add_name(names, name.as_str());
             }
             let mut guesses = Vec::new();
@@ -256,7 +262,7 @@ impl Search {
                 text::guess(pattern, &mut guesses);
             }
             for wanted in &shape.somewhere {
-                if let Somewhere::Matching(pattern, _) = wanted {
+                if let WantedField::Matching(pattern, _) = wanted {
                     text::guess(pattern, &mut guesses);
                 }
             }
@@ -272,43 +278,43 @@ impl Search {
         }
     }
 
-    /// The object of the fields that are placed and required, and of as many others as it needs.
-    fn fields(&mut self, shape: &Shape, placed: &Placed) -> Answer {
+    /// Builds the object from the placed and required fields, and from as many others as it needs.
+    fn fields(&mut self, shape: &ObjectShape, placed: &PlacedFields) -> SearchAnswer {
         let mut names = Vec::new();
         for name in placed.iter().map(|it| &it.0).chain(&shape.required) {
             add_name(&mut names, Some(name));
         }
         let present = names.len();
         if present as u64 > shape.most {
-            return Answer::Nothing;
+            return SearchAnswer::Nothing;
         }
         if shape.least > present as u64 {
             for name in &shape.names {
                 add_name(&mut names, Some(name));
             }
             if shape.least > (names.len() + MAX_ADDED) as u64 {
-                return Answer::Unknown;
+                return SearchAnswer::Unknown;
             }
             self.add_unused_names(shape, &mut names, shape.least as usize);
         }
         self.spend(names.len());
-        let (mut ways, mut fields) = (Ways::new(), Map::new());
+        let (mut ways, mut fields) = (TriedWays::new(), Map::new());
         for (index, name) in names.iter().enumerate() {
             if index >= present && fields.len() as u64 >= shape.least {
                 break;
             }
             match self.field(shape, placed, name) {
-                Answer::Document(field) => drop(fields.insert(name.clone(), (*field).clone())),
-                Answer::Nothing if index < present => return Answer::Nothing,
-                Answer::Nothing => {}
-                Answer::Unknown => ways.doubt(),
+                SearchAnswer::Document(field) => drop(fields.insert(name.clone(), (*field).clone())),
+                SearchAnswer::Nothing if index < present => return SearchAnswer::Nothing,
+                SearchAnswer::Nothing => {}
+                SearchAnswer::Unknown => ways.doubt(),
             }
         }
         if (fields.len() as u64) < shape.least.max(present as u64) {
             // Other new names might fit other patterns.
-            return if shape.has_patterns { Answer::Unknown } else { ways.exhausted() };
+            return if shape.has_patterns { SearchAnswer::Unknown } else { ways.exhausted() };
         }
-        Answer::Document(Rc::new(Value::Object(fields)))
+        SearchAnswer::Document(Rc::new(Value::Object(fields)))
     }
 }
 

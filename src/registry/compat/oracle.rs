@@ -1,7 +1,7 @@
-//! The checker against the validator: many pairs of small schemas, and for each pair documents that are looked for at the
-//! edges of both. None may contradict what the checker says.
+//! Tests the comparison against the validator. It makes many pairs of small schemas, and for each pair documents at the
+//! edges of both. No document may contradict the comparison's answer.
 //!
-//! `PEGBOARD_PAIRS` and `PEGBOARD_SEED` set how many pairs, and which.
+//! `PEGBOARD_PAIRS` sets how many pairs are made, and `PEGBOARD_SEED` which ones.
 
 use super::*;
 use crate::registry::reference;
@@ -12,11 +12,11 @@ use std::{fmt, thread};
 const PAIRS: u64 = 100_000;
 const THREADS: u64 = 2;
 
-/// How many schemas are compared with each other, and how many documents each brings.
+/// How many schemas are compared with each other, and how many documents are made for each.
 const HISTORY: u64 = 8;
 const DOCUMENTS: usize = 12;
 
-/// Of how many pairs of a hundred it may not be told.
+/// For how many pairs of a hundred the answer may be "cannot be decided".
 const MAX_UNKNOWN: f64 = 5.0;
 
 #[test]
@@ -27,7 +27,7 @@ fn no_document_contradicts_the_verdict() {
     assert!(share(tally.compatible) > 10.0 && share(tally.breaking) > 10.0, "the pairs are one-sided");
 }
 
-/// Of these it may more often not be told.
+/// For these pairs the answer may be "cannot be decided" more often.
 #[test]
 fn rare_keywords_are_no_exception() {
     check(setting("PEGBOARD_PAIRS", PAIRS) / 10, true);
@@ -43,7 +43,7 @@ fn check(pairs: u64, rare: bool) -> Tally {
         thread::spawn(move || {
             let mut tally = Tally::default();
             for history in (thread..pairs.div_ceil(HISTORY * (HISTORY - 1))).step_by(THREADS as usize) {
-                // Each with numbers of its own, so that it can be had again.
+                // Each history has its own random numbers, so that it can be repeated.
                 let mut random = Random::new(seed * 1_000_000_007 + history, rare);
                 check_history(&mut random, &mut tally);
             }
@@ -90,14 +90,14 @@ impl Tally {
     }
 }
 
-/// A schema with documents at its edges.
-struct Case {
+/// A schema, with documents that just fit or just do not fit.
+struct SchemaCase {
     schema: Value,
     validator: Validator,
     documents: Vec<Value>,
 }
 
-impl Case {
+impl SchemaCase {
     fn new(random: &mut Random, schema: &Value) -> Self {
         let schema = closed(schema);
         let validator = jsonschema::draft202012::new(&schema).expect("a valid schema");
@@ -106,12 +106,13 @@ impl Case {
     }
 }
 
-/// A tool's history: each schema comes of the one before it by small changes. The last has nothing to do with the others.
+/// The history of a tool: each schema is the one before it with small changes. The last schema has nothing to do with
+/// the others.
 fn check_history(random: &mut Random, tally: &mut Tally) {
-    let mut cases: Vec<Case> = Vec::new();
+    let mut cases: Vec<SchemaCase> = Vec::new();
     let mut schema = sound_schema(random);
     for index in 1..=HISTORY {
-        cases.push(Case::new(random, &schema));
+        cases.push(SchemaCase::new(random, &schema));
         schema = if index == HISTORY - 1 { sound_schema(random) } else { changed(random, &schema) };
     }
     for from in 0..cases.len() {
@@ -121,7 +122,7 @@ fn check_history(random: &mut Random, tally: &mut Tally) {
     }
 }
 
-fn check_pair(from: &Case, to: &Case, tally: &mut Tally) {
+fn check_pair(from: &SchemaCase, to: &SchemaCase, tally: &mut Tally) {
     let (obstacles, shown) = compare(&from.schema, &to.schema);
     let shows = |it: &&Value| from.validator.is_valid(it) && !to.validator.is_valid(it);
     let found = from.documents.iter().chain(&to.documents).find(shows);
@@ -145,10 +146,10 @@ fn check_pair(from: &Case, to: &Case, tally: &mut Tally) {
     }
 }
 
-/// Xorshift: the same numbers everywhere, for ever.
+/// Random numbers by xorshift. They are the same on every machine.
 struct Random {
     state: u64,
-    /// Whether schemas are also made of keywords that few people use.
+    /// Whether schemas also use rare keywords.
     rare: bool,
 }
 
@@ -202,11 +203,12 @@ fn changed(random: &mut Random, schema: &Value) -> Value {
     }
 }
 
-/// A schema that refers to itself on the spot means nothing, and the validator does not come back from it.
+/// Whether a schema can be tested. A schema that refers to itself for the same value means nothing, and the validator
+/// never returns from it.
 fn is_sound(schema: &Value) -> bool {
     let mut claims = Claims::new();
     read::read(&mut claims, schema);
-    schema.get("$defs").is_some() && !claims.go_round()
+    schema.get("$defs").is_some() && !claims.has_cycle()
 }
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
@@ -435,7 +437,7 @@ fn value(random: &mut Random) -> Value {
     }
 }
 
-/// A small change somewhere within.
+/// The schema with a small change somewhere inside.
 fn change(random: &mut Random, schema: &mut Value) {
     let Some(keywords) = schema.as_object_mut().filter(|it| !it.is_empty()) else {
         *schema = self::schema(random, 1);
@@ -505,7 +507,7 @@ fn change(random: &mut Random, schema: &mut Value) {
     }
 }
 
-/// A document at the edge of a schema, on this side or that.
+/// A document that just fits or just does not fit a schema.
 fn document(random: &mut Random, schema: &Value) -> Value {
     let mut document = instance(random, schema, schema, 4);
     if random.chance(3) {
@@ -517,7 +519,7 @@ fn document(random: &mut Random, schema: &Value) -> Value {
     document
 }
 
-/// Something that may well fit a schema.
+/// A document that probably fits a schema.
 fn instance(random: &mut Random, root: &Value, schema: &Value, depth: usize) -> Value {
     let Some(keywords) = schema.as_object().filter(|_| depth > 0) else { return value(random) };
     let mut ways: Vec<&str> = Vec::new();
@@ -621,7 +623,7 @@ fn merged(one: Value, other: Value) -> Value {
     }
 }
 
-/// A near miss.
+/// A document that is a little different.
 fn alter(random: &mut Random, document: &mut Value) {
     match document {
         Value::Object(fields) if !random.chance(5) => {

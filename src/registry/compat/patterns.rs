@@ -1,18 +1,19 @@
-//! Regular expressions, as the validator takes them.
+//! Regular expressions, run by the validator itself.
 
 use crate::registry::schema::Schema;
 use serde_json::{Value, json};
 
-/// How many patterns are compiled, each to a megabyte at most; beyond, it cannot be told whether a text fits.
+/// How many patterns are compiled, each to a megabyte at most. Whether a text fits any further pattern cannot be
+/// decided.
 const MAX_PATTERNS: usize = 40;
 
 #[derive(Default)]
-pub struct Patterns {
+pub struct CompiledPatterns {
     compiled: Vec<(String, Option<Schema>)>,
 }
 
-impl Patterns {
-    /// Whether the text fits; none, if that cannot be told.
+impl CompiledPatterns {
+    /// Whether the text fits the pattern. None if that cannot be decided.
     pub fn fits(&mut self, pattern: &str, text: &str) -> Option<bool> {
         let index = match self.compiled.iter().position(|it| it.0 == pattern) {
             Some(index) => index,
@@ -26,7 +27,7 @@ impl Patterns {
         Some(schema.violations(&Value::from(text)).is_empty())
     }
 
-    /// Whether a name is among the given ones, which are sorted, or fits one of the patterns.
+    /// Whether a name is in the sorted list `names`, or fits one of the patterns. None if that cannot be decided.
     pub fn names(&mut self, names: &[String], patterns: &[String], name: &str) -> Option<bool> {
         if names.binary_search_by(|it| it.as_str().cmp(name)).is_ok() {
             return Some(true);

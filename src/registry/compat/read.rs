@@ -1,37 +1,38 @@
-//! From a schema to what it says. What is not understood is an opaque claim, so that nothing is concluded from it.
+//! Reads a schema into claims. A keyword that is not understood becomes an opaque claim, so that nothing is concluded
+//! from it.
 
 use super::claims::{
-    ALL, ARRAY, BOOLEAN, Claim, Claims, FALSE, Fact, Kinds, NULL, NUMBER, OBJECT, Reading, STRING, Side, TRUE, WHOLE,
-    include,
+    ALL, ARRAY, BOOLEAN, BoundSide, Claim, Claims, FALSE, Fact, Kinds, NULL, NUMBER, OBJECT, STRING, SchemaReading,
+    TRUE, WHOLE, include,
 };
 use super::numbers;
 use super::unevaluated;
 use crate::registry::reference;
 use serde_json::{Map, Number, Value};
 
-/// How many schemas within schemas are read, and how many altogether: documents are 64 KB.
+/// The deepest nesting of schemas that is read, and the most schemas. A schema's text has at most 64 KB.
 const MAX_DEPTH: usize = 150;
 const MAX_SCHEMAS: usize = 20_000;
 
-/// Of how many pairs of `oneOf` it is claimed that they do not both hold.
+/// How many pairs of a `oneOf` are read. Each pair becomes the claim that not both alternatives hold.
 const MAX_PAIRS: usize = 2_000;
 
-/// What the schema says, as a claim.
+/// The meaning of the schema, as a claim.
 pub fn read(claims: &mut Claims, schema: &Value) -> Claim {
     let resources = reference::has_resources(schema, true);
-    Reader { claims, root: schema, resources, depth: 0, left: MAX_SCHEMAS }.schema(schema)
+    SchemaReader { claims, root: schema, resources, depth: 0, left: MAX_SCHEMAS }.schema(schema)
 }
 
-pub struct Reader<'a, 'c> {
+pub struct SchemaReader<'a, 'c> {
     pub claims: &'c mut Claims,
     root: &'a Value,
-    /// Whether some part has an `$id` of its own, so that references may be relative to it.
+    /// Whether a part of the schema has its own `$id`. References may then be relative to this `$id`.
     resources: bool,
     pub depth: usize,
     left: usize,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> SchemaReader<'a, '_> {
     pub fn schema(&mut self, schema: &'a Value) -> Claim {
         let keywords = match schema {
             Value::Bool(true) => return TRUE,
@@ -41,13 +42,13 @@ impl<'a> Reader<'a, '_> {
         };
         let fulfilled = self.claims.schema(schema);
         match self.claims.reading(fulfilled) {
-            Reading::Read(claim) => return *claim,
-            Reading::Underway => return fulfilled,
-            reading @ Reading::Unread => *reading = Reading::Underway,
+            SchemaReading::Read(claim) => return *claim,
+            SchemaReading::Underway => return fulfilled,
+            reading @ SchemaReading::Unread => *reading = SchemaReading::Underway,
         }
         if self.spend().is_none() {
             let opaque = self.opaque("what is nested too deep or too large");
-            *self.claims.reading(fulfilled) = Reading::Read(opaque);
+            *self.claims.reading(fulfilled) = SchemaReading::Read(opaque);
             return opaque;
         }
         self.depth += 1;
@@ -58,16 +59,16 @@ impl<'a> Reader<'a, '_> {
         }
         self.depth -= 1;
         let claim = self.claims.all(&parts);
-        *self.claims.reading(fulfilled) = Reading::Read(claim);
+        *self.claims.reading(fulfilled) = SchemaReading::Read(claim);
         claim
     }
 
-    /// Where a reference leads; none, if that cannot be told.
+    /// The schema that a reference leads to. None if that cannot be decided.
     pub fn target(&self, reference: &Value) -> Option<&'a Value> {
         if self.resources { None } else { reference::target(self.root, reference) }
     }
 
-    /// What one keyword says; none, if that is not understood.
+    /// The meaning of one keyword. None if the keyword is not understood.
     fn keyword(&mut self, all: &'a Map<String, Value>, keyword: &str, value: &'a Value) -> Option<Claim> {
         let claim = match keyword {
             "type" => kinds(value).map(|it| self.claims.kind(it))?,
@@ -76,17 +77,17 @@ impl<'a> Reader<'a, '_> {
                 Value::Array(values) => self.claims.one_of(&values),
                 _ => return None,
             },
-            "minimum" => self.bound(Side::Least, false, value)?,
-            "exclusiveMinimum" => self.bound(Side::Least, true, value)?,
-            "maximum" => self.bound(Side::Most, false, value)?,
-            "exclusiveMaximum" => self.bound(Side::Most, true, value)?,
+            "minimum" => self.bound(BoundSide::Least, false, value)?,
+            "exclusiveMinimum" => self.bound(BoundSide::Least, true, value)?,
+            "maximum" => self.bound(BoundSide::Most, false, value)?,
+            "exclusiveMaximum" => self.bound(BoundSide::Most, true, value)?,
             "multipleOf" => self.claims.fact(Fact::MultipleOf(numbers::plain(value.as_number()?))),
-            "minLength" => self.size(STRING, Side::Least, value)?,
-            "maxLength" => self.size(STRING, Side::Most, value)?,
-            "minItems" => self.size(ARRAY, Side::Least, value)?,
-            "maxItems" => self.size(ARRAY, Side::Most, value)?,
-            "minProperties" => self.size(OBJECT, Side::Least, value)?,
-            "maxProperties" => self.size(OBJECT, Side::Most, value)?,
+            "minLength" => self.size(STRING, BoundSide::Least, value)?,
+            "maxLength" => self.size(STRING, BoundSide::Most, value)?,
+            "minItems" => self.size(ARRAY, BoundSide::Least, value)?,
+            "maxItems" => self.size(ARRAY, BoundSide::Most, value)?,
+            "minProperties" => self.size(OBJECT, BoundSide::Least, value)?,
+            "maxProperties" => self.size(OBJECT, BoundSide::Most, value)?,
             "pattern" => self.claims.fact(Fact::Pattern(value.as_str()?.to_owned())),
             "uniqueItems" if value.as_bool()? => self.claims.fact(Fact::Unique),
             "items" => {
@@ -171,9 +172,9 @@ impl<'a> Reader<'a, '_> {
                 self.claims.all(&parts)
             }
             "unevaluatedItems" if *value != Value::Bool(true) => return None,
-            // Of earlier drafts, yet asserted by the validator.
+            // Keywords of earlier drafts, which the validator still checks.
             "dependencies" | "additionalItems" | "$dynamicRef" => return None,
-            // Annotations, and what is read along with another keyword.
+            // Annotations, and keywords that are read together with another one.
             _ => TRUE,
         };
         Some(claim)
@@ -187,7 +188,7 @@ impl<'a> Reader<'a, '_> {
         Some(parts)
     }
 
-    /// That some claim holds, and no two do.
+    /// The claim that exactly one of the claims holds.
     fn exactly_one(&mut self, parts: &[Claim]) -> Option<Claim> {
         let mut claims = vec![self.claims.any(parts)];
         for (index, one) in parts.iter().enumerate() {
@@ -233,31 +234,31 @@ impl<'a> Reader<'a, '_> {
         Some(self.claims.all(&parts))
     }
 
-    fn bound(&mut self, side: Side, open: bool, limit: &Value) -> Option<Claim> {
+    fn bound(&mut self, side: BoundSide, open: bool, limit: &Value) -> Option<Claim> {
         let limit = numbers::plain(limit.as_number()?);
         Some(self.claims.fact(Fact::Bound { side, open, limit }))
     }
 
-    fn size(&mut self, of: Kinds, side: Side, limit: &Value) -> Option<Claim> {
+    fn size(&mut self, of: Kinds, side: BoundSide, limit: &Value) -> Option<Claim> {
         let limit = natural(limit)?;
         Some(self.claims.fact(Fact::Size { of, side, limit }))
     }
 
     fn items(&mut self, first: usize, claim: Claim) -> Claim {
         if claim == FALSE {
-            return self.claims.fact(Fact::Size { of: ARRAY, side: Side::Most, limit: first as u64 });
+            return self.claims.fact(Fact::Size { of: ARRAY, side: BoundSide::Most, limit: first as u64 });
         }
         self.claims.fact(Fact::Items(first, claim))
     }
 
-    /// None, if the schema is too deep or too large to go on.
+    /// Counts one schema against the limits. None if the schema is too deep or too large to be read on.
     pub fn spend(&mut self) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
         (self.depth < MAX_DEPTH).then_some(())
     }
 
-    /// What a keyword says that is not understood: the same as in any other schema that is the same altogether, unless it
-    /// refers to something else.
+    /// The claim for a keyword that is not understood. It equals the claim of another schema only if both schemas are
+    /// the same text and neither holds a reference.
     fn not_understood(&mut self, keyword: &str, schema: &Value) -> Claim {
         let text = schema.to_string();
         if text.contains("Ref\"") || text.contains("$ref\"") || self.resources {
@@ -266,7 +267,7 @@ impl<'a> Reader<'a, '_> {
         self.claims.fact(Fact::Opaque(keyword.to_owned(), text))
     }
 
-    /// A claim that is like no other.
+    /// A claim that equals no other claim.
     pub fn opaque(&mut self, what: &str) -> Claim {
         let number = self.claims.len();
         self.claims.fact(Fact::Opaque(what.to_owned(), number.to_string()))

@@ -1,45 +1,46 @@
-//! The search for a document of which several claims are so, by building one: one kind of value after the other, one
-//! alternative after the other, and within lists and objects one value after the other. If every way ends in a
-//! contradiction, there is no such document.
+//! The search for a document for which several claims are true. It builds such a document: it tries one kind of value
+//! after the other, one alternative after the other, and inside lists and objects one value after the other. If every
+//! way ends in a contradiction, there is no such document.
 //!
-//! A schema that refers to itself asks the same question again further down. There the answer is no: a document that
-//! needed a smaller one of its own sort could be replaced by that one.
+//! A schema that refers to itself leads to the same question again, for a value further inside. There the answer is no.
+//! If a document needed a smaller document of the same sort inside, that smaller one would be an answer itself.
 
 use super::claims::{
-    ARRAY, BOOLEAN, Claim, Claims, EACH_KIND, FALSE, Fact, Kinds, NULL, Node, OBJECT, STRING, Side, include, kind_of,
+    ARRAY, BOOLEAN, BoundSide, Claim, ClaimNode, Claims, EACH_KIND, FALSE, Fact, Kinds, NULL, OBJECT, STRING, include,
+    kind_of,
 };
-use super::holds::Judge;
-use super::patterns::Patterns;
+use super::holds::ClaimChecker;
+use super::patterns::CompiledPatterns;
 use serde_json::Value;
 use std::rc::Rc;
 
-/// How deep questions are nested, in values and in alternatives.
+/// How deep questions may be nested, in values and in alternatives.
 const MAX_DEPTH: usize = 120;
 
 #[derive(Clone, Debug)]
-pub enum Answer {
+pub enum SearchAnswer {
     Document(Rc<Value>),
-    /// There is no such document.
+    /// It is proved that there is no such document.
     Nothing,
     Unknown,
 }
 
-/// The answers about several ways to the same end, one after the other.
-pub struct Ways {
+/// The answers for several ways to the same goal, tried one after the other.
+pub struct TriedWays {
     told: bool,
 }
 
-impl Ways {
+impl TriedWays {
     pub fn new() -> Self {
         Self { told: true }
     }
 
-    /// A document, if this way led to one; then no other need be tried.
-    pub fn document(&mut self, answer: Answer) -> Option<Rc<Value>> {
+    /// The document that this way led to, if any. Then no other way need be tried.
+    pub fn document(&mut self, answer: SearchAnswer) -> Option<Rc<Value>> {
         match answer {
-            Answer::Document(document) => return Some(document),
-            Answer::Nothing => {}
-            Answer::Unknown => self.told = false,
+            SearchAnswer::Document(document) => return Some(document),
+            SearchAnswer::Nothing => {}
+            SearchAnswer::Unknown => self.told = false,
         }
         None
     }
@@ -48,47 +49,47 @@ impl Ways {
         self.told = false;
     }
 
-    /// The answer when none of them led to a document.
-    pub fn exhausted(&self) -> Answer {
-        if self.told { Answer::Nothing } else { Answer::Unknown }
+    /// The answer if no way led to a document.
+    pub fn exhausted(&self) -> SearchAnswer {
+        if self.told { SearchAnswer::Nothing } else { SearchAnswer::Unknown }
     }
 }
 
-pub struct Search {
+pub struct DocumentSearch {
     pub claims: Claims,
-    pub patterns: Patterns,
-    /// How much work may still be done.
+    pub patterns: CompiledPatterns,
+    /// How many steps are left.
     pub steps: usize,
-    /// Answers by the number of the claim.
-    known: Vec<Option<Answer>>,
-    /// Questions that are being answered, and the first of them that an answer since then relied on.
+    /// Answers, by the number of the claim.
+    known: Vec<Option<SearchAnswer>>,
+    /// The questions that are being answered, and the first of them on which an answer has relied since then.
     underway: Vec<Claim>,
     relied_on: usize,
     depth: usize,
 }
 
-/// One way in which all claims may be so of a value of one kind.
+/// One way in which all claims may be true of a value of one kind.
 #[derive(Clone)]
-struct Branch {
+struct SearchBranch {
     kind: Kinds,
-    /// Everything that is claimed, sorted.
+    /// All claims of this branch, sorted.
     claimed: Vec<Claim>,
     facts: Vec<Claim>,
-    /// Claims of which one part or another must fail.
+    /// Denied "all of" claims: at least one part of each must be false.
     choices: Vec<Claim>,
 }
 
-impl Branch {
+impl SearchBranch {
     fn claims(&self, claim: Claim) -> bool {
         self.claimed.binary_search(&claim).is_ok()
     }
 }
 
-impl Search {
+impl DocumentSearch {
     pub fn new(claims: Claims, steps: usize) -> Self {
         Self {
             claims,
-            patterns: Patterns::default(),
+            patterns: CompiledPatterns::default(),
             steps,
             known: Vec::new(),
             underway: Vec::new(),
@@ -97,21 +98,21 @@ impl Search {
         }
     }
 
-    /// A document of which all the claims are so.
-    pub fn find(&mut self, goal: &[Claim]) -> Answer {
+    /// Finds a document for which all the claims are true.
+    pub fn find(&mut self, goal: &[Claim]) -> SearchAnswer {
         let goal = self.claims.all(goal);
         if goal == FALSE {
-            return Answer::Nothing;
+            return SearchAnswer::Nothing;
         }
         if let Some(Some(answer)) = self.known.get(goal.number()) {
             return answer.clone();
         }
         if let Some(index) = self.underway.iter().position(|it| *it == goal) {
             self.relied_on = self.relied_on.min(index);
-            return Answer::Nothing;
+            return SearchAnswer::Nothing;
         }
         if !self.spend(1) || self.depth >= MAX_DEPTH {
-            return Answer::Unknown;
+            return SearchAnswer::Unknown;
         }
         let own = self.underway.len();
         let before = std::mem::replace(&mut self.relied_on, usize::MAX);
@@ -120,8 +121,8 @@ impl Search {
         let answer = self.each_kind(goal);
         self.depth -= 1;
         self.underway.pop();
-        // What relied on an open question is not kept: it may turn out otherwise.
-        if self.relied_on >= own || matches!(answer, Answer::Document(_)) {
+        // An answer that relied on an open question is not stored, because that question may be answered otherwise.
+        if self.relied_on >= own || matches!(answer, SearchAnswer::Document(_)) {
             if self.known.len() <= goal.number() {
                 self.known.resize(goal.number() + 1, None);
             }
@@ -135,7 +136,8 @@ impl Search {
     }
 
     pub fn holds(&mut self, claim: Claim, document: &Value) -> Option<bool> {
-        Judge { claims: &self.claims, patterns: &mut self.patterns, steps: &mut self.steps }.holds(claim, document)
+        ClaimChecker { claims: &self.claims, patterns: &mut self.patterns, steps: &mut self.steps }
+            .holds(claim, document)
     }
 
     pub fn spend(&mut self, steps: usize) -> bool {
@@ -143,22 +145,22 @@ impl Search {
         self.steps > 0
     }
 
-    fn each_kind(&mut self, goal: Claim) -> Answer {
-        let mut ways = Ways::new();
+    fn each_kind(&mut self, goal: Claim) -> SearchAnswer {
+        let mut ways = TriedWays::new();
         for kind in EACH_KIND {
-            let mut branch = Branch { kind, claimed: Vec::new(), facts: Vec::new(), choices: Vec::new() };
+            let mut branch = SearchBranch { kind, claimed: Vec::new(), facts: Vec::new(), choices: Vec::new() };
             if self.claim(&mut branch, goal) {
                 let answer = self.explore(branch);
                 if let Some(document) = ways.document(answer) {
-                    return Answer::Document(document);
+                    return SearchAnswer::Document(document);
                 }
             }
         }
         ways.exhausted()
     }
 
-    /// Adds a claim to a branch; false, if it contradicts the others.
-    fn claim(&mut self, branch: &mut Branch, claim: Claim) -> bool {
+    /// Adds a claim to a branch. Returns false if the claim contradicts the others.
+    fn claim(&mut self, branch: &mut SearchBranch, claim: Claim) -> bool {
         if self.claims.may(claim) & branch.kind == 0 || branch.claims(!claim) {
             return false;
         }
@@ -167,38 +169,38 @@ impl Search {
         }
         let node = self.claims.node(claim).clone();
         match &*node {
-            Node::All(parts) if !claim.is_denied() => {
+            ClaimNode::All(parts) if !claim.is_denied() => {
                 self.spend(parts.len() / 8);
                 parts.iter().all(|it| self.claim(branch, *it))
             }
-            Node::All(_) => {
+            ClaimNode::All(_) => {
                 branch.choices.push(claim);
                 true
             }
-            Node::Schema(_) => self.claim(branch, self.claims.meaning(claim)),
-            // A value within lists and objects differs in one of its parts.
-            Node::Fact(Fact::OneOf(values)) if claim.is_denied() && branch.kind & (ARRAY | OBJECT) != 0 => {
+            ClaimNode::Schema(_) => self.claim(branch, self.claims.meaning(claim)),
+            // A list or object that must differ from a value differs in one of its parts.
+            ClaimNode::Fact(Fact::OneOf(values)) if claim.is_denied() && branch.kind & (ARRAY | OBJECT) != 0 => {
                 let kind = branch.kind;
                 values.iter().filter(|it| kind_of(it) == kind).all(|value| {
                     let spelled = self.spelled(value);
                     self.claim(branch, !spelled)
                 })
             }
-            Node::Fact(_) => {
+            ClaimNode::Fact(_) => {
                 branch.facts.push(claim);
                 true
             }
         }
     }
 
-    /// That a value is this list or object, part by part.
+    /// The claim that a value is this list or object, spelled out part by part.
     fn spelled(&mut self, value: &Value) -> Claim {
         let mut parts = Vec::new();
         match value {
             Value::Array(items) => {
                 let limit = items.len() as u64;
-                parts.push(self.claims.fact(Fact::Size { of: ARRAY, side: Side::Least, limit }));
-                parts.push(self.claims.fact(Fact::Size { of: ARRAY, side: Side::Most, limit }));
+                parts.push(self.claims.fact(Fact::Size { of: ARRAY, side: BoundSide::Least, limit }));
+                parts.push(self.claims.fact(Fact::Size { of: ARRAY, side: BoundSide::Most, limit }));
                 for (index, item) in items.iter().enumerate() {
                     let equal = self.claims.one_of(std::slice::from_ref(item));
                     parts.push(self.claims.fact(Fact::Item(index, equal)));
@@ -219,12 +221,12 @@ impl Search {
         self.claims.all(&parts)
     }
 
-    fn explore(&mut self, mut branch: Branch) -> Answer {
+    fn explore(&mut self, mut branch: SearchBranch) -> SearchAnswer {
         if !self.spend(1 + (branch.facts.len() + branch.choices.len()) / 4) || self.depth >= MAX_DEPTH {
-            return Answer::Unknown;
+            return SearchAnswer::Unknown;
         }
         if !self.settle(&mut branch) || self.clash(&branch) {
-            return Answer::Nothing;
+            return SearchAnswer::Nothing;
         }
         if let Some(values) = self.few_values(&branch) {
             return self.try_each(&branch, values);
@@ -233,7 +235,7 @@ impl Search {
             return self.build(&branch);
         }
         let choice = branch.choices.remove(0);
-        let mut ways = Ways::new();
+        let mut ways = TriedWays::new();
         self.depth += 1;
         for alternative in self.alternatives(&branch, choice).unwrap_or_default() {
             let mut branch = branch.clone();
@@ -241,7 +243,7 @@ impl Search {
                 let answer = self.explore(branch);
                 if let Some(document) = ways.document(answer) {
                     self.depth -= 1;
-                    return Answer::Document(document);
+                    return SearchAnswer::Document(document);
                 }
             }
         }
@@ -249,8 +251,9 @@ impl Search {
         ways.exhausted()
     }
 
-    /// Makes the choices that are none, and drops those that are made already; false, if one has no way left.
-    fn settle(&mut self, branch: &mut Branch) -> bool {
+    /// Makes the choices with only one alternative, and drops the choices that are made already. Returns false if a
+    /// choice has no alternative left.
+    fn settle(&mut self, branch: &mut SearchBranch) -> bool {
         let mut index = 0;
         while index < branch.choices.len() {
             match self.alternatives(branch, branch.choices[index]).as_deref() {
@@ -278,10 +281,10 @@ impl Search {
         true
     }
 
-    /// What is left to choose from; none, if the choice is made already.
-    fn alternatives(&mut self, branch: &Branch, choice: Claim) -> Option<Vec<Claim>> {
+    /// The alternatives that are left for a choice. None if the choice is made already.
+    fn alternatives(&mut self, branch: &SearchBranch, choice: Claim) -> Option<Vec<Claim>> {
         let node = self.claims.node(choice).clone();
-        let Node::All(parts) = &*node else { return None };
+        let ClaimNode::All(parts) = &*node else { return None };
         self.spend(parts.len() / 8);
         let mut left = Vec::new();
         for part in parts {
@@ -296,11 +299,11 @@ impl Search {
         Some(left)
     }
 
-    /// Whether a field is different from what it is denied to be by all that is claimed of it. So the alternatives that
-    /// a field like `kind` tells apart are not tried one by one.
-    fn follows(&mut self, branch: &Branch, claim: Claim) -> bool {
+    /// Whether a denied claim about a field follows from the other claims about this field. So the alternatives that a
+    /// field such as `kind` tells apart are not tried one by one.
+    fn follows(&mut self, branch: &SearchBranch, claim: Claim) -> bool {
         let node = self.claims.node(claim).clone();
-        let Node::Fact(Fact::Field(name, denied)) = &*node else { return false };
+        let ClaimNode::Fact(Fact::Field(name, denied)) = &*node else { return false };
         if !claim.is_denied() {
             return false;
         }
@@ -315,11 +318,11 @@ impl Search {
                 _ => {}
             }
         }
-        goal.len() > 1 && matches!(self.find(&goal), Answer::Nothing)
+        goal.len() > 1 && matches!(self.find(&goal), SearchAnswer::Nothing)
     }
 
-    /// Bounds that leave nothing, seen before all alternatives are tried.
-    fn clash(&self, branch: &Branch) -> bool {
+    /// Whether the bounds leave no value. This is checked before all alternatives are tried.
+    fn clash(&self, branch: &SearchBranch) -> bool {
         if branch.kind & (STRING | ARRAY | OBJECT) != 0 {
             let (least, most) = self.sizes(&branch.facts);
             return least > most;
@@ -333,18 +336,18 @@ impl Search {
         for claim in facts {
             if let Some(Fact::Size { side, limit, .. }) = self.claims.as_fact(*claim) {
                 match (side, claim.is_denied()) {
-                    (Side::Least, false) => least = least.max(*limit),
-                    (Side::Most, true) => least = least.max(limit.saturating_add(1)),
-                    (Side::Most, false) => most = most.min(*limit),
-                    (Side::Least, true) => most = most.min(limit.saturating_sub(1)),
+                    (BoundSide::Least, false) => least = least.max(*limit),
+                    (BoundSide::Most, true) => least = least.max(limit.saturating_add(1)),
+                    (BoundSide::Most, false) => most = most.min(*limit),
+                    (BoundSide::Least, true) => most = most.min(limit.saturating_sub(1)),
                 }
             }
         }
         (least, most)
     }
 
-    /// All values that come into question, if they are few.
-    fn few_values(&self, branch: &Branch) -> Option<Vec<Value>> {
+    /// All values that are possible, if they are few.
+    fn few_values(&self, branch: &SearchBranch) -> Option<Vec<Value>> {
         match branch.kind {
             NULL => return Some(vec![Value::Null]),
             BOOLEAN => return Some(vec![Value::Bool(false), Value::Bool(true)]),
@@ -358,13 +361,13 @@ impl Search {
         })
     }
 
-    fn try_each(&mut self, branch: &Branch, values: Vec<Value>) -> Answer {
-        let mut ways = Ways::new();
+    fn try_each(&mut self, branch: &SearchBranch, values: Vec<Value>) -> SearchAnswer {
+        let mut ways = TriedWays::new();
         let mut claims = branch.facts.clone();
         claims.extend_from_slice(&branch.choices);
         for value in values {
             match self.fits(&claims, &value) {
-                Some(true) => return Answer::Document(Rc::new(value)),
+                Some(true) => return SearchAnswer::Document(Rc::new(value)),
                 Some(false) => {}
                 None => ways.doubt(),
             }
@@ -372,7 +375,7 @@ impl Search {
         ways.exhausted()
     }
 
-    /// Whether a document is as all the claims say.
+    /// Whether all the claims are true of a document. None if that cannot be decided.
     pub fn fits(&mut self, claims: &[Claim], document: &Value) -> Option<bool> {
         let mut told = Some(true);
         for claim in claims {
@@ -385,8 +388,8 @@ impl Search {
         told
     }
 
-    /// A value of which facts alone are claimed.
-    fn build(&mut self, branch: &Branch) -> Answer {
+    /// Builds a value from facts, when no choice is left.
+    fn build(&mut self, branch: &SearchBranch) -> SearchAnswer {
         let answer = match branch.kind {
             STRING => self.text(&branch.facts),
             ARRAY => self.list(&branch.facts),
@@ -394,7 +397,9 @@ impl Search {
             kind => self.number(kind, &branch.facts),
         };
         match answer {
-            Answer::Document(document) if self.fits(&branch.facts, &document) != Some(true) => Answer::Unknown,
+            SearchAnswer::Document(document) if self.fits(&branch.facts, &document) != Some(true) => {
+                SearchAnswer::Unknown
+            }
             answer => answer,
         }
     }

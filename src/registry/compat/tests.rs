@@ -1,9 +1,9 @@
-//! Each keyword in both directions, what is told, and schemas that are meant to be too much.
+//! Tests of each keyword in both directions, of the messages, and of schemas that are made to be too much work.
 
 use super::*;
 use serde_json::json;
 
-/// What stands in the way: `path: message`, with a question mark if it is not certain.
+/// The obstacles as `path: message`, with a question mark if an obstacle is not certain.
 fn told(from: &Value, to: &Value) -> Vec<String> {
     obstacles(from, to)
         .iter()
@@ -28,14 +28,14 @@ fn verdict(from: &Value, to: &Value) -> Verdict {
     }
 }
 
-/// The second schema takes all that the first one takes, and more.
+/// Checks that the second schema takes all documents of the first, and more.
 #[track_caller]
 fn wider(narrow: Value, wide: Value) {
     assert_eq!(verdict(&narrow, &wide), Compatible, "{narrow} to {wide}: {:?}", told(&narrow, &wide));
     assert_eq!(verdict(&wide, &narrow), Breaking, "{wide} to {narrow}: {:?}", told(&wide, &narrow));
 }
 
-/// Both take the same.
+/// Checks that both schemas take the same documents.
 #[track_caller]
 fn same(one: Value, other: Value) {
     assert_eq!(verdict(&one, &other), Compatible, "{one} to {other}: {:?}", told(&one, &other));
@@ -76,7 +76,7 @@ fn numbers() {
     );
     same(json!({"type": "integer", "multipleOf": 1.5}), json!({"type": "integer", "multipleOf": 3}));
     apart(json!({"type": "integer", "multipleOf": 2}), json!({"type": "integer", "multipleOf": 3}));
-    // What an enumeration leaves out is no obstacle.
+    // A value that the enumeration does not hold is no obstacle.
     wider(json!({"enum": [5, 6]}), json!({"type": "integer", "minimum": 5}));
     same(json!({"enum": [1, 2, 3]}), json!({"type": "integer", "minimum": 1, "maximum": 3}));
     same(json!({"const": 1}), json!({"const": 1.0}));
@@ -162,7 +162,7 @@ fn objects() {
         object(json!({"properties": {"a": true}, "additionalProperties": false})),
         object(json!({"properties": {"a": true, "b": true}, "additionalProperties": false})),
     );
-    // A field that was open to anything may be described.
+    // A field that took any value may get a description.
     wider(
         object(json!({"properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "integer"}})),
         object(
@@ -187,7 +187,7 @@ fn objects() {
     wider(object(json!({"propertyNames": {"maxLength": 2}})), object(json!({"propertyNames": {"maxLength": 3}})));
     wider(object(json!({"required": ["a"]})), object(json!({"dependentRequired": {"b": ["a"]}})));
     wider(object(json!({"properties": {"b": false}})), object(json!({"dependentSchemas": {"b": {"required": ["a"]}}})));
-    // What cannot be present may be described in any way.
+    // A field that cannot be present may be described in any way.
     same(
         object(json!({"properties": {"a": false}})),
         object(json!({"properties": {"a": {"type": "string", "enum": [1]}}})),
@@ -223,14 +223,14 @@ fn combinations() {
         json!({"type": "object", "properties": {"a": {"type": ["integer", "null"]}}}),
         json!({"type": "object", "properties": {"a": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}}),
     );
-    // No single alternative takes it all.
+    // No single alternative takes all values.
     same(
         json!({"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]}),
         json!({"anyOf": ([true, false].map(|it| json!({"type": "object", "properties": {"a": {"const": it}}, "required": ["a"]})))}),
     );
 }
 
-/// Many alternatives, told apart by one field.
+/// Many alternatives that one field tells apart.
 fn union(kinds: std::ops::Range<usize>, maximum: usize) -> Value {
     let alternative = |kind: usize| {
         json!({
@@ -364,7 +364,7 @@ fn closing() {
             json!({"properties": {}, "unevaluatedProperties": {}}),
             json!({"properties": {}, "unevaluatedProperties": {}}),
         ),
-        // At every depth.
+        // Objects are closed at every depth.
         (
             json!({"items": {"properties": {"a": {"properties": {}}}}, "$defs": {"d": {"items": {"properties": {}}}}}),
             json!({
@@ -372,22 +372,22 @@ fn closing() {
                 "$defs": {"d": {"items": {"properties": {}, "additionalProperties": false}}},
             }),
         ),
-        // The whole, not its parts.
+        // The whole is closed, not its parts.
         (
             json!({"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}),
             json!({"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}], "unevaluatedProperties": false}),
         ),
-        // Where it is referred to, for it may be a part there.
+        // A definition is closed where it is referred to, because it may be a part there.
         (
             json!({"items": {"$ref": "#/$defs/d"}, "$defs": {"d": {"properties": {"a": {}}}}}),
             json!({"items": {"$ref": "#/$defs/d", "unevaluatedProperties": false}, "$defs": {"d": {"properties": {"a": {}}}}}),
         ),
-        // A required field is described.
+        // A required field counts as described.
         (
             json!({"properties": {"a": {}}, "required": ["a", "b"]}),
             json!({"properties": {"a": {}, "b": true}, "required": ["a", "b"], "additionalProperties": false}),
         ),
-        // No description, but a condition.
+        // A condition is not closed.
         (json!({"not": {"properties": {"a": {"const": 1}}}}), json!({"not": {"properties": {"a": {"const": 1}}}})),
     ] {
         assert_eq!(closed(&open), expected);
@@ -438,7 +438,7 @@ fn closed_compositions_are_compared() {
     wider(either(json!({"type": "integer"})), either(json!({"type": "number"})));
 }
 
-/// Ends soon, and is not taken for compatible.
+/// Checks that a comparison ends soon, and does not answer "compatible".
 #[track_caller]
 fn hostile(schema: &Value) {
     let changed = json!({"allOf": [schema, {"type": ["object", "array", "string"], "title": "t"}]});
@@ -461,7 +461,7 @@ fn hostile_schemas_come_to_an_end() {
     }
     hostile(&deep);
     for keyword in ["anyOf", "allOf", "oneOf"] {
-        // Twice as many at every step.
+        // The number doubles at every step.
         let mut defs = serde_json::Map::new();
         for index in 0..40 {
             let next = json!({"$ref": format!("#/$defs/d{}", index + 1)});

@@ -1,22 +1,22 @@
-//! A text of which some facts are so.
+//! Builds a text for which some facts are true.
 
 use super::claims::{Claim, Fact};
-use super::search::{Answer, Search};
+use super::search::{DocumentSearch, SearchAnswer};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// The longest text that is made.
+/// The longest text that is built.
 const MAX_LENGTH: u64 = 5_000;
 
-/// Texts that fit or do not fit many a pattern.
+/// Texts that are tried with every pattern.
 const USUAL: [&str; 12] =
     ["", "a", "A", "0", "1", "ab", "a1", "-", " ", "2020-01-01", "a@b.co", "https://example.com/"];
 
-impl Search {
-    pub fn text(&mut self, facts: &[Claim]) -> Answer {
+impl DocumentSearch {
+    pub fn text(&mut self, facts: &[Claim]) -> SearchAnswer {
         let (least, most) = self.sizes(facts);
         if least > MAX_LENGTH {
-            return Answer::Unknown;
+            return SearchAnswer::Unknown;
         }
         let mut patterns = Vec::new();
         let mut excluded = 0;
@@ -38,7 +38,7 @@ impl Search {
                 text.push(last);
             }
         }
-        // Without patterns, as many texts as are excluded and one more are enough.
+        // Without patterns, it is enough to try one text more than are excluded.
         let length = if most > least { least + 1 } else { least } as usize;
         for index in 0..=excluded as u32 {
             texts.extend(char::from_u32('a' as u32 + index).map(|it| it.to_string().repeat(length)));
@@ -48,16 +48,17 @@ impl Search {
             self.spend(patterns.len() * (1 + text.len() / 64));
             let document = Value::String(text);
             match self.fits(facts, &document) {
-                Some(true) => return Answer::Document(Rc::new(document)),
+                Some(true) => return SearchAnswer::Document(Rc::new(document)),
                 Some(false) => {}
                 None => told = false,
             }
         }
-        if told { Answer::Nothing } else { Answer::Unknown }
+        if told { SearchAnswer::Nothing } else { SearchAnswer::Unknown }
     }
 }
 
-/// Adds texts that may fit a pattern: what is left of it without its signs, up to an alternative or a class.
+/// Adds texts that may fit a pattern: the pattern without its special characters, up to an alternative or a character
+/// class.
 pub fn guess(pattern: &str, texts: &mut Vec<String>) {
     let start = pattern.split(['[', '.', '{', '|']).next().unwrap_or_default();
     for part in pattern.split('|').chain([start]) {

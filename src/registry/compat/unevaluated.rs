@@ -1,26 +1,30 @@
-//! `unevaluatedProperties`: the fields that nothing else about the same value has described. Which these are depends on
-//! the alternatives that hold, so it is said field by field: it is as the keyword demands, or an alternative that
-//! describes it holds.
+//! `unevaluatedProperties`: the fields that no other keyword describes for the same value. Which fields these are
+//! depends on the alternatives that hold. So the claim is made field by field: the field fulfils the keyword's schema,
+//! or an alternative that describes the field holds.
 
 use super::claims::{Claim, Fact, TRUE, include};
-use super::read::{Reader, keys};
+use super::read::{SchemaReader, keys};
 use serde_json::{Map, Value};
 
-/// What one schema describes, if its condition holds.
-struct Described {
+/// The fields that one schema describes, if its condition holds.
+struct DescribedFields {
     condition: Claim,
     names: Vec<String>,
     patterns: Vec<String>,
-    /// Every field, as `additionalProperties` does.
+    /// Whether it describes every field, as `additionalProperties` does.
     all: bool,
 }
 
-/// What the keyword says in a schema of these keywords; none, if it cannot be told.
-pub fn properties<'a>(reader: &mut Reader<'a, '_>, keywords: &'a Map<String, Value>, rest: &'a Value) -> Option<Claim> {
+/// The meaning of the keyword in a schema with these keywords. None if that cannot be decided.
+pub fn properties<'a>(
+    reader: &mut SchemaReader<'a, '_>,
+    keywords: &'a Map<String, Value>,
+    rest: &'a Value,
+) -> Option<Claim> {
     let rest = reader.schema(rest);
     let mut described = Vec::new();
     collect(reader, keywords, TRUE, true, &mut described)?;
-    // Which names fit a pattern that counts only at times is not asked.
+    // Patterns that apply only under a condition are not supported.
     if described.iter().any(|it| it.condition != TRUE && !it.patterns.is_empty()) {
         return None;
     }
@@ -43,7 +47,7 @@ pub fn properties<'a>(reader: &mut Reader<'a, '_>, keywords: &'a Map<String, Val
         if ways.contains(&TRUE) {
             continue;
         }
-        // The name may fit one of the patterns, and is then described; that is not asked either.
+        // The name may fit one of the patterns, and the field would then be described. This is not supported either.
         if !patterns.is_empty() {
             return None;
         }
@@ -57,18 +61,18 @@ pub fn properties<'a>(reader: &mut Reader<'a, '_>, keywords: &'a Map<String, Val
 }
 
 fn collect<'a>(
-    reader: &mut Reader<'a, '_>,
+    reader: &mut SchemaReader<'a, '_>,
     keywords: &'a Map<String, Value>,
     condition: Claim,
     outermost: bool,
-    described: &mut Vec<Described>,
+    described: &mut Vec<DescribedFields>,
 ) -> Option<()> {
     reader.spend()?;
     let all =
         keywords.contains_key("additionalProperties") || (!outermost && keywords.contains_key("unevaluatedProperties"));
     let (names, patterns) = (keys(keywords, "properties"), keys(keywords, "patternProperties"));
     if all || !names.is_empty() || !patterns.is_empty() {
-        described.push(Described { condition, names, patterns, all });
+        described.push(DescribedFields { condition, names, patterns, all });
     }
     for (keyword, value) in keywords {
         match keyword.as_str() {
@@ -115,10 +119,10 @@ fn collect<'a>(
 }
 
 fn part<'a>(
-    reader: &mut Reader<'a, '_>,
+    reader: &mut SchemaReader<'a, '_>,
     schema: &'a Value,
     condition: Claim,
-    described: &mut Vec<Described>,
+    described: &mut Vec<DescribedFields>,
 ) -> Option<()> {
     let Some(keywords) = schema.as_object() else { return Some(()) };
     reader.depth += 1;

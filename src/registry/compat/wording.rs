@@ -1,9 +1,9 @@
-//! What is told of a fact that stands in the way.
+//! The message for a fact that is an obstacle.
 
-use super::claims::{ALL, ARRAY, BOOLEAN, FRACTION, Fact, Kinds, NULL, NUMBER, OBJECT, STRING, Side, WHOLE};
+use super::claims::{ALL, ARRAY, BOOLEAN, BoundSide, FRACTION, Fact, Kinds, NULL, NUMBER, OBJECT, STRING, WHOLE};
 use serde_json::Value;
 
-/// The words for a fact that is claimed now, given what was claimed before.
+/// The message for a fact that `to` claims, given the facts that `from` claimed before.
 pub fn of(fact: &Fact, before: &[&Fact]) -> String {
     match fact {
         Fact::Kind(kinds) => format!("no longer takes {}", plural(ALL & !kinds)),
@@ -15,10 +15,10 @@ pub fn of(fact: &Fact, before: &[&Fact]) -> String {
         }
         Fact::Bound { side, open, limit } => {
             let name = match (side, open) {
-                (Side::Least, false) => "minimum",
-                (Side::Least, true) => "exclusive minimum",
-                (Side::Most, false) => "maximum",
-                (Side::Most, true) => "exclusive maximum",
+                (BoundSide::Least, false) => "minimum",
+                (BoundSide::Least, true) => "exclusive minimum",
+                (BoundSide::Most, false) => "maximum",
+                (BoundSide::Most, true) => "exclusive maximum",
             };
             let was = before.iter().find_map(|it| match it {
                 Fact::Bound { side: a, open: b, limit } if (a, b) == (side, open) => Some(limit.to_string()),
@@ -28,12 +28,12 @@ pub fn of(fact: &Fact, before: &[&Fact]) -> String {
         }
         Fact::Size { of, side, limit } => {
             let name = match (*of, side) {
-                (STRING, Side::Least) => "minimum length",
-                (STRING, Side::Most) => "maximum length",
-                (ARRAY, Side::Least) => "minimum number of elements",
-                (ARRAY, Side::Most) => "maximum number of elements",
-                (_, Side::Least) => "minimum number of fields",
-                (_, Side::Most) => "maximum number of fields",
+                (STRING, BoundSide::Least) => "minimum length",
+                (STRING, BoundSide::Most) => "maximum length",
+                (ARRAY, BoundSide::Least) => "minimum number of elements",
+                (ARRAY, BoundSide::Most) => "maximum number of elements",
+                (_, BoundSide::Least) => "minimum number of fields",
+                (_, BoundSide::Most) => "maximum number of fields",
             };
             let was = before.iter().find_map(|it| match it {
                 Fact::Size { of: a, side: b, limit } if (a, b) == (of, side) => Some(limit.to_string()),

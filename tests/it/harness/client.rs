@@ -1,4 +1,4 @@
-//! A caller: a workspace, perhaps a token, and the responses.
+//! A caller: its workspace, its token if it has one, and the responses that it gets.
 
 use serde_json::{Value, json};
 use ureq::Agent;
@@ -25,7 +25,7 @@ impl Client {
         &self.workspace
     }
 
-    /// The same caller with this header, which replaces another header of this name.
+    /// The same caller with this header, which replaces a header of the same name.
     pub fn with_header(&self, name: &str, value: &str) -> Self {
         let mut client = self.without_header(name);
         client.headers.push((name.to_owned(), value.to_owned()));
@@ -42,7 +42,7 @@ impl Client {
         self.with_header("Authorization", &format!("Bearer {token}"))
     }
 
-    /// The same caller in another workspace.
+    /// The same caller, with requests to another workspace.
     pub fn in_workspace(&self, workspace: &str) -> Self {
         let mut client = self.with_header("X-Workspace-Id", workspace);
         client.workspace = workspace.to_owned();
@@ -73,7 +73,7 @@ impl Client {
         self.try_send(method, path, body).unwrap_or_else(|| panic!("{method} {path} got no answer"))
     }
 
-    /// The response, if there is one: the server may be killed meanwhile.
+    /// The response. None if there is none, because the server may be killed during the request.
     pub fn try_send(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Option<Answer> {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.url));
         for (name, value) in &self.headers {
@@ -94,7 +94,7 @@ impl Client {
         })
     }
 
-    /// Every item of a list, from all pages.
+    /// Every item of a list, read page after page.
     pub fn pages(&self, path: &str, plural: &str, limit: usize) -> Vec<Value> {
         let mut items = Vec::new();
         let mut cursor = String::new();
@@ -116,24 +116,24 @@ impl Client {
         self.call(json!({"tool_name": tool_name, "arguments": arguments}))
     }
 
-    /// Runs a tool, with additional fields in the request.
+    /// Runs a tool with this request body.
     pub fn call(&self, body: Value) -> Answer {
         self.post("/api/execute", body)
     }
 
-    /// The record of the call that a response is about.
+    /// The record of the call with this result.
     pub fn record(&self, result: &Value) -> Value {
         self.get(&format!("/api/tool-calls/{}", result["call_id"].as_str().unwrap())).ok()
     }
 
-    /// Makes an agent and returns its id.
+    /// Makes an agent, and returns its id.
     pub fn agent(&self, body: Value) -> String {
         let mut fields = json!({"name": "Agent"});
         fields.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
         id_of(self.post("/api/agents", fields).created())
     }
 
-    /// Makes a token and returns the caller who has it.
+    /// Makes a token, and returns a caller that uses it.
     pub fn token(&self, body: Value) -> Self {
         let made = self.post("/api/tokens", body).created();
         self.with_token(made["token"].as_str().unwrap())
@@ -149,11 +149,11 @@ pub struct Answer {
     pub status: u16,
     pub headers: HeaderMap,
     pub bytes: Vec<u8>,
-    /// The body as text, as far as it is text.
+    /// The bytes as text.
     pub text: String,
 }
 
-/// The contents of an error's envelope.
+/// The contents of an error envelope.
 #[derive(Debug)]
 pub struct Refused {
     pub message: String,
@@ -198,7 +198,7 @@ impl Answer {
         assert_eq!(self.text, "");
     }
 
-    /// The refusal; fails unless the response has this status, this code and exactly the form of the envelope.
+    /// The error. Panics unless it has this status and code, and exactly the form of the envelope.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> Refused {
         self.expect(status);
@@ -211,7 +211,7 @@ impl Answer {
         Refused { message: error["message"].as_str().unwrap().to_owned(), details: error["details"].clone() }
     }
 
-    /// The ToolResult; fails unless the response has this status and exactly the form of a ToolResult.
+    /// The ToolResult. Panics unless it has this status, and exactly the form of a ToolResult.
     #[track_caller]
     pub fn result(&self, status: u16) -> Value {
         self.expect(status);
@@ -243,7 +243,7 @@ impl Answer {
         result["result"].clone()
     }
 
-    /// The ToolResult of a call that was refused or failed, with this status and code.
+    /// The ToolResult of a call that was refused or failed with this status and code.
     #[track_caller]
     pub fn failed(&self, status: u16, code: &str) -> Value {
         let result = self.result(status);
@@ -256,7 +256,7 @@ impl Answer {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// One figure of the header that tells the cost of the request.
+    /// One figure of the header with the cost of the request.
     #[track_caller]
     pub fn cost(&self, figure: &str) -> u32 {
         let cost = self.header("x-d1-cost").expect("the server tells what requests cost");

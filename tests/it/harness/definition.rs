@@ -1,9 +1,9 @@
-//! Registrations of tools.
+//! Tools in the form in which they are registered.
 
 use super::Client;
 use serde_json::{Value, json};
 
-/// A registration of the tool at this version, with additional fields.
+/// The body that registers a version of a tool, with the given fields added or replaced.
 pub fn definition(id: &str, version: &str, fields: Value) -> Value {
     let mut definition = json!({
         "id": id,

@@ -1,4 +1,4 @@
-//! Random numbers, the same in every run.
+//! Random numbers that are the same in every run.
 
 pub struct Dice(pub u64);
 

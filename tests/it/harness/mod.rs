@@ -1,4 +1,4 @@
-//! The Workers under test, and their clients.
+//! The harness: starts the Worker, and sends requests to it.
 
 mod client;
 mod definition;
@@ -19,7 +19,7 @@ pub use upstream::Upstream;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The Worker as it is deployed: tokens are required.
+/// The Worker as it is deployed: every request needs a token.
 pub fn closed() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
     SERVER.get_or_init(|| {
@@ -35,7 +35,7 @@ pub fn closed() -> &'static Server {
     })
 }
 
-/// The Worker as `scripts/dev` runs it: a caller without a token owns the workspace, and Python runs in a process on
+/// The Worker as `scripts/dev` runs it. A caller without a token owns the workspace, and Python runs in a process on
 /// this machine.
 pub fn open() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
@@ -57,12 +57,12 @@ pub fn open() -> &'static Server {
     })
 }
 
-/// A new workspace on the open server, as its owner.
+/// The owner of a new workspace on the open server.
 pub fn workspace() -> Client {
     open().client(&unique("ws"))
 }
 
-/// A new workspace on the closed server, as root.
+/// The root caller in a new workspace on the closed server.
 pub fn closed_workspace() -> Client {
     closed().client(&unique("ws")).with_token(ROOT_TOKEN)
 }
@@ -73,7 +73,7 @@ pub fn unique(prefix: &str) -> String {
     format!("{prefix}_{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Runs `each` in this many threads at once, and returns the results.
+/// Runs `each` in `runners` threads at once, and returns their results.
 pub fn race<T: Send>(runners: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let barrier = std::sync::Barrier::new(runners);
     std::thread::scope(|threads| {

@@ -31,13 +31,13 @@ impl Sandbox {
         &self.url
     }
 
-    /// How many calls run in the sandbox now.
+    /// How many calls the sandbox runs now.
     pub fn running(&self) -> u64 {
         let health = ureq::get(format!("{}/health", self.url)).call().unwrap().body_mut().read_json::<Value>().unwrap();
         health["queue"]["running"].as_u64().unwrap()
     }
 
-    /// Waits until this many calls run in the sandbox.
+    /// Waits until the sandbox runs this many calls.
     pub fn settle(&self, running: u64) {
         for _ in 0..1_000 {
             if self.running() == running {

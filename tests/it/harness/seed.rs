@@ -1,4 +1,4 @@
-//! Tools that are written by SQL, with any columns that a test needs.
+//! Writes tools straight into the database, with the columns that a test needs.
 
 use super::{Client, Server};
 use serde_json::{Value, json};
@@ -43,13 +43,13 @@ impl Tool {
         self
     }
 
-    /// The handler is a built-in.
+    /// Gives the tool the handler of a built-in.
     pub fn builtin(self, key: &str) -> Self {
         let handler = json!({"type": "builtin", "key": key}).to_string();
         self.with(json!({"handler_key": key, "handler": handler}))
     }
 
-    /// The handler is a server.
+    /// Gives the tool an HTTP handler.
     pub fn http(self, url: &str) -> Self {
         let handler = json!({"type": "http", "url": url, "headers": {"X-Key": "s3cret"}}).to_string();
         self.with(json!({"handler": handler}))
@@ -68,7 +68,7 @@ impl Tool {
         Self::put_all([self], server, client);
     }
 
-    /// Writes many tools at once.
+    /// Writes many tools in one batch.
     pub fn put_all(tools: impl IntoIterator<Item = Self>, server: &Server, client: &Client) {
         let workspace = client.workspace();
         let batch = tools.into_iter().flat_map(|it| it.statements(workspace)).collect::<Vec<_>>();

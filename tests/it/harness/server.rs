@@ -1,4 +1,4 @@
-//! One workerd with a state folder of its own, started by `scripts/lib/serve.mjs`. It ends with the test process,
+//! One workerd with its own state folder, started by `scripts/lib/serve.mjs`. It ends together with the test process,
 //! because it watches its standard input.
 
 use super::Client;
@@ -33,12 +33,12 @@ impl Server {
         Self::start_on(&state_folder(name), vars, &[])
     }
 
-    /// Starts the Worker as if `wrangler.toml` had no such database.
+    /// Starts the Worker without one binding, as with a `wrangler.toml` that leaves it out.
     pub fn start_without(name: &str, vars: &[(&str, &str)], binding: &str) -> Self {
         Self::start_on(&migrated_state(name), vars, &["--without", binding])
     }
 
-    /// Starts the Worker with the sample mail, loaded as `scripts/dev` loads it.
+    /// Starts the Worker with the sample mail, loaded as by `scripts/dev`.
     pub fn start_with_sample_mail(name: &str, vars: &[(&str, &str)]) -> Self {
         let state = migrated_state(name);
         let mut import = Command::new("scripts/import-enron");
@@ -87,26 +87,26 @@ impl Server {
         answer["rows"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
     }
 
-    /// The message with which the database refuses some SQL.
+    /// The message with which the database refuses this SQL.
     pub fn sql_error(&self, sql: &str) -> String {
         let answer = self.ask(json!({"sql": sql, "params": []}));
         answer["error"].as_str().unwrap_or_else(|| panic!("{sql} was accepted: {answer}")).to_owned()
     }
 
-    /// Kills workerd, as the kernel would when memory runs out.
+    /// Kills workerd at once, as the kernel does when memory runs out.
     pub fn kill_runtime(&self) {
         let node = self.control.lock().unwrap().process.id();
         let workerd = workerd_of(node).expect("workerd runs");
         assert!(Command::new("kill").args(["-9", &workerd]).status().unwrap().success());
     }
 
-    /// Starts the runtime again with the same state.
+    /// Starts the runtime again on the same state.
     pub fn restart(&self) {
         let answer = self.ask(json!({"restart": true}));
         assert!(answer["error"].is_null(), "{answer}");
     }
 
-    /// Sends a command to `serve.mjs`.
+    /// Sends a request to `serve.mjs`, and returns its response.
     pub fn ask(&self, mut request: Value) -> Value {
         let mut control = self.control.lock().unwrap();
         request["id"] = 1.into();
@@ -115,7 +115,7 @@ impl Server {
     }
 }
 
-/// The process named workerd that node has started.
+/// The id of the process named workerd that node has started.
 fn workerd_of(node: u32) -> Option<String> {
     fs::read_dir("/proc").unwrap().flatten().find_map(|process| {
         let stat = fs::read_to_string(process.path().join("stat")).ok()?;

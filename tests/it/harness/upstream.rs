@@ -1,4 +1,5 @@
-//! A small real server that tools can call. The path selects the response, and the server keeps all requests.
+//! A small real HTTP server for tools with an HTTP handler. Its response depends on the path. It keeps every request
+//! that it received.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -43,7 +44,7 @@ impl Upstream {
     }
 }
 
-/// A broken connection does not matter: the other side may have given up.
+/// Serves one request. A broken connection is no failure: the client may have given up.
 fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut line = String::new();

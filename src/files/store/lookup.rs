@@ -1,41 +1,41 @@
-//! SQL for looking at the files of a manifest.
+//! SQL for reading the files of a file manifest.
 
-use super::blob::Start;
-use super::{NEXT_PATH, SEEN, held_by, stored_manifest, walk};
+use super::blob::BlobStart;
+use super::{NEXT_PATH, SEEN, held_by, parse_stored_manifest_id, walk};
 use crate::db::{Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::files::FilePath;
-use crate::files::blob::Encoding;
-use crate::files::listing::{Entry, Kind};
-use crate::ids::{ManifestId, SessionId, WorkspaceId};
+use crate::files::blob::BlobEncoding;
+use crate::files::listing::{DirectoryEntry, DirectoryEntryKind};
+use crate::ids::{FileManifestId, SessionId, WorkspaceId};
 use serde::Deserialize;
 
-/// Which files are looked at: a session's at a manifest, or at present.
+/// Which files a statement reads: those of a session at a file manifest, or at present.
 #[derive(Clone, Copy)]
-pub struct View<'a> {
+pub struct FileView<'a> {
     pub workspace: &'a WorkspaceId,
     pub session: &'a SessionId,
-    pub at: Option<&'a ManifestId>,
+    pub at: Option<&'a FileManifestId>,
 }
 
-impl View<'_> {
-    /// Begins a statement over [`SEEN`], whose parameters are `?1` to `?3`.
+impl FileView<'_> {
+    /// Begins a statement that uses [`SEEN`], and binds its parameters `?1` to `?3`.
     pub(super) fn sql(self, text: String) -> Statement {
-        sql(text).bind(self.workspace.as_str()).bind(self.session.as_str()).bind(self.at.map(ManifestId::as_str))
+        sql(text).bind(self.workspace.as_str()).bind(self.session.as_str()).bind(self.at.map(FileManifestId::as_str))
     }
 }
 
-/// A session at a manifest, and what was looked for in it.
-pub struct Seen<T> {
-    /// Null if nothing has been written yet, or there is no such manifest in the session.
-    pub manifest_id: Option<ManifestId>,
+/// What a statement found in an existing session, and at which file manifest.
+pub struct FoundInFileManifest<T> {
+    /// None if nothing has been written yet, or if the session has no such file manifest.
+    pub manifest_id: Option<FileManifestId>,
     pub found: T,
 }
 
-/// A file without all of its contents.
+/// A file with only the first chunk of its contents.
 pub struct FileStart {
     pub size: u32,
-    pub start: Start,
+    pub start: BlobStart,
 }
 
 #[derive(Deserialize)]
@@ -43,13 +43,13 @@ struct FileRow {
     manifest_id: Option<String>,
     sha256: Option<String>,
     size: Option<u32>,
-    encoding: Option<Encoding>,
+    encoding: Option<BlobEncoding>,
     chunks: Option<u32>,
     data: Option<String>,
 }
 
-/// The file with its first chunk: a row, whether it is there or not, if there is the session.
-pub fn find_file(view: View<'_>, path: &FilePath) -> Statement {
+/// The file with its first chunk. There is one row if the session exists, even if the file does not.
+pub fn find_file(view: FileView<'_>, path: &FilePath) -> Statement {
     view.sql(format!(
         "WITH {SEEN}
          SELECT seen.id AS manifest_id, e.sha256, e.size, b.encoding, b.chunks, c.data FROM seen
@@ -61,37 +61,40 @@ pub fn find_file(view: View<'_>, path: &FilePath) -> Statement {
     .bind(path.as_str())
 }
 
-/// Nothing, if there is no such session.
-pub fn read_file(rows: &Rows) -> Result<Option<Seen<Option<FileStart>>>> {
+/// None if there is no such session.
+pub fn read_file(rows: &Rows) -> Result<Option<FoundInFileManifest<Option<FileStart>>>> {
     let Some(row) = rows.first::<FileRow>()? else { return Ok(None) };
-    let manifest_id = row.manifest_id.as_deref().map(stored_manifest).transpose()?;
+    let manifest_id = row.manifest_id.as_deref().map(parse_stored_manifest_id).transpose()?;
     let found = match (row.sha256, row.size, row.encoding, row.chunks, row.data) {
         (None, ..) => None,
         (Some(sha256), Some(size), Some(encoding), Some(chunks), Some(data)) => {
-            Some(FileStart { size, start: Start { sha256, encoding, chunks, data } })
+            Some(FileStart { size, start: BlobStart { sha256, encoding, chunks, data } })
         }
         (Some(sha256), ..) => return Err(Error::Internal(format!("the contents {sha256} of a file are not there"))),
     };
-    Ok(Some(Seen { manifest_id, found }))
+    Ok(Some(FoundInFileManifest { manifest_id, found }))
 }
 
-/// The manifest that is looked at: a row, if there is the session.
-pub fn find_manifest(view: View<'_>) -> Statement {
+/// The file manifest that a view names. There is one row if the session exists.
+pub fn find_manifest(view: FileView<'_>) -> Statement {
     view.sql(format!("WITH {SEEN} SELECT id FROM seen"))
 }
 
-/// Nothing, if there is no such session.
-pub fn read_manifest(rows: &Rows) -> Result<Option<Seen<()>>> {
+/// None if there is no such session.
+pub fn read_manifest(rows: &Rows) -> Result<Option<FoundInFileManifest<()>>> {
     #[derive(Deserialize)]
     struct SeenRow {
         id: Option<String>,
     }
     let Some(row) = rows.first::<SeenRow>()? else { return Ok(None) };
-    Ok(Some(Seen { manifest_id: row.id.as_deref().map(stored_manifest).transpose()?, found: () }))
+    Ok(Some(FoundInFileManifest {
+        manifest_id: row.id.as_deref().map(parse_stored_manifest_id).transpose()?,
+        found: (),
+    }))
 }
 
-/// What a directory holds, directories first, then by name.
-pub fn list_children(view: View<'_>, dir: &FilePath, limit: u32) -> Statement {
+/// The entries of a directory: directories first, then by name.
+pub fn list_children(view: FileView<'_>, dir: &FilePath, limit: u32) -> Statement {
     let (start, end) = dir.below();
     let children = children("?4");
     view.sql(format!("{children} SELECT * FROM children ORDER BY kind, name LIMIT ?6"))
@@ -100,37 +103,38 @@ pub fn list_children(view: View<'_>, dir: &FilePath, limit: u32) -> Statement {
         .bind(limit)
 }
 
-/// Where a page of a directory begins.
+/// The entry after which a page of a directory begins.
 #[derive(Clone, Copy)]
-pub enum Position<'a> {
+pub enum DirectoryPosition<'a> {
     Start,
     AfterDirectory(&'a str),
     AfterFile(&'a str),
 }
 
-/// A page of what a directory holds, directories first, then by name. While there are directories to show all children
-/// are walked past, for names sort otherwise than the paths below them (`a-b/c` is before `a/c`). After that a page costs
-/// what it shows.
-pub fn page_children(view: View<'_>, dir: &FilePath, position: Position<'_>, limit: u32) -> Statement {
+/// A page of the entries of a directory: directories first, then by name. As long as directories remain to be shown,
+/// the statement walks past all children, because names sort differently from the paths below them (`a-b/c` sorts
+/// before `a/c`). After the directories, a page costs only the rows that it shows.
+pub fn page_children(view: FileView<'_>, dir: &FilePath, position: DirectoryPosition<'_>, limit: u32) -> Statement {
     let (start, end) = dir.below();
     let (text, after) = match position {
-        Position::Start => return list_children(view, dir, limit),
-        Position::AfterDirectory(name) => (
+        DirectoryPosition::Start => return list_children(view, dir, limit),
+        DirectoryPosition::AfterDirectory(name) => (
             format!(
                 "{} SELECT * FROM children WHERE (kind, name) > ('directory', ?7) ORDER BY kind, name LIMIT ?6",
                 children("?4")
             ),
             name,
         ),
-        Position::AfterFile(name) => {
+        DirectoryPosition::AfterFile(name) => {
             (format!("{} SELECT * FROM children WHERE kind = 'file' LIMIT ?6", children("?4 || ?7 || char(1)")), name)
         }
     };
     view.sql(text).bind(start).bind(end).bind(limit).bind(after)
 }
 
-/// `children`: what is in the directory whose paths begin with `?4` and end before `?5`, looked for from `first` on. A file
-/// below it stands for the directory that it is in, whose other files are then skipped: so the cost goes with the children.
+/// `children`: the entries of the directory whose paths begin with `?4` and sort before `?5`, from `first` on. A file
+/// further down stands for the directory that contains it, and the walk skips the other files of that directory. So the
+/// cost grows with the number of children.
 fn children(first: &str) -> String {
     let is_below = |rest: &str| format!("instr({rest}, '/') > 0");
     let held = held_by("walk", "walk.path", "e");
@@ -162,28 +166,28 @@ struct ChildRow {
     size: Option<u32>,
 }
 
-pub fn read_children(rows: &Rows, dir: &FilePath) -> Result<Vec<Entry>> {
-    let entry = |row: ChildRow| Entry {
+pub fn read_children(rows: &Rows, dir: &FilePath) -> Result<Vec<DirectoryEntry>> {
+    let entry = |row: ChildRow| DirectoryEntry {
         path: dir.join(&row.name),
         name: row.name,
         kind: match (row.sha256, row.size) {
-            (Some(sha256), Some(size)) => Kind::File { sha256, size },
-            _ => Kind::Directory,
+            (Some(sha256), Some(size)) => DirectoryEntryKind::File { sha256, size },
+            _ => DirectoryEntryKind::Directory,
         },
     };
     Ok(rows.all::<ChildRow>()?.into_iter().map(entry).collect())
 }
 
-/// A path with the contents of its file.
+/// A path, with the SHA-256 and size of its file.
 #[derive(Deserialize)]
-pub struct HeldFile {
+pub struct ListedFile {
     pub path: String,
     pub sha256: String,
     pub size: u32,
 }
 
-/// Every file of the manifest, by path, after `after`.
-pub fn list_files(view: View<'_>, after: Option<&str>, limit: u32) -> Statement {
+/// The files of a file manifest after the path `after`, by path.
+pub fn list_files(view: FileView<'_>, after: Option<&str>, limit: u32) -> Statement {
     view.sql(format!(
         "WITH RECURSIVE {SEEN}, {}
          SELECT e.path, e.sha256, e.size FROM walk CROSS JOIN file_entries e ON {}
@@ -195,13 +199,13 @@ pub fn list_files(view: View<'_>, after: Option<&str>, limit: u32) -> Statement 
     .bind(limit)
 }
 
-pub fn read_files(rows: &Rows) -> Result<Vec<HeldFile>> {
+pub fn read_files(rows: &Rows) -> Result<Vec<ListedFile>> {
     rows.all()
 }
 
-/// What of a path differs between two manifests; null where there is no file.
+/// One path that differs between two file manifests. The columns of a side without a file are null.
 #[derive(Deserialize)]
-pub struct DifferenceRow {
+pub struct FileDifferenceRow {
     pub path: String,
     pub from_sha256: Option<String>,
     pub from_size: Option<u32>,
@@ -209,11 +213,12 @@ pub struct DifferenceRow {
     pub to_size: Option<u32>,
 }
 
-/// Where two manifests of a session differ, by path, after `after`. Only a path with an entry between their labels can.
+/// The paths after `after` at which two file manifests of a session differ, by path. Only a path with an entry between
+/// their two labels can differ.
 pub fn list_differences(
     workspace: &WorkspaceId,
     session: &SessionId,
-    (from, to): (&ManifestId, &ManifestId),
+    (from, to): (&FileManifestId, &FileManifestId),
     after: Option<&str>,
     limit: u32,
 ) -> Statement {
