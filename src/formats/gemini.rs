@@ -1,7 +1,7 @@
 //! Gemini's function declarations: the part of OpenAPI 3.0 that its API knows. A keyword, type or enum outside of it, an
 //! array without items or an object without properties makes it refuse the whole request.
 
-use super::Exported;
+use super::ExportedTool;
 use super::json::{fields, has_any, list, object, only, push_new, put, put_new, text, without};
 use super::schema::merged;
 use super::strict::{kind_of, kinds_of_values, named};
@@ -15,7 +15,7 @@ const OF_ARRAYS: [&str; 2] = ["minItems", "maxItems"];
 const FORMATS: [&str; 6] =
     ["STRING date-time", "STRING enum", "NUMBER float", "NUMBER double", "INTEGER int32", "INTEGER int64"];
 
-pub fn tool(tool: &Exported<'_>) -> Value {
+pub fn tool(tool: &ExportedTool<'_>) -> Value {
     let parameters = parameters(&tool.plain.schema);
     let has_none = parameters.is_none();
     let mut fields = tool.fields("parameters", parameters.unwrap_or_default());

@@ -1,6 +1,6 @@
 //! Every fixture tool in every format, held against what was reviewed: tests/fixtures/golden.
 
-use super::{Format, Written, schema, write};
+use super::{Format, WrittenTools, schema, write};
 use crate::registry::schema::Schema;
 use crate::registry::{Tool, fixture};
 use serde_json::Value;
@@ -46,7 +46,7 @@ fn every_fixture_in_every_format() {
     assert!(fixtures.len() >= 12);
     for (name, tool) in &fixtures {
         for (format, strictly, called) in FORMATS {
-            let Written { is_json, body } = write(format, &[tool], strictly).unwrap();
+            let WrittenTools { is_json, body } = write(format, &[tool], strictly).unwrap();
             let written = if is_json {
                 let value: Value = serde_json::from_str(&body).unwrap();
                 serde_json::to_string_pretty(&value["tools"][0]).unwrap()
@@ -121,7 +121,7 @@ fn complete(strict: &Value, value: &mut Value) {
 fn what_gemini_gives_comes_back_as_it_was_meant() {
     let mut count = 0;
     for (name, tool) in fixtures() {
-        let Written { body, .. } = write(Format::Gemini, &[&tool], false).unwrap();
+        let WrittenTools { body, .. } = write(Format::Gemini, &[&tool], false).unwrap();
         let exported: Value = serde_json::from_str(&body).unwrap();
         let stored = Schema::compile(serde_json::from_str(&tool.parameters_schema).unwrap()).unwrap();
         for mut arguments in samples(&name) {

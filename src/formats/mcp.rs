@@ -17,13 +17,13 @@ pub struct McpTool {
     input_schema: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_schema: Option<Box<RawValue>>,
-    annotations: Annotations,
+    annotations: McpAnnotations,
 }
 
 /// What a client may tell its user of a tool before it is called. Hints: what decides is the registry.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Annotations {
+pub struct McpAnnotations {
     read_only_hint: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     destructive_hint: Option<bool>,
@@ -87,7 +87,7 @@ fn is_object(schema: &Value) -> bool {
 /// Only what is said to be safe, and to leave no trace, is called read-only. What is of high risk, or cannot be undone, is
 /// destructive; what changes nothing, or what can be undone, is not; of others nothing is known. That a call can be repeated
 /// is known of those alone that change nothing.
-pub fn annotations(tool: &Tool) -> Annotations {
+pub fn annotations(tool: &Tool) -> McpAnnotations {
     let read_only = tool.risk_level == Risk::Safe && tool.side_effects.is_empty();
     let destructive = tool.risk_level >= Risk::High || tool.side_effects.iter().any(|it| !it.reversible);
     let is_known = destructive || read_only || !tool.side_effects.is_empty();
@@ -95,7 +95,7 @@ pub fn annotations(tool: &Tool) -> Annotations {
         Source::Builtin | Source::Registered => tool.handler_key == "http",
         Source::Module | Source::Toolset | Source::Mcp => true,
     };
-    Annotations {
+    McpAnnotations {
         read_only_hint: read_only,
         destructive_hint: is_known.then_some(destructive),
         idempotent_hint: read_only,

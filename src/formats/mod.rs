@@ -20,7 +20,7 @@ mod text;
 
 use crate::registry::Tool;
 use crate::text_enum::text_enum;
-use schema::Plain;
+use schema::PlainSchema;
 use serde_json::{Map, Value};
 
 text_enum! {
@@ -39,12 +39,12 @@ text_enum! {
 }
 
 /// Tools in a format, as they are answered.
-pub struct Written {
+pub struct WrittenTools {
     pub is_json: bool,
     pub body: String,
 }
 
-impl Written {
+impl WrittenTools {
     /// With where the next page begins: in JSON always, as a last line of text if there is one.
     pub fn with_next(mut self, cursor: Option<&str>) -> Self {
         if self.is_json {
@@ -62,10 +62,10 @@ impl Written {
 }
 
 /// As `{"tools": […]}`, or as text. Nothing, where the format is that of the registry itself.
-pub fn write(format: Format, tools: &[&Tool], strictly: bool) -> Option<Written> {
+pub fn write(format: Format, tools: &[&Tool], strictly: bool) -> Option<WrittenTools> {
     match format {
         Format::Json => return None,
-        Format::Text => return Some(Written { is_json: false, body: text::tools(tools) }),
+        Format::Text => return Some(WrittenTools { is_json: false, body: text::tools(tools) }),
         _ => {}
     }
     let mut body = r#"{"tools":["#.to_owned();
@@ -76,14 +76,14 @@ pub fn write(format: Format, tools: &[&Tool], strictly: bool) -> Option<Written>
         body.push_str(&one(format, tool, strictly));
     }
     body.push_str("]}");
-    Some(Written { is_json: true, body })
+    Some(WrittenTools { is_json: true, body })
 }
 
 fn one(format: Format, tool: &Tool, strictly: bool) -> String {
     if format == Format::Mcp {
         return serde_json::to_string(&mcp::tool(tool)).unwrap_or_default();
     }
-    let tool = &Exported::new(tool);
+    let tool = &ExportedTool::new(tool);
     let written = match format {
         Format::OpenaiResponses => openai_responses::tool(tool, strictly),
         Format::Anthropic => anthropic::tool(tool),
@@ -100,13 +100,13 @@ pub fn is_too_large(schema: &str) -> bool {
 }
 
 /// A tool with what all formats but MCP's begin with.
-struct Exported<'a> {
+struct ExportedTool<'a> {
     name: String,
     tool: &'a Tool,
-    plain: Plain,
+    plain: PlainSchema,
 }
 
-impl<'a> Exported<'a> {
+impl<'a> ExportedTool<'a> {
     fn new(tool: &'a Tool) -> Self {
         Self { name: names::exported(&tool.id), tool, plain: schema::plain(&tool.parameters_schema) }
     }

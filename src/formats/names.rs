@@ -21,11 +21,11 @@ const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /// A name that stands for an id that does not fit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mapped {
+pub struct HashedName {
     name: String,
 }
 
-impl Mapped {
+impl HashedName {
     /// None, if `name` is no such name. It may still be a tool's id.
     pub fn parse(name: &str) -> Option<Self> {
         let (prefix, digits) = name.split_at_checked(name.len().checked_sub(DIGITS)?)?;
@@ -86,7 +86,7 @@ mod tests {
         let name = exported(&id(of));
         assert_eq!(name, expected);
         assert!(is_slug(&name));
-        match Mapped::parse(&name) {
+        match HashedName::parse(&name) {
             None => assert_eq!(name, of),
             Some(mapped) => assert!(mapped.is_of(&id(of))),
         }
@@ -137,9 +137,9 @@ mod tests {
             "x_HABCDEFGHIJKä",
             &format!("{}_H{digits}", "x".repeat(52)),
         ] {
-            assert_eq!(Mapped::parse(name), None, "{name}");
+            assert_eq!(HashedName::parse(name), None, "{name}");
         }
-        assert!(!Mapped::parse("x_HABCDEFGHIJKL").unwrap().is_of(&id("x.y")));
+        assert!(!HashedName::parse("x_HABCDEFGHIJKL").unwrap().is_of(&id("x.y")));
     }
 
     #[test]
@@ -151,9 +151,9 @@ mod tests {
             let (id, name) = (id(&text), exported(&id(&text)));
             assert!(is_slug(&name), "{text}: {name}");
             if name == text {
-                assert_eq!(Mapped::parse(&name), None);
+                assert_eq!(HashedName::parse(&name), None);
             } else {
-                let mapped = Mapped::parse(&name).unwrap();
+                let mapped = HashedName::parse(&name).unwrap();
                 assert!(mapped.is_of(&id));
                 let replaced = text.replace(['.', ':'], "_");
                 let Sought::Prefix(prefix) = mapped.sought() else { panic!("{mapped:?}") };

@@ -35,16 +35,16 @@ const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "h
 
 /// The schema in strict mode; none, if there is no way to say it: objects of any properties, values of any type.
 pub fn strict(plain: &Map<String, Value>) -> Option<Map<String, Value>> {
-    let mut limits = Limits { text: 0, values: 0 };
-    limits.schema(plain, 0)
+    let mut writer = StrictWriter { text: 0, values: 0 };
+    writer.schema(plain, 0)
 }
 
-struct Limits {
+struct StrictWriter {
     text: usize,
     values: usize,
 }
 
-impl Limits {
+impl StrictWriter {
     fn schema(&mut self, schema: &Map<String, Value>, depth: usize) -> Option<Map<String, Value>> {
         if has_any(schema, &["allOf", "patternProperties", "prefixItems"]) {
             return None;

@@ -1,6 +1,6 @@
 //! Gemini's `functionCall` parts (`function_call`, as its Python package writes them), whose results go into one content.
 
-use super::{Asked, Came, Given, text};
+use super::{CallOutcome, ModelCall, ProviderCall, text};
 use crate::formats::Format;
 use crate::formats::json::object;
 use serde_json::Value;
@@ -8,12 +8,12 @@ use serde_json::Value;
 /// Up to here a floating-point number holds every whole one.
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
-pub fn read(item: &mut Value) -> Option<Given> {
+pub fn read(item: &mut Value) -> Option<ProviderCall> {
     // Its package writes null for what a part is not. OpenAI's oldest messages have a `function_call` too, with `arguments`.
     let is_call = |it: &Value| it.is_object() && it.get("arguments").is_none();
     let key = ["functionCall", "function_call"].into_iter().find(|it| item.get(*it).is_some_and(is_call))?;
     let call = item.get_mut(key)?;
-    let mut given = Given::take(Format::Gemini, text(call, "id"), call, "args");
+    let mut given = ProviderCall::take(Format::Gemini, text(call, "id"), call, "args");
     if let Some(arguments) = &mut given.arguments {
         whole(arguments);
     }
@@ -38,12 +38,12 @@ fn whole(value: &mut Value) {
     }
 }
 
-pub fn part(asked: &Asked, came: &Came) -> Value {
-    let key = if came.succeeded { "output" } else { "error" };
+pub fn part(call: &ModelCall, outcome: &CallOutcome) -> Value {
+    let key = if outcome.succeeded { "output" } else { "error" };
     let mut response =
-        vec![("name", asked.name.as_str().into()), ("response", object(vec![(key, came.value.clone())]))];
-    if asked.id.is_some() {
-        response.push(("id", asked.id()));
+        vec![("name", call.name.as_str().into()), ("response", object(vec![(key, outcome.value.clone())]))];
+    if call.id.is_some() {
+        response.push(("id", call.id()));
     }
     object(vec![("functionResponse", object(response))])
 }

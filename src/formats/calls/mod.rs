@@ -14,7 +14,7 @@ pub const MAX_CALLS: usize = 32;
 
 /// A call, as a model made it.
 #[derive(Debug, PartialEq)]
-pub struct Asked {
+pub struct ModelCall {
     /// The provider's own name for the call; Gemini may give none.
     pub id: Option<String>,
     pub name: String,
@@ -22,20 +22,20 @@ pub struct Asked {
     pub arguments: Result<Map<String, Value>, String>,
 }
 
-impl Asked {
+impl ModelCall {
     fn id(&self) -> Value {
         self.id.as_deref().into()
     }
 }
 
 /// What came of a call.
-pub struct Came {
+pub struct CallOutcome {
     pub succeeded: bool,
     /// The result, or the failure.
     pub value: Value,
 }
 
-impl Came {
+impl CallOutcome {
     /// As text: a text as it is, anything else as JSON.
     fn text(&self) -> Value {
         match &self.value {
@@ -47,7 +47,7 @@ impl Came {
 
 /// The calls in `body`: a list of them, or a message, a response or a candidate that holds such a list. What else stands
 /// in the list (texts, thoughts) is passed over.
-pub fn read(mut body: Value) -> Result<(Format, Vec<Asked>), String> {
+pub fn read(mut body: Value) -> Result<(Format, Vec<ModelCall>), String> {
     let list = match place(&body, 4).and_then(|it| body.pointer_mut(&it)) {
         Some(Value::Array(list)) => list.as_mut_slice(),
         _ => std::slice::from_mut(&mut body),
@@ -66,7 +66,7 @@ pub fn read(mut body: Value) -> Result<(Format, Vec<Asked>), String> {
         if calls.len() == MAX_CALLS {
             return Err(format!("holds more than {MAX_CALLS} calls"));
         }
-        calls.push(Asked { id: given.id, name: given.name, arguments: arguments(given.arguments, &mut left) });
+        calls.push(ModelCall { id: given.id, name: given.name, arguments: arguments(given.arguments, &mut left) });
     }
     let format = format.ok_or(
         "holds no call: send OpenAI's tool_calls or function_call items, Anthropic's tool_use blocks or Gemini's \
@@ -92,14 +92,14 @@ fn place(body: &Value, depth: usize) -> Option<String> {
 }
 
 /// A call, as it stands in its provider's shape.
-struct Given {
+struct ProviderCall {
     format: Format,
     id: Option<String>,
     name: String,
     arguments: Option<Value>,
 }
 
-impl Given {
+impl ProviderCall {
     /// Takes it out of `call`. Without a name it is a call of no tool, and answered as such.
     fn take(format: Format, id: Option<String>, call: &mut Value, arguments: &str) -> Self {
         let name = text(call, "name").unwrap_or_default();
@@ -112,8 +112,8 @@ fn text(call: &Value, field: &str) -> Option<String> {
 }
 
 /// What is appended to the conversation: messages, items or contents, as the provider calls them.
-pub fn answer(format: Format, results: &[(Asked, Came)]) -> Vec<Value> {
-    let (one, held_in): (fn(&Asked, &Came) -> Value, _) = match format {
+pub fn answer(format: Format, results: &[(ModelCall, CallOutcome)]) -> Vec<Value> {
+    let (one, held_in): (fn(&ModelCall, &CallOutcome) -> Value, _) = match format {
         Format::OpenaiResponses => (openai::item, ""),
         Format::Anthropic => (anthropic::block, "content"),
         Format::Gemini => (gemini::part, "parts"),

@@ -95,12 +95,13 @@ fn arguments_that_cannot_be_read_are_told() {
 #[test]
 fn results_go_back_as_each_provider_wants_them() {
     let results = |id: Option<&str>| {
-        let asked = |name: &str| Asked { id: id.map(str::to_owned), name: name.to_owned(), arguments: Ok(Map::new()) };
+        let asked =
+            |name: &str| ModelCall { id: id.map(str::to_owned), name: name.to_owned(), arguments: Ok(Map::new()) };
         let failure = json!({"code": "TOOL_ERROR", "message": "No"});
         vec![
-            (asked("a"), Came { succeeded: true, value: json!("text") }),
-            (asked("b"), Came { succeeded: true, value: json!({"n": 1}) }),
-            (asked("c"), Came { succeeded: false, value: failure }),
+            (asked("a"), CallOutcome { succeeded: true, value: json!("text") }),
+            (asked("b"), CallOutcome { succeeded: true, value: json!({"n": 1}) }),
+            (asked("c"), CallOutcome { succeeded: false, value: failure }),
         ]
     };
     let told = r#"{"code":"TOOL_ERROR","message":"No"}"#;

@@ -41,7 +41,7 @@ const ABOUT: [&str; 11] = [
 const NOT_AT_TOP: [&str; 9] = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else"];
 
 /// A schema that can be handed out.
-pub struct Plain {
+pub struct PlainSchema {
     pub schema: Map<String, Value>,
     /// What it leaves out.
     told: Option<String>,
@@ -49,7 +49,7 @@ pub struct Plain {
     pub too_large: bool,
 }
 
-impl Plain {
+impl PlainSchema {
     /// The tool's description, with what the schema leaves out.
     pub fn describe(&self, description: &str) -> String {
         let Some(told) = &self.told else { return description.to_owned() };
@@ -62,28 +62,28 @@ impl Plain {
     }
 }
 
-pub fn plain(text: &str) -> Plain {
+pub fn plain(text: &str) -> PlainSchema {
     let root = serde_json::from_str(text).unwrap_or(Value::Bool(true));
-    let mut writer = Writer { references: References::of(&root), path: Vec::new(), left: MAX_BYTES };
+    let mut writer = PlainSchemaWriter { references: References::of(&root), path: Vec::new(), left: MAX_BYTES };
     let top = writer.schema(&root);
     let too_large = writer.left == 0;
     if too_large || (top.contains_key("type") && !takes(&top, "object")) {
         let schema = object(Map::new(), Map::new(), Vec::new());
-        return Plain { schema, told: Some(text.to_owned()), too_large };
+        return PlainSchema { schema, told: Some(text.to_owned()), too_large };
     }
     let told = writer.left_out(&root);
     let told = (!told.is_empty()).then(|| Value::Object(told).to_string());
-    Plain { schema: without(merged(&top, MAX_EXPORTED_DEPTH), &NOT_AT_TOP), told, too_large }
+    PlainSchema { schema: without(merged(&top, MAX_EXPORTED_DEPTH), &NOT_AT_TOP), told, too_large }
 }
 
-struct Writer<'a> {
+struct PlainSchemaWriter<'a> {
     references: References<'a>,
     /// What stands around the part that is being written: a reference to one of these leads in a circle.
     path: Vec<&'a Value>,
     left: usize,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> PlainSchemaWriter<'a> {
     /// What stands at the top and cannot, in the words of the stored schema; what `allOf` says is merged.
     fn left_out(&self, root: &'a Value) -> Map<String, Value> {
         let mut told = Map::new();
