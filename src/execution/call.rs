@@ -74,7 +74,7 @@ impl Wanted {
     pub fn sought(&self) -> Sought<'_> {
         match &self.name {
             Name::Id(id) => Sought::Id(id),
-            Name::Hashed(hashed) => hashed.sought(),
+            Name::Hashed(hashed) => Sought::Prefix(hashed.prefix()),
         }
     }
 

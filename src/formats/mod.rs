@@ -63,35 +63,25 @@ impl WrittenTools {
 
 /// As `{"tools": […]}`, or as text. Nothing, where the format is that of the registry itself.
 pub fn write(format: Format, tools: &[&Tool], strictly: bool) -> Option<WrittenTools> {
-    match format {
+    let tool_writer: &dyn Fn(&Tool) -> String = match format {
         Format::Json => return None,
         Format::Text => return Some(WrittenTools { is_json: false, body: text::tools(tools) }),
-        _ => {}
-    }
+        Format::Mcp => &|tool| serde_json::to_string(&mcp::tool(tool)).unwrap_or_default(),
+        Format::Openai => &|tool| openai::tool(&ExportedTool::new(tool), strictly).to_string(),
+        Format::OpenaiResponses => &|tool| openai_responses::tool(&ExportedTool::new(tool), strictly).to_string(),
+        Format::Anthropic => &|tool| anthropic::tool(&ExportedTool::new(tool)).to_string(),
+        Format::Gemini => &|tool| gemini::tool(&ExportedTool::new(tool)).to_string(),
+        Format::Langchain => &|tool| langchain::tool(&ExportedTool::new(tool)).to_string(),
+    };
     let mut body = r#"{"tools":["#.to_owned();
     for (index, tool) in tools.iter().enumerate() {
         if index > 0 {
             body.push(',');
         }
-        body.push_str(&one(format, tool, strictly));
+        body.push_str(&tool_writer(tool));
     }
     body.push_str("]}");
     Some(WrittenTools { is_json: true, body })
-}
-
-fn one(format: Format, tool: &Tool, strictly: bool) -> String {
-    if format == Format::Mcp {
-        return serde_json::to_string(&mcp::tool(tool)).unwrap_or_default();
-    }
-    let tool = &ExportedTool::new(tool);
-    let written = match format {
-        Format::OpenaiResponses => openai_responses::tool(tool, strictly),
-        Format::Anthropic => anthropic::tool(tool),
-        Format::Gemini => gemini::tool(tool),
-        Format::Langchain => langchain::tool(tool),
-        Format::Openai | Format::Json | Format::Mcp | Format::Text => openai::tool(tool, strictly),
-    };
-    written.to_string()
 }
 
 /// Whether models are shown nothing of the schema but a part of its text.

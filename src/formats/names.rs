@@ -7,7 +7,6 @@
 //! (`migrations/db/0018`), without anything being kept.
 
 use crate::ids::{ToolId, is_slug};
-use crate::registry::Sought;
 use sha2::{Digest, Sha256};
 
 /// How much of an id its name begins with. The index has the same number.
@@ -39,12 +38,13 @@ impl HashedName {
         &self.name
     }
 
-    /// What the id begins with, as it is looked for.
-    pub fn sought(&self) -> Sought<'_> {
-        Sought::Prefix(&self.name[..self.name.len() - DIGITS - MARK.len()])
+    /// The part before the hash: the id's first characters, with `_` for each one that does not fit. One more `_` may stand
+    /// before them, if the id begins with a digit or with `-`.
+    pub fn prefix(&self) -> &str {
+        &self.name[..self.name.len() - DIGITS - MARK.len()]
     }
 
-    /// Whether it is that id's name.
+    /// Whether this is the name of the tool `id`.
     pub fn is_of(&self, id: &ToolId) -> bool {
         exported(id) == self.name
     }
@@ -156,7 +156,7 @@ mod tests {
                 let mapped = HashedName::parse(&name).unwrap();
                 assert!(mapped.is_of(&id));
                 let replaced = text.replace(['.', ':'], "_");
-                let Sought::Prefix(prefix) = mapped.sought() else { panic!("{mapped:?}") };
+                let prefix = mapped.prefix();
                 let beginning = &replaced[..replaced.len().min(49)];
                 assert!(prefix == beginning || &prefix[1..] == beginning, "{text}: {name}");
             }

@@ -1,13 +1,12 @@
 //! Anthropic's `tool_use` blocks, whose results all go into one message of the user.
 
-use super::{CallOutcome, ModelCall, ProviderCall, text};
-use crate::formats::Format;
+use super::{CallFormat, CallOutcome, ModelCall, ProviderCall, text};
 use crate::formats::json::object;
 use serde_json::Value;
 
 pub fn read(item: &mut Value) -> Option<ProviderCall> {
     let is_call = item.get("type")? == "tool_use";
-    is_call.then(|| ProviderCall::take(Format::Anthropic, text(item, "id"), item, "input"))
+    is_call.then(|| ProviderCall::take(CallFormat::Anthropic, text(item, "id"), item, "input"))
 }
 
 pub fn block(call: &ModelCall, outcome: &CallOutcome) -> Value {

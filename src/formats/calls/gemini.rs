@@ -1,7 +1,6 @@
 //! Gemini's `functionCall` parts (`function_call`, as its Python package writes them), whose results go into one content.
 
-use super::{CallOutcome, ModelCall, ProviderCall, text};
-use crate::formats::Format;
+use super::{CallFormat, CallOutcome, ModelCall, ProviderCall, text};
 use crate::formats::json::object;
 use serde_json::Value;
 
@@ -13,7 +12,7 @@ pub fn read(item: &mut Value) -> Option<ProviderCall> {
     let is_call = |it: &Value| it.is_object() && it.get("arguments").is_none();
     let key = ["functionCall", "function_call"].into_iter().find(|it| item.get(*it).is_some_and(is_call))?;
     let call = item.get_mut(key)?;
-    let mut given = ProviderCall::take(Format::Gemini, text(call, "id"), call, "args");
+    let mut given = ProviderCall::take(CallFormat::Gemini, text(call, "id"), call, "args");
     if let Some(arguments) = &mut given.arguments {
         whole(arguments);
     }

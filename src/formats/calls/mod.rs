@@ -1,16 +1,28 @@
-//! Calls as a model's provider gives them, and their results as it wants them back. Whose form it is shows in the calls.
+//! Calls as a provider's models make them, and their results as the provider takes them back. A call itself shows which provider's
+//! shape it has.
 
 mod anthropic;
 mod gemini;
 mod openai;
 
-use super::Format;
 use super::json::object;
 use crate::json_size::{MAX_VALUES, values};
+use crate::text_enum::text_enum;
 use serde_json::{Map, Value};
 
 /// How many calls are taken at once. Each costs some requests to the database, of which a Worker may make so many.
 pub const MAX_CALLS: usize = 32;
+
+text_enum! {
+    /// The shape in which a provider's models call tools, and take the results back.
+    CallFormat {
+        /// Chat Completions.
+        Openai = "openai",
+        OpenaiResponses = "openai_responses",
+        Anthropic = "anthropic",
+        Gemini = "gemini",
+    }
+}
 
 /// A call, as a model made it.
 #[derive(Debug, PartialEq)]
@@ -47,7 +59,7 @@ impl CallOutcome {
 
 /// The calls in `body`: a list of them, or a message, a response or a candidate that holds such a list. What else stands
 /// in the list (texts, thoughts) is passed over.
-pub fn read(mut body: Value) -> Result<(Format, Vec<ModelCall>), String> {
+pub fn read(mut body: Value) -> Result<(CallFormat, Vec<ModelCall>), String> {
     let list = match place(&body, 4).and_then(|it| body.pointer_mut(&it)) {
         Some(Value::Array(list)) => list.as_mut_slice(),
         _ => std::slice::from_mut(&mut body),
@@ -93,7 +105,7 @@ fn place(body: &Value, depth: usize) -> Option<String> {
 
 /// A call, as it stands in its provider's shape.
 struct ProviderCall {
-    format: Format,
+    format: CallFormat,
     id: Option<String>,
     name: String,
     arguments: Option<Value>,
@@ -101,7 +113,7 @@ struct ProviderCall {
 
 impl ProviderCall {
     /// Takes it out of `call`. Without a name it is a call of no tool, and answered as such.
-    fn take(format: Format, id: Option<String>, call: &mut Value, arguments: &str) -> Self {
+    fn take(format: CallFormat, id: Option<String>, call: &mut Value, arguments: &str) -> Self {
         let name = text(call, "name").unwrap_or_default();
         Self { format, id, name, arguments: call.get_mut(arguments).map(Value::take) }
     }
@@ -112,12 +124,12 @@ fn text(call: &Value, field: &str) -> Option<String> {
 }
 
 /// What is appended to the conversation: messages, items or contents, as the provider calls them.
-pub fn answer(format: Format, results: &[(ModelCall, CallOutcome)]) -> Vec<Value> {
+pub fn answer(format: CallFormat, results: &[(ModelCall, CallOutcome)]) -> Vec<Value> {
     let (one, held_in): (fn(&ModelCall, &CallOutcome) -> Value, _) = match format {
-        Format::OpenaiResponses => (openai::item, ""),
-        Format::Anthropic => (anthropic::block, "content"),
-        Format::Gemini => (gemini::part, "parts"),
-        _ => (openai::message, ""),
+        CallFormat::Openai => (openai::message, ""),
+        CallFormat::OpenaiResponses => (openai::item, ""),
+        CallFormat::Anthropic => (anthropic::block, "content"),
+        CallFormat::Gemini => (gemini::part, "parts"),
     };
     let all = results.iter().map(|(asked, came)| one(asked, came)).collect::<Vec<_>>();
     if held_in.is_empty() { all } else { vec![object(vec![("role", "user".into()), (held_in, all.into())])] }

@@ -1,17 +1,16 @@
 //! OpenAI's two shapes: a message's `tool_calls`, and `function_call` items of a response. Arguments are JSON in a text.
 
-use super::{CallOutcome, ModelCall, ProviderCall, text};
-use crate::formats::Format;
+use super::{CallFormat, CallOutcome, ModelCall, ProviderCall, text};
 use crate::formats::json::object;
 use serde_json::Value;
 
 pub fn read(item: &mut Value) -> Option<ProviderCall> {
     let id = text(item, "id");
     if let Some(function) = item.get_mut("function").filter(|it| it.is_object()) {
-        return Some(ProviderCall::take(Format::Openai, id, function, "arguments"));
+        return Some(ProviderCall::take(CallFormat::Openai, id, function, "arguments"));
     }
     let is_item = item.get("type")? == "function_call";
-    is_item.then(|| ProviderCall::take(Format::OpenaiResponses, text(item, "call_id"), item, "arguments"))
+    is_item.then(|| ProviderCall::take(CallFormat::OpenaiResponses, text(item, "call_id"), item, "arguments"))
 }
 
 pub fn message(call: &ModelCall, outcome: &CallOutcome) -> Value {
