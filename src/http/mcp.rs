@@ -2,11 +2,13 @@
 //! streams and no sessions, so that GET and DELETE are refused.
 
 use super::extract::{self, Query};
-use super::origin::Sender;
+use super::origin::RequestOrigin;
 use crate::callers::{Level, Scope};
 use crate::error::{Error, Result};
 use crate::ids::{SessionId, WorkspaceId};
-use crate::mcp::{self, Endpoint, Fault, Headers, Kind, Message, Object, Refusal, Revision, Why};
+use crate::mcp::{
+    self, Era, JsonObject, McpEndpoint, McpFailure, McpFailureKind, McpHeaders, RpcError, RpcErrorCode, RpcMessage,
+};
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts};
 use axum::http::{HeaderMap, HeaderValue, Request, StatusCode, header};
@@ -60,8 +62,8 @@ pub struct McpAnswer {
 #[utoipa::path(post, path = "/mcp", tag = "mcp", params(McpQuery), request_body = McpMessage,
     responses((status = 200, description = "The answer to a request", body = McpAnswer)))]
 #[worker::send]
-pub async fn speak(knock: Knock) -> Result<Response> {
-    knock.answer().await
+pub async fn speak(request: McpRequest) -> Result<Response> {
+    request.answer().await
 }
 
 /// Speak MCP in a workspace
@@ -70,8 +72,8 @@ pub async fn speak(knock: Knock) -> Result<Response> {
 #[utoipa::path(post, path = "/w/{workspace}/mcp", tag = "mcp", params(("workspace" = String, Path), McpQuery),
     request_body = McpMessage, responses((status = 200, description = "The answer to a request", body = McpAnswer)))]
 #[worker::send]
-pub async fn speak_in_workspace(knock: Knock) -> Result<Response> {
-    knock.answer().await
+pub async fn speak_in_workspace(request: McpRequest) -> Result<Response> {
+    request.answer().await
 }
 
 /// Speak MCP as an agent
@@ -81,21 +83,21 @@ pub async fn speak_in_workspace(knock: Knock) -> Result<Response> {
     params(("workspace" = String, Path), ("agent_id" = String, Path), McpQuery), request_body = McpMessage,
     responses((status = 200, description = "The answer to a request", body = McpAnswer)))]
 #[worker::send]
-pub async fn speak_as_agent(knock: Knock) -> Result<Response> {
-    knock.answer().await
+pub async fn speak_as_agent(request: McpRequest) -> Result<Response> {
+    request.answer().await
 }
 
 /// A request that may come in: from whom it is, for which workspace, and what it brings. One extractor for all that, and not
 /// one for each part: what axum makes of a handler is in the bundle for each of the three.
-pub struct Knock {
+pub struct McpRequest {
     caller: extract::Anyone,
     workspace: WorkspaceId,
-    endpoint: Endpoint,
+    endpoint: McpEndpoint,
     headers: HeaderMap,
     body: Vec<u8>,
 }
 
-impl<S: Send + Sync> FromRequest<S> for Knock {
+impl<S: Send + Sync> FromRequest<S> for McpRequest {
     type Rejection = Error;
 
     async fn from_request(request: Request<Body>, state: &S) -> Result<Self> {
@@ -109,17 +111,17 @@ impl<S: Send + Sync> FromRequest<S> for Knock {
         }
         let caller = extract::Anyone::of(&parts)?;
         let settings = caller.app().settings();
-        if !Sender::of(&parts.headers, &parts.uri).is_welcome(&settings.cors_origins, settings.open) {
+        if !RequestOrigin::of(&parts.headers, &parts.uri).is_allowed(&settings.cors_origins, settings.open) {
             let message = "Requests from this Origin, or to this Host, are not let in: see CORS_ORIGINS".to_owned();
             return Err(Error::Forbidden(message));
         }
         let body = extract::collect(body, extract::MAX_BODY_BYTES).await?;
-        let endpoint = Endpoint { agent, session: session.flatten() };
+        let endpoint = McpEndpoint { agent, session: session.flatten() };
         Ok(Self { caller, workspace, endpoint, headers: parts.headers, body })
     }
 }
 
-impl Knock {
+impl McpRequest {
     async fn answer(self) -> Result<Response> {
         if let Some(refusal) = self.unspeakable() {
             return Ok(refusal);
@@ -132,22 +134,22 @@ impl Knock {
             let name = name.as_str().strip_prefix("mcp-param-")?;
             Some((name, value.to_str().ok()))
         });
-        let headers = Headers {
+        let headers = McpHeaders {
             version: header("mcp-protocol-version"),
             method: header("mcp-method"),
             name: header("mcp-name"),
             params: params.collect(),
         };
         let request = match message {
-            Message::Broken(fault, id) => return Ok(refuse(StatusCode::BAD_REQUEST, &fault, id.as_ref())),
-            Message::Notification | Message::Response => {
+            RpcMessage::Broken(fault, id) => return Ok(refuse(StatusCode::BAD_REQUEST, &fault, id.as_ref())),
+            RpcMessage::Notification | RpcMessage::Response => {
                 if let Err(fault) = mcp::check_version(&headers) {
                     return Ok(refuse(StatusCode::BAD_REQUEST, &fault, None));
                 }
                 self.caller.scope(self.workspace, Level::Guest).caller().await?;
                 return Ok(StatusCode::ACCEPTED.into_response());
             }
-            Message::Request(request) => request,
+            RpcMessage::Request(request) => request,
         };
         let id = request.id.clone();
         let revision = match mcp::revision_of(&request, &headers) {
@@ -169,7 +171,7 @@ impl Knock {
             kind.eq_ignore_ascii_case("application/json")
         };
         let any = |kind: &str| is_json(kind) || ["*/*", "application/*"].iter().any(|it| kind.trim().starts_with(it));
-        let fault = |message: &str| Fault::new(Kind::InvalidRequest, message);
+        let fault = |message: &str| RpcError::new(RpcErrorCode::InvalidRequest, message);
         if text(header::CONTENT_TYPE).is_some_and(|it| !is_json(it)) {
             return Some(refuse(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -186,31 +188,31 @@ impl Knock {
 
 /// What is wrong with a request that was understood is told in an answer like any other, but for what the revision or the
 /// API has a status for.
-fn refused(scope: &Scope, revision: Revision, refusal: Refusal, id: &Value) -> Response {
+fn refused(scope: &Scope, revision: Era, refusal: McpFailure, id: &Value) -> Response {
     match *refusal.0 {
-        Why::Fault(fault) => {
+        McpFailureKind::RpcError(fault) => {
             let status = match fault.kind {
-                Kind::NoMethod if revision == Revision::Modern => StatusCode::NOT_FOUND,
+                RpcErrorCode::NoMethod if revision == Era::Modern => StatusCode::NOT_FOUND,
                 // The endpoint's agent is not there.
-                Kind::Refused => StatusCode::NOT_FOUND,
-                Kind::Headers => StatusCode::BAD_REQUEST,
+                RpcErrorCode::Refused => StatusCode::NOT_FOUND,
+                RpcErrorCode::Headers => StatusCode::BAD_REQUEST,
                 _ => StatusCode::OK,
             };
             refuse(status, &fault, Some(id))
         }
-        Why::Error(error) => {
+        McpFailureKind::Error(error) => {
             if let Error::Internal(cause) = &error {
                 console_error!("request {} failed: {cause}", scope.app().request_id());
             }
             let (kind, status) = match &error {
-                Error::Invalid(_) => (Kind::InvalidParams, StatusCode::OK),
-                Error::Internal(_) | Error::Unavailable(_) => (Kind::Internal, error.status()),
-                _ => (Kind::Refused, error.status()),
+                Error::Invalid(_) => (RpcErrorCode::InvalidParams, StatusCode::OK),
+                Error::Internal(_) | Error::Unavailable(_) => (RpcErrorCode::Internal, error.status()),
+                _ => (RpcErrorCode::Refused, error.status()),
             };
-            let mut data = Object::new();
+            let mut data = JsonObject::new();
             data.text("code", error.code());
             data.put("details", &error.details(scope.app().request_id()).to_string());
-            let mut response = refuse(status, &Fault::new(kind, &error.to_string()).with(data), Some(id));
+            let mut response = refuse(status, &RpcError::new(kind, &error.to_string()).with(data), Some(id));
             if let Error::Unauthorized(_) = &error {
                 response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
@@ -219,7 +221,7 @@ fn refused(scope: &Scope, revision: Revision, refusal: Refusal, id: &Value) -> R
     }
 }
 
-fn refuse(status: StatusCode, fault: &Fault, id: Option<&Value>) -> Response {
+fn refuse(status: StatusCode, fault: &RpcError, id: Option<&Value>) -> Response {
     json(status, fault.to_message(id))
 }
 

@@ -4,7 +4,7 @@
 use axum::http::{HeaderMap, header};
 
 /// What a request says of where it comes from and whom it means.
-pub struct Sender<'a> {
+pub struct RequestOrigin<'a> {
     /// Set by browsers, and by nobody else.
     pub origin: Option<&'a str>,
     /// Who is meant: a name and perhaps a port.
@@ -13,7 +13,7 @@ pub struct Sender<'a> {
     pub secure: bool,
 }
 
-impl<'a> Sender<'a> {
+impl<'a> RequestOrigin<'a> {
     pub fn of(headers: &'a HeaderMap, uri: &'a axum::http::Uri) -> Self {
         let text = |name| headers.get(name).map(|it: &axum::http::HeaderValue| it.to_str().unwrap_or("invalid"));
         Self {
@@ -26,7 +26,7 @@ impl<'a> Sender<'a> {
     /// Pages are let in whose origins are listed, and our own. Which is our own cannot be told from the name that was called
     /// where any name may point: only where a certificate goes with it, or it is this machine's. Where nobody needs a
     /// token, not even a client that is no browser may mean anybody else.
-    pub fn is_welcome(&self, listed: &[String], open: bool) -> bool {
+    pub fn is_allowed(&self, listed: &[String], open: bool) -> bool {
         let is_listed = |origin: &str| listed.iter().any(|it| it == "*" || it == origin);
         let is_here = self.host.is_some_and(is_loopback);
         let host_is_good = !open || is_here || self.host.is_some_and(|host| listed_host(listed, host));
@@ -64,8 +64,8 @@ mod tests {
     fn check(origin: &str, host: &str, secure: bool, open: bool, listed: &[&str], expected: bool) {
         let listed = listed.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         let some = |text| Some(text).filter(|it: &&str| !it.is_empty());
-        let sender = Sender { origin: some(origin), host: some(host), secure };
-        assert_eq!(sender.is_welcome(&listed, open), expected, "{origin} to {host}");
+        let sender = RequestOrigin { origin: some(origin), host: some(host), secure };
+        assert_eq!(sender.is_allowed(&listed, open), expected, "{origin} to {host}");
     }
 
     #[test]

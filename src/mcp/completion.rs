@@ -1,8 +1,8 @@
 //! `completion/complete`: what a variable of a template may be, given those before it. There are no prompts, so that theirs
 //! are never completed.
 
-use super::rpc::{Fault, Object, Params};
-use super::{Refusal, Served, tool_of, tools, uri};
+use super::rpc::{JsonObject, RpcError, RpcParams};
+use super::{McpContext, McpFailure, tool_of, tools, uri};
 use crate::formats::names;
 use crate::page::PageRequest;
 use crate::registry::{References, Tool, ToolFilter};
@@ -15,35 +15,35 @@ const MAX_VALUES: usize = 100;
 /// In how many schemas values are looked for: one may refer to itself, and more than once.
 const MAX_SCHEMAS: usize = 1_000;
 
-pub async fn complete(served: &Served<'_>, params: &Params) -> Result<Object, Refusal> {
-    let asked = Asked::read(params)?;
+pub async fn complete(context: &McpContext<'_>, params: &RpcParams) -> Result<JsonObject, McpFailure> {
+    let asked = CompletionRequest::read(params)?;
     let mut is_part = false;
     let values = match (asked.template, asked.variable) {
         (Some(uri::TOOL_TEMPLATE | uri::PARAMETER_TEMPLATE), "tool") => {
-            let (names, more) = tool_names(served, asked.begun).await?;
+            let (names, more) = tool_names(context, asked.begun).await?;
             is_part = more;
             names
         }
         (Some(uri::PARAMETER_TEMPLATE), "parameter") => {
-            let tool = asked.tool(served).await?;
+            let tool = asked.tool(context).await?;
             tool.map_or_else(Vec::new, |it| properties(&it).into_iter().map(|(name, _)| name).collect())
         }
         (Some(uri::PARAMETER_TEMPLATE), "value") => {
-            let tool = asked.tool(served).await?;
+            let tool = asked.tool(context).await?;
             tool.zip(asked.argument("parameter")).map_or_else(Vec::new, |(tool, name)| values(&tool, name))
         }
         _ => {
-            served.scope.caller().await?;
+            context.scope.caller().await?;
             Vec::new()
         }
     };
-    let mut result = served.complete();
+    let mut result = context.complete();
     result.put("completion", &completion(values, asked.begun, is_part).to_string());
     Ok(result)
 }
 
 /// What is asked.
-struct Asked<'a> {
+struct CompletionRequest<'a> {
     /// None for a prompt.
     template: Option<&'a str>,
     variable: &'a str,
@@ -52,16 +52,16 @@ struct Asked<'a> {
     settled: Option<&'a Map<String, Value>>,
 }
 
-impl<'a> Asked<'a> {
-    fn read(params: &'a Params) -> Result<Self, Fault> {
+impl<'a> CompletionRequest<'a> {
+    fn read(params: &'a RpcParams) -> Result<Self, RpcError> {
         let text = |object: &'a str, field: &str| {
             let found = params.0.get(object).and_then(|it| it.get(field)).and_then(Value::as_str);
-            found.ok_or_else(|| Fault::params(&format!("params.{object}.{field} must be a text")))
+            found.ok_or_else(|| RpcError::params(&format!("params.{object}.{field} must be a text")))
         };
         let template = match text("ref", "type")? {
             "ref/resource" => Some(text("ref", "uri")?),
             "ref/prompt" => text("ref", "name").map(|_| None)?,
-            _ => return Err(Fault::params("params.ref.type must be ref/resource or ref/prompt")),
+            _ => return Err(RpcError::params("params.ref.type must be ref/resource or ref/prompt")),
         };
         let settled = params.0.get("context").and_then(|it| it.get("arguments")).and_then(Value::as_object);
         Ok(Self { template, variable: text("argument", "name")?, begun: text("argument", "value")?, settled })
@@ -71,21 +71,21 @@ impl<'a> Asked<'a> {
         self.settled?.get(name)?.as_str()
     }
 
-    async fn tool(&self, served: &Served<'_>) -> Result<Option<Tool>, Refusal> {
+    async fn tool(&self, context: &McpContext<'_>) -> Result<Option<Tool>, McpFailure> {
         match self.argument("tool") {
-            None => served.scope.caller().await.map(|_| None).map_err(Refusal::from),
-            Some(name) => tool_of(served, name).await,
+            None => context.scope.caller().await.map(|_| None).map_err(McpFailure::from),
+            Some(name) => tool_of(context, name).await,
         }
     }
 }
 
 /// The names of tools, those that begin so among them, and whether there may be others.
-async fn tool_names(served: &Served<'_>, begun: &str) -> Result<(Vec<String>, bool), Refusal> {
+async fn tool_names(context: &McpContext<'_>, begun: &str) -> Result<(Vec<String>, bool), McpFailure> {
     // What follows is a hash, of which the index knows nothing.
     let words = begun.rsplit_once("_H").map_or(begun, |(words, _)| words);
     let text = Some(words).filter(|it| !it.is_empty()).and_then(|it| Query::parse(&format!("{it}*"), 1).ok());
     let filter = ToolFilter { text, ..ToolFilter::default() };
-    let (page, _) = tools::page(served, &filter, &PageRequest::new(Some(tools::PAGE), None)?).await?;
+    let (page, _) = tools::page(context, &filter, &PageRequest::new(Some(tools::PAGE), None)?).await?;
     Ok((page.items.iter().map(|it| names::exported(&it.id)).collect(), page.next_cursor.is_some()))
 }
 

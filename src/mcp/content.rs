@@ -1,6 +1,6 @@
 //! What a call came to, as the blocks that MCP's results are made of.
 
-use super::rpc::Object;
+use super::rpc::JsonObject;
 use crate::execution::{Failure, ToolResult};
 use data_encoding::BASE64;
 use serde_json::value::RawValue;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// The result of a call, before the revision and the house put their marks on it.
 #[derive(Debug, Default, PartialEq)]
-pub struct Content {
+pub struct CallToolResult {
     /// A JSON array of blocks.
     blocks: String,
     structured: Option<String>,
@@ -16,7 +16,7 @@ pub struct Content {
     pub meta: Map<String, Value>,
 }
 
-impl Content {
+impl CallToolResult {
     /// A text that tells the model what stands in the way.
     pub fn error(text: &str) -> Self {
         Self { blocks: texts(text), is_error: true, ..Self::default() }
@@ -39,7 +39,7 @@ impl Content {
     }
 
     /// Writes the fields of a `CallToolResult` but for `_meta`.
-    pub fn write(&self, into: &mut Object) {
+    pub fn write(&self, into: &mut JsonObject) {
         into.put("content", &self.blocks);
         if let Some(structured) = &self.structured {
             into.put("structuredContent", structured);
@@ -61,12 +61,12 @@ fn texts(text: &str) -> String {
 
 /// A tool that promises objects (`typed`) gives structured content, and nothing else is read into it. Of others, what is a
 /// result of MCP's own is passed on as such: that is how a tool gives images.
-fn of_json(json: &RawValue, typed: bool) -> Content {
+fn of_json(json: &RawValue, typed: bool) -> CallToolResult {
     let text = json.get();
     let is_object = text.trim_start().starts_with('{');
     if typed && !is_object {
         // It was an object, for it fitted its schema: it has been cut, and says where the whole is.
-        return Content { is_error: true, ..plain(text) };
+        return CallToolResult { is_error: true, ..plain(text) };
     }
     if is_object
         && !typed
@@ -76,17 +76,17 @@ fn of_json(json: &RawValue, typed: bool) -> Content {
         return content;
     }
     let structured = is_object.then(|| text.to_owned());
-    Content { structured, ..plain(text) }
+    CallToolResult { structured, ..plain(text) }
 }
 
 /// A text as it is, and anything else as JSON.
-fn plain(json: &str) -> Content {
+fn plain(json: &str) -> CallToolResult {
     let text = serde_json::from_str::<String>(json);
-    Content { blocks: texts(text.as_deref().unwrap_or(json)), ..Content::default() }
+    CallToolResult { blocks: texts(text.as_deref().unwrap_or(json)), ..CallToolResult::default() }
 }
 
 /// The blocks of an object that is a `CallToolResult`, wholly and with nothing else in it.
-fn passed_on(json: &str) -> Option<Content> {
+fn passed_on(json: &str) -> Option<CallToolResult> {
     let mut fields = serde_json::from_str::<Map<String, Value>>(json).ok()?;
     let mut blocks = fields.remove("content")?;
     if !blocks.as_array_mut()?.iter_mut().all(is_block) {
@@ -109,7 +109,7 @@ fn passed_on(json: &str) -> Option<Content> {
         }
         Some(_) => return None,
     };
-    fields.is_empty().then(|| Content { blocks: blocks.to_string(), structured, is_error, meta })
+    fields.is_empty().then(|| CallToolResult { blocks: blocks.to_string(), structured, is_error, meta })
 }
 
 /// Whether it is a block that clients take. Fields that are null say nothing, and are taken out: clients refuse them.
@@ -159,7 +159,7 @@ mod tests {
 
     fn shown(json: &Value, typed: bool) -> Value {
         let raw = serde_json::value::to_raw_value(json).unwrap();
-        let mut object = Object::new();
+        let mut object = JsonObject::new();
         of_json(&raw, typed).write(&mut object);
         serde_json::from_str(&object.finish()).unwrap()
     }

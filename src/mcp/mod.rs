@@ -13,8 +13,8 @@ mod search;
 mod tools;
 mod uri;
 
-pub use revision::{Headers, Revision, check_version, of as revision_of};
-pub use rpc::{Fault, Kind, Message, Object, Request, read};
+pub use revision::{Era, McpHeaders, check_version, of as revision_of};
+pub use rpc::{JsonObject, RpcError, RpcErrorCode, RpcMessage, RpcRequest, read};
 
 use crate::agents;
 use crate::callers::{Level, Scope};
@@ -24,13 +24,13 @@ use crate::formats;
 use crate::ids::{AgentId, SessionId};
 use crate::page::PageRequest;
 use crate::registry::Tool;
-use rpc::Params;
+use rpc::RpcParams;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// What an endpoint is about, apart from the workspace.
 #[derive(Default)]
-pub struct Endpoint {
+pub struct McpEndpoint {
     /// Whose toolbox it is; all of the workspace's tools, if nobody's.
     pub agent: Option<AgentId>,
     /// Whose files calls see.
@@ -38,33 +38,33 @@ pub struct Endpoint {
 }
 
 /// Why a request is not answered with a result. Boxed: it is passed up through many hands, and rarely there.
-pub struct Refusal(pub Box<Why>);
+pub struct McpFailure(pub Box<McpFailureKind>);
 
-pub enum Why {
+pub enum McpFailureKind {
     /// It is wrong, or asks for what is not there.
-    Fault(Fault),
+    RpcError(RpcError),
     /// It is refused, or fails, as any request of the API might be.
     Error(Error),
 }
 
-impl From<Fault> for Refusal {
+impl From<RpcError> for McpFailure {
     #[cold]
     #[inline(never)]
-    fn from(fault: Fault) -> Self {
-        Self(Box::new(Why::Fault(fault)))
+    fn from(fault: RpcError) -> Self {
+        Self(Box::new(McpFailureKind::RpcError(fault)))
     }
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for McpFailure {
     #[cold]
     #[inline(never)]
     fn from(error: Error) -> Self {
-        Self(Box::new(Why::Error(error)))
+        Self(Box::new(McpFailureKind::Error(error)))
     }
 }
 
 /// The least that a caller must be to ask this.
-pub fn level(request: &Request) -> Level {
+pub fn level(request: &RpcRequest) -> Level {
     match request.method.as_str() {
         "resources/list" => Level::User,
         "resources/read" => resources::level(request.params.text("uri").ok()),
@@ -73,63 +73,63 @@ pub fn level(request: &Request) -> Level {
 }
 
 /// A request's way to its answer.
-struct Served<'a> {
+struct McpContext<'a> {
     scope: &'a Scope,
-    endpoint: &'a Endpoint,
-    revision: Revision,
-    headers: &'a Headers<'a>,
+    endpoint: &'a McpEndpoint,
+    revision: Era,
+    headers: &'a McpHeaders<'a>,
 }
 
 /// The message that answers a request.
 pub async fn answer(
     scope: &Scope,
-    endpoint: &Endpoint,
-    revision: Revision,
-    headers: &Headers<'_>,
-    request: Request,
-) -> std::result::Result<String, Refusal> {
-    let served = Served { scope, endpoint, revision, headers };
-    let Request { id, method, params } = request;
+    endpoint: &McpEndpoint,
+    revision: Era,
+    headers: &McpHeaders<'_>,
+    request: RpcRequest,
+) -> std::result::Result<String, McpFailure> {
+    let context = McpContext { scope, endpoint, revision, headers };
+    let RpcRequest { id, method, params } = request;
     let result = match (method.as_str(), revision) {
-        ("tools/call", _) => tools::call(&served, params).await?,
-        ("tools/list", _) => tools::list(&served, &params).await?,
-        ("resources/list", _) => resources::list(&served, &params).await?,
-        ("resources/read", _) => resources::read(&served, &params).await?,
+        ("tools/call", _) => tools::call(&context, params).await?,
+        ("tools/list", _) => tools::list(&context, &params).await?,
+        ("resources/list", _) => resources::list(&context, &params).await?,
+        ("resources/read", _) => resources::read(&context, &params).await?,
         ("resources/templates/list", _) => {
             scope.caller().await?;
-            resources::templates(&served)
+            resources::templates(&context)
         }
-        ("completion/complete", _) => completion::complete(&served, &params).await?,
-        ("initialize", Revision::Legacy) => served.initialize(&params).await?,
-        ("ping", Revision::Legacy) => {
+        ("completion/complete", _) => completion::complete(&context, &params).await?,
+        ("initialize", Era::Legacy) => context.initialize(&params).await?,
+        ("ping", Era::Legacy) => {
             scope.caller().await?;
-            Object::new()
+            JsonObject::new()
         }
-        ("server/discover", Revision::Modern) => served.discover().await?,
+        ("server/discover", Era::Modern) => context.discover().await?,
         (other, _) => {
             let other = crate::error::shortened(other);
-            return Err(Fault::new(Kind::NoMethod, &format!("Method not found: {other}")).into());
+            return Err(RpcError::new(RpcErrorCode::NoMethod, &format!("Method not found: {other}")).into());
         }
     };
     Ok(rpc::answer(&id, result))
 }
 
-impl Served<'_> {
-    async fn initialize(&self, params: &Params) -> std::result::Result<Object, Refusal> {
-        let mut result = Object::new();
+impl McpContext<'_> {
+    async fn initialize(&self, params: &RpcParams) -> std::result::Result<JsonObject, McpFailure> {
+        let mut result = JsonObject::new();
         result.text("protocolVersion", revision::negotiated(params.0.get("protocolVersion").and_then(Value::as_str)));
         result.put("serverInfo", SERVER_INFO);
         self.introduce(result).await
     }
 
-    async fn discover(&self) -> std::result::Result<Object, Refusal> {
+    async fn discover(&self) -> std::result::Result<JsonObject, McpFailure> {
         let mut result = self.cacheable(0);
         result.put("supportedVersions", &revision::supported());
         self.introduce(result).await
     }
 
     /// What there is for this caller, who is let in, at an endpoint that is there.
-    async fn introduce(&self, mut result: Object) -> std::result::Result<Object, Refusal> {
+    async fn introduce(&self, mut result: JsonObject) -> std::result::Result<JsonObject, McpFailure> {
         if let Some(agent_id) = &self.endpoint.agent {
             agents::get(self.scope, agent_id).await?;
         }
@@ -159,14 +159,14 @@ impl Served<'_> {
     }
 
     /// A result that is all there is to say.
-    fn complete(&self) -> Object {
+    fn complete(&self) -> JsonObject {
         self.marked("complete", &Map::new())
     }
 
     /// One that may be kept for a while, by this caller.
-    fn cacheable(&self, ttl_ms: u32) -> Object {
+    fn cacheable(&self, ttl_ms: u32) -> JsonObject {
         let mut result = self.complete();
-        if self.revision == Revision::Modern {
+        if self.revision == Era::Modern {
             result.put("ttlMs", &ttl_ms.to_string());
             result.text("cacheScope", "private");
         }
@@ -174,22 +174,22 @@ impl Served<'_> {
     }
 
     /// One that is to be asked for again.
-    fn incomplete(&self) -> Object {
+    fn incomplete(&self) -> JsonObject {
         self.marked("input_required", &Map::new())
     }
 
     /// What came of a call.
-    fn content(&self, content: &content::Content) -> Object {
+    fn content(&self, content: &content::CallToolResult) -> JsonObject {
         let mut result = self.marked("complete", &content.meta);
         content.write(&mut result);
         result
     }
 
     /// With what is to be said about it, and since 2026-07-28 with its type and who made it.
-    fn marked(&self, result_type: &str, about: &Map<String, Value>) -> Object {
-        let mut result = Object::new();
-        let mut meta = Object::of(about);
-        if self.revision == Revision::Modern {
+    fn marked(&self, result_type: &str, about: &Map<String, Value>) -> JsonObject {
+        let mut result = JsonObject::new();
+        let mut meta = JsonObject::of(about);
+        if self.revision == Era::Modern {
             meta.put("io.modelcontextprotocol/serverInfo", SERVER_INFO);
             result.text("resultType", result_type);
         } else if about.is_empty() {
@@ -200,26 +200,26 @@ impl Served<'_> {
     }
 
     /// A page of a list, from the cursor that the request has.
-    fn page(&self, params: &Params, limit: u32) -> std::result::Result<PageRequest, Refusal> {
+    fn page(&self, params: &RpcParams, limit: u32) -> std::result::Result<PageRequest, McpFailure> {
         let cursor = params.optional_text("cursor")?;
         PageRequest::new(Some(limit), cursor)
-            .map_err(|_| Fault::params("cursor is not one that this list gave out").into())
+            .map_err(|_| RpcError::params("cursor is not one that this list gave out").into())
     }
 }
 
 /// The tool of that name, if the endpoint has it.
-async fn tool_of(served: &Served<'_>, name: &str) -> std::result::Result<Option<Tool>, Refusal> {
+async fn tool_of(context: &McpContext<'_>, name: &str) -> std::result::Result<Option<Tool>, McpFailure> {
     let mut found = None;
-    if served.endpoint.agent.is_none() {
+    if context.endpoint.agent.is_none() {
         // Before anything else, so that the caller is checked in the same round trip.
-        found = execution::named(served.scope, name).await?;
+        found = execution::named(context.scope, name).await?;
     }
-    if let Some(agent_id) = served.agent().await? {
-        let tools = agents::toolbox(served.scope, agent_id).await?;
+    if let Some(agent_id) = context.agent().await? {
+        let tools = agents::toolbox(context.scope, agent_id).await?;
         let named = |tool: &Tool| tool.id.as_str() == name || formats::names::exported(&tool.id) == name;
         return Ok(tools.into_iter().map(|it| it.tool).find(named));
     }
-    let level = served.scope.caller().await?.level;
+    let level = context.scope.caller().await?.level;
     Ok(found.filter(|it| agents::judge_caller(level, it, it.active).is_ok()))
 }
 

@@ -4,7 +4,7 @@
 //! `_meta`, and its headers repeat what the body says. Nothing is kept of the former: it is served by what the request
 //! itself shows. The body decides; a header that says something else is refused.
 
-use super::rpc::{Fault, Kind, Object, Params, Request, Result};
+use super::rpc::{JsonObject, Result, RpcError, RpcErrorCode, RpcParams, RpcRequest};
 use data_encoding::BASE64;
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Revision {
+pub enum Era {
     /// With a handshake: 2025-11-25 and before.
     Legacy,
     /// Without: 2026-07-28.
@@ -27,7 +27,7 @@ pub enum Revision {
 
 /// The headers that MCP has.
 #[derive(Default)]
-pub struct Headers<'a> {
+pub struct McpHeaders<'a> {
     pub version: Option<&'a str>,
     pub method: Option<&'a str>,
     pub name: Option<&'a str>,
@@ -35,7 +35,7 @@ pub struct Headers<'a> {
     pub params: Vec<(&'a str, Option<&'a str>)>,
 }
 
-impl Headers<'_> {
+impl McpHeaders<'_> {
     /// What they say of the arguments.
     pub fn mirrored(&self) -> Vec<(String, Option<String>)> {
         self.params.iter().map(|(name, value)| ((*name).to_owned(), value.and_then(decoded))).collect()
@@ -43,22 +43,22 @@ impl Headers<'_> {
 }
 
 /// The revision of a request that keeps its rules.
-pub fn of(request: &Request, headers: &Headers<'_>) -> Result<Revision> {
+pub fn of(request: &RpcRequest, headers: &McpHeaders<'_>) -> Result<Era> {
     let told = request.params.meta(VERSION);
     let modern = told.is_some() || headers.version == Some(MODERN) || request.method == "server/discover";
     if modern {
         check_modern(request, headers)?;
-        return Ok(Revision::Modern);
+        return Ok(Era::Modern);
     }
     // It is there to settle on one: whatever a client had in mind before.
     if request.method != "initialize" {
         check_version(headers)?;
     }
-    Ok(Revision::Legacy)
+    Ok(Era::Legacy)
 }
 
 /// A header that names a revision names one that is spoken.
-pub fn check_version(headers: &Headers<'_>) -> Result<()> {
+pub fn check_version(headers: &McpHeaders<'_>) -> Result<()> {
     match headers.version {
         Some(version) if !SUPPORTED.contains(&version) => Err(unsupported(version)),
         _ => Ok(()),
@@ -70,14 +70,14 @@ pub fn negotiated(asked: Option<&str>) -> &'static str {
     SUPPORTED.into_iter().find(|it| *it != MODERN && Some(*it) == asked).unwrap_or(LATEST_LEGACY)
 }
 
-fn check_modern(request: &Request, headers: &Headers<'_>) -> Result<()> {
+fn check_modern(request: &RpcRequest, headers: &McpHeaders<'_>) -> Result<()> {
     let Some(version) = headers.version else {
         return Err(mismatch("the header MCP-Protocol-Version is missing"));
     };
     let told = request.params.meta(VERSION).and_then(Value::as_str);
-    let told = told.ok_or_else(|| Fault::params(&format!("params._meta must have {VERSION}")))?;
+    let told = told.ok_or_else(|| RpcError::params(&format!("params._meta must have {VERSION}")))?;
     if !request.params.meta(CAPABILITIES).is_some_and(Value::is_object) {
-        return Err(Fault::params(&format!("params._meta must have {CAPABILITIES}")));
+        return Err(RpcError::params(&format!("params._meta must have {CAPABILITIES}")));
     }
     if told != version {
         return Err(mismatch(&format!("MCP-Protocol-Version is {version:?}, and the body says {told:?}")));
@@ -93,7 +93,7 @@ fn check_modern(request: &Request, headers: &Headers<'_>) -> Result<()> {
 }
 
 /// What a request is about by name, where the header `Mcp-Name` must repeat it.
-fn named(request: &Request) -> Option<&str> {
+fn named(request: &RpcRequest) -> Option<&str> {
     let field = match request.method.as_str() {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
@@ -119,15 +119,15 @@ fn decoded(value: &str) -> Option<String> {
     }
 }
 
-fn mismatch(what: &str) -> Fault {
-    Fault::new(Kind::Headers, &format!("Header mismatch: {what}"))
+fn mismatch(what: &str) -> RpcError {
+    RpcError::new(RpcErrorCode::Headers, &format!("Header mismatch: {what}"))
 }
 
-fn unsupported(version: &str) -> Fault {
-    let mut data = Object::new();
+fn unsupported(version: &str) -> RpcError {
+    let mut data = JsonObject::new();
     data.put("supported", &supported());
     data.text("requested", version);
-    Fault::new(Kind::Version, "Unsupported protocol version").with(data)
+    RpcError::new(RpcErrorCode::Version, "Unsupported protocol version").with(data)
 }
 
 /// What is spoken, as JSON.
@@ -136,7 +136,7 @@ pub fn supported() -> String {
 }
 
 /// Whether the client shows its user a form, if a request is answered with one.
-pub fn shows_forms(params: &Params) -> bool {
+pub fn shows_forms(params: &RpcParams) -> bool {
     let elicitation = params.meta(CAPABILITIES).and_then(|it| it.get("elicitation")).and_then(Value::as_object);
     // None named means forms: the other way came later.
     elicitation.is_some_and(|it| it.contains_key("form") || !it.contains_key("url"))
@@ -147,21 +147,21 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn request(method: &str, params: Value) -> Request {
-        Request { id: json!(1), method: method.to_owned(), params: Params(params.as_object().unwrap().clone()) }
+    fn request(method: &str, params: Value) -> RpcRequest {
+        RpcRequest { id: json!(1), method: method.to_owned(), params: RpcParams(params.as_object().unwrap().clone()) }
     }
 
     fn meta(version: &str) -> Value {
         json!({VERSION: version, CAPABILITIES: {}})
     }
 
-    fn headers(all: [&'static str; 3]) -> Headers<'static> {
+    fn headers(all: [&'static str; 3]) -> McpHeaders<'static> {
         let [version, method, name] = all.map(|it| Some(it).filter(|it| !it.is_empty()));
-        Headers { version, method, name, ..Headers::default() }
+        McpHeaders { version, method, name, ..McpHeaders::default() }
     }
 
     #[track_caller]
-    fn refused(request: &Request, all: [&'static str; 3], kind: Kind) -> Fault {
+    fn refused(request: &RpcRequest, all: [&'static str; 3], kind: RpcErrorCode) -> RpcError {
         let fault = of(request, &headers(all)).unwrap_err();
         assert_eq!(fault.kind, kind, "{fault:?}");
         fault
@@ -171,26 +171,26 @@ mod tests {
     fn a_request_without_meta_is_of_the_older_kind() {
         let list = request("tools/list", json!({}));
         for version in ["", "2025-11-25", "2025-06-18"] {
-            assert_eq!(of(&list, &headers([version, "", ""])), Ok(Revision::Legacy), "{version}");
+            assert_eq!(of(&list, &headers([version, "", ""])), Ok(Era::Legacy), "{version}");
         }
-        assert_eq!(of(&request("initialize", json!({})), &headers(["2024-11-05", "", ""])), Ok(Revision::Legacy));
-        let fault = refused(&list, ["2024-11-05", "", ""], Kind::Version);
+        assert_eq!(of(&request("initialize", json!({})), &headers(["2024-11-05", "", ""])), Ok(Era::Legacy));
+        let fault = refused(&list, ["2024-11-05", "", ""], RpcErrorCode::Version);
         assert!(fault.data.unwrap().contains(r#""requested":"2024-11-05""#));
     }
 
     #[test]
     fn a_request_with_meta_says_all_of_itself() {
         let list = request("tools/list", json!({"_meta": meta(MODERN)}));
-        assert_eq!(of(&list, &headers([MODERN, "tools/list", ""])), Ok(Revision::Modern));
-        assert_eq!(of(&list, &headers([MODERN, " tools/list ", "ignored"])), Ok(Revision::Modern));
-        refused(&list, ["", "tools/list", ""], Kind::Headers);
-        refused(&list, [MODERN, "", ""], Kind::Headers);
-        refused(&list, [MODERN, "TOOLS/LIST", ""], Kind::Headers);
-        refused(&list, [MODERN, "prompts/list", ""], Kind::Headers);
-        refused(&list, ["2025-11-25", "tools/list", ""], Kind::Headers);
+        assert_eq!(of(&list, &headers([MODERN, "tools/list", ""])), Ok(Era::Modern));
+        assert_eq!(of(&list, &headers([MODERN, " tools/list ", "ignored"])), Ok(Era::Modern));
+        refused(&list, ["", "tools/list", ""], RpcErrorCode::Headers);
+        refused(&list, [MODERN, "", ""], RpcErrorCode::Headers);
+        refused(&list, [MODERN, "TOOLS/LIST", ""], RpcErrorCode::Headers);
+        refused(&list, [MODERN, "prompts/list", ""], RpcErrorCode::Headers);
+        refused(&list, ["2025-11-25", "tools/list", ""], RpcErrorCode::Headers);
         let other = request("tools/list", json!({"_meta": meta("v999")}));
-        refused(&other, ["v999", "tools/list", ""], Kind::Version);
-        refused(&other, [MODERN, "tools/list", ""], Kind::Headers);
+        refused(&other, ["v999", "tools/list", ""], RpcErrorCode::Version);
+        refused(&other, [MODERN, "tools/list", ""], RpcErrorCode::Headers);
         for params in [
             json!({}),
             json!({"_meta": {}}),
@@ -199,9 +199,9 @@ mod tests {
             json!({"_meta": {VERSION: MODERN, CAPABILITIES: []}}),
             json!({"_meta": {VERSION: 7, CAPABILITIES: {}}}),
         ] {
-            refused(&request("tools/list", params), [MODERN, "tools/list", ""], Kind::InvalidParams);
+            refused(&request("tools/list", params), [MODERN, "tools/list", ""], RpcErrorCode::InvalidParams);
         }
-        refused(&request("server/discover", json!({})), ["", "", ""], Kind::Headers);
+        refused(&request("server/discover", json!({})), ["", "", ""], RpcErrorCode::Headers);
     }
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
         assert!(check(" a", "=?base64?IGE=?=") && !check("a", "=?base64?IGE=?="));
         let read = request("resources/read", json!({"uri": "session://a/b", "_meta": meta(MODERN)}));
         assert!(of(&read, &headers([MODERN, "resources/read", "session://a/b"])).is_ok());
-        refused(&read, [MODERN, "resources/read", "session://a/c"], Kind::Headers);
+        refused(&read, [MODERN, "resources/read", "session://a/c"], RpcErrorCode::Headers);
         // Without a name there is nothing to compare; the method itself refuses that.
         let nameless = request("tools/call", json!({"_meta": meta(MODERN)}));
         assert!(of(&nameless, &headers([MODERN, "tools/call", ""])).is_ok());
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn forms_are_shown_by_those_who_say_so() {
         let shows = |capabilities: Value| {
-            shows_forms(&Params(json!({"_meta": {CAPABILITIES: capabilities}}).as_object().unwrap().clone()))
+            shows_forms(&RpcParams(json!({"_meta": {CAPABILITIES: capabilities}}).as_object().unwrap().clone()))
         };
         assert!(shows(json!({"elicitation": {}})) && shows(json!({"elicitation": {"form": {}, "url": {}}})));
         assert!(

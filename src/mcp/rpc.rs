@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 /// What went wrong, in the words of JSON-RPC and MCP.
 #[derive(Debug, PartialEq)]
-pub struct Fault {
-    pub kind: Kind,
+pub struct RpcError {
+    pub kind: RpcErrorCode,
     pub message: String,
     /// What programs are told besides, as JSON.
     pub data: Option<String>,
@@ -14,7 +14,7 @@ pub struct Fault {
 
 /// The faults that there are, each with its code.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum RpcErrorCode {
     Parse,
     InvalidRequest,
     /// The revision has no such method, or the server does not offer it.
@@ -23,7 +23,7 @@ pub enum Kind {
     Internal,
     /// The caller is not let in, or the endpoint is not there: `data.code` says it in the API's words.
     Refused,
-    /// In 2025-11-25 alone; since then it is [`Kind::InvalidParams`].
+    /// In 2025-11-25 alone; since then it is [`RpcErrorCode::InvalidParams`].
     NoResource,
     /// A header says something else than the body, or is missing.
     Headers,
@@ -31,7 +31,7 @@ pub enum Kind {
     Version,
 }
 
-impl Kind {
+impl RpcErrorCode {
     pub const fn code(self) -> i32 {
         match self {
             Self::Parse => -32700,
@@ -47,31 +47,31 @@ impl Kind {
     }
 }
 
-impl Fault {
+impl RpcError {
     #[cold]
     #[inline(never)]
-    pub fn new(kind: Kind, message: &str) -> Self {
+    pub fn new(kind: RpcErrorCode, message: &str) -> Self {
         Self { kind, message: message.to_owned(), data: None }
     }
 
     pub fn params(message: &str) -> Self {
-        Self::new(Kind::InvalidParams, message)
+        Self::new(RpcErrorCode::InvalidParams, message)
     }
 
-    pub fn with(mut self, data: Object) -> Self {
+    pub fn with(mut self, data: JsonObject) -> Self {
         self.data = Some(data.finish());
         self
     }
 
     /// The message that tells it. Without an id it answers something that had none that could be read.
     pub fn to_message(&self, id: Option<&Value>) -> String {
-        let mut error = Object::new();
+        let mut error = JsonObject::new();
         error.put("code", &self.kind.code().to_string());
         error.put("message", &Value::from(self.message.as_str()).to_string());
         if let Some(data) = &self.data {
             error.put("data", data);
         }
-        let mut message = Object::new();
+        let mut message = JsonObject::new();
         message.put("jsonrpc", "\"2.0\"");
         if let Some(id) = id {
             message.put("id", &id.to_string());
@@ -81,51 +81,52 @@ impl Fault {
     }
 }
 
-pub type Result<T> = std::result::Result<T, Fault>;
+pub type Result<T> = std::result::Result<T, RpcError>;
 
 /// What a client sent.
 #[derive(Debug)]
-pub enum Message {
-    Request(Request),
+pub enum RpcMessage {
+    Request(RpcRequest),
     Notification,
     /// To a request that was never made: none are, here.
     Response,
     /// What is none, with the id that it had, if it had one.
-    Broken(Fault, Option<Value>),
+    Broken(RpcError, Option<Value>),
 }
 
 #[derive(Debug)]
-pub struct Request {
+pub struct RpcRequest {
     /// A text or a whole number.
     pub id: Value,
     pub method: String,
-    pub params: Params,
+    pub params: RpcParams,
 }
 
 /// Reads one message.
-pub fn read(body: &[u8]) -> Message {
-    let broken = |kind, text: &str| Message::Broken(Fault::new(kind, text), None);
+pub fn read(body: &[u8]) -> RpcMessage {
+    let broken = |kind, text: &str| RpcMessage::Broken(RpcError::new(kind, text), None);
     if values(body) > MAX_VALUES {
-        return broken(Kind::InvalidRequest, &format!("The message holds more than {MAX_VALUES} values"));
+        return broken(RpcErrorCode::InvalidRequest, &format!("The message holds more than {MAX_VALUES} values"));
     }
     // As text: to read values from bytes too would be another reader in the bundle.
-    let Ok(body) = std::str::from_utf8(body) else { return broken(Kind::Parse, "The body is not UTF-8") };
+    let Ok(body) = std::str::from_utf8(body) else { return broken(RpcErrorCode::Parse, "The body is not UTF-8") };
     let mut message = match serde_json::from_str(body) {
         Ok(Value::Object(message)) => message,
         Ok(Value::Array(_)) => {
-            return broken(Kind::InvalidRequest, "Batches are not supported: send one message at a time");
+            return broken(RpcErrorCode::InvalidRequest, "Batches are not supported: send one message at a time");
         }
-        Ok(_) => return broken(Kind::InvalidRequest, "A message is a JSON object"),
-        Err(cause) => return broken(Kind::Parse, &format!("The body is not JSON: {cause}")),
+        Ok(_) => return broken(RpcErrorCode::InvalidRequest, "A message is a JSON object"),
+        Err(cause) => return broken(RpcErrorCode::Parse, &format!("The body is not JSON: {cause}")),
     };
     let id = message.remove("id");
-    let refuse = |text: &str| Message::Broken(Fault::new(Kind::InvalidRequest, text), id.clone().filter(is_id));
+    let refuse =
+        |text: &str| RpcMessage::Broken(RpcError::new(RpcErrorCode::InvalidRequest, text), id.clone().filter(is_id));
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return refuse("jsonrpc must be \"2.0\"");
     }
     let method = match message.remove("method") {
         Some(Value::String(method)) => method,
-        None if message.contains_key("result") || message.contains_key("error") => return Message::Response,
+        None if message.contains_key("result") || message.contains_key("error") => return RpcMessage::Response,
         _ => return refuse("method must be a text"),
     };
     let params = match message.remove("params") {
@@ -134,8 +135,8 @@ pub fn read(body: &[u8]) -> Message {
         Some(_) => return refuse("params must be an object"),
     };
     match id {
-        None => Message::Notification,
-        Some(id) if is_id(&id) => Message::Request(Request { id, method, params: Params(params) }),
+        None => RpcMessage::Notification,
+        Some(id) if is_id(&id) => RpcMessage::Request(RpcRequest { id, method, params: RpcParams(params) }),
         Some(_) => refuse("id must be a text or a whole number"),
     }
 }
@@ -146,12 +147,15 @@ fn is_id(id: &Value) -> bool {
 
 /// What a request is about.
 #[derive(Debug, Default)]
-pub struct Params(pub Map<String, Value>);
+pub struct RpcParams(pub Map<String, Value>);
 
-impl Params {
+impl RpcParams {
     /// A text that must be there.
     pub fn text(&self, name: &str) -> Result<&str> {
-        self.0.get(name).and_then(Value::as_str).ok_or_else(|| Fault::params(&format!("params.{name} must be a text")))
+        self.0
+            .get(name)
+            .and_then(Value::as_str)
+            .ok_or_else(|| RpcError::params(&format!("params.{name} must be a text")))
     }
 
     /// A text that may be left out.
@@ -167,7 +171,7 @@ impl Params {
         match self.0.remove(name) {
             None => Ok(None),
             Some(Value::Object(fields)) => Ok(Some(fields)),
-            Some(_) => Err(Fault::params(&format!("params.{name} must be an object"))),
+            Some(_) => Err(RpcError::params(&format!("params.{name} must be an object"))),
         }
     }
 
@@ -178,15 +182,15 @@ impl Params {
 }
 
 /// A JSON object that is written field by field: what is JSON already is not read and written again.
-pub struct Object(String);
+pub struct JsonObject(String);
 
-impl Default for Object {
+impl Default for JsonObject {
     fn default() -> Self {
         Self("{".to_owned())
     }
 }
 
-impl Object {
+impl JsonObject {
     pub fn new() -> Self {
         Self::default()
     }
@@ -221,7 +225,7 @@ impl Object {
 }
 
 /// The message that answers a request.
-pub fn answer(id: &Value, result: Object) -> String {
+pub fn answer(id: &Value, result: JsonObject) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{}}}"#, result.finish())
 }
 
@@ -231,26 +235,30 @@ mod tests {
     use serde_json::json;
 
     #[track_caller]
-    fn refused(body: &str, kind: Kind, id: Option<Value>) {
-        let Message::Broken(fault, its) = read(body.as_bytes()) else { unreachable!("{body}") };
+    fn refused(body: &str, kind: RpcErrorCode, id: Option<Value>) {
+        let RpcMessage::Broken(fault, its) = read(body.as_bytes()) else { unreachable!("{body}") };
         assert_eq!((fault.kind, its), (kind, id), "{body}");
     }
 
     #[test]
     fn what_is_no_message_is_refused_under_its_id() {
-        refused("", Kind::Parse, None);
-        refused("{", Kind::Parse, None);
-        refused(r#"{"jsonrpc":"2.0","id":1,"method":"ping"} x"#, Kind::Parse, None);
-        refused("7", Kind::InvalidRequest, None);
-        refused("[]", Kind::InvalidRequest, None);
-        refused(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, Kind::InvalidRequest, None);
-        refused(r#"{"id":1,"method":"ping"}"#, Kind::InvalidRequest, Some(json!(1)));
-        refused(r#"{"jsonrpc":"1.0","id":"a","method":"ping"}"#, Kind::InvalidRequest, Some(json!("a")));
-        refused(r#"{"jsonrpc":"2.0","id":1,"method":7}"#, Kind::InvalidRequest, Some(json!(1)));
-        refused(r#"{"jsonrpc":"2.0","id":1}"#, Kind::InvalidRequest, Some(json!(1)));
-        refused(r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, Kind::InvalidRequest, Some(json!(1)));
+        refused("", RpcErrorCode::Parse, None);
+        refused("{", RpcErrorCode::Parse, None);
+        refused(r#"{"jsonrpc":"2.0","id":1,"method":"ping"} x"#, RpcErrorCode::Parse, None);
+        refused("7", RpcErrorCode::InvalidRequest, None);
+        refused("[]", RpcErrorCode::InvalidRequest, None);
+        refused(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, RpcErrorCode::InvalidRequest, None);
+        refused(r#"{"id":1,"method":"ping"}"#, RpcErrorCode::InvalidRequest, Some(json!(1)));
+        refused(r#"{"jsonrpc":"1.0","id":"a","method":"ping"}"#, RpcErrorCode::InvalidRequest, Some(json!("a")));
+        refused(r#"{"jsonrpc":"2.0","id":1,"method":7}"#, RpcErrorCode::InvalidRequest, Some(json!(1)));
+        refused(r#"{"jsonrpc":"2.0","id":1}"#, RpcErrorCode::InvalidRequest, Some(json!(1)));
+        refused(
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#,
+            RpcErrorCode::InvalidRequest,
+            Some(json!(1)),
+        );
         for id in ["null", "1.5", "{}", "[1]", "true"] {
-            refused(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#), Kind::InvalidRequest, None);
+            refused(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#), RpcErrorCode::InvalidRequest, None);
         }
     }
 
@@ -258,29 +266,30 @@ mod tests {
     fn too_many_values_are_refused_before_they_are_read() {
         let numbers = "0,".repeat(300_000);
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":[{numbers}0]}}}}"#);
-        refused(&body, Kind::InvalidRequest, None);
+        refused(&body, RpcErrorCode::InvalidRequest, None);
     }
 
     #[test]
     fn requests_notifications_and_responses_are_told_apart() {
         let of = |body: &str| read(body.as_bytes());
-        let Message::Request(request) = of(r#"{"jsonrpc":"2.0","id":"x","method":"ping"}"#) else { unreachable!() };
+        let RpcMessage::Request(request) = of(r#"{"jsonrpc":"2.0","id":"x","method":"ping"}"#) else { unreachable!() };
         assert_eq!((request.id, request.method.as_str()), (json!("x"), "ping"));
-        assert!(matches!(of(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#), Message::Notification));
-        assert!(matches!(of(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#), Message::Response));
-        assert!(matches!(of(r#"{"jsonrpc":"2.0","id":1,"error":{}}"#), Message::Response));
+        assert!(matches!(of(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#), RpcMessage::Notification));
+        assert!(matches!(of(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#), RpcMessage::Response));
+        assert!(matches!(of(r#"{"jsonrpc":"2.0","id":1,"error":{}}"#), RpcMessage::Response));
     }
 
     #[test]
     fn answers_are_json() {
-        let mut result = Object::new();
+        let mut result = JsonObject::new();
         result.put("a", "1");
         result.put("b", r#"{"c":[1.0]}"#);
         assert_eq!(answer(&json!("x\"y"), result), r#"{"jsonrpc":"2.0","id":"x\"y","result":{"a":1,"b":{"c":[1.0]}}}"#);
-        assert_eq!(answer(&json!(7), Object::new()), r#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
+        assert_eq!(answer(&json!(7), JsonObject::new()), r#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
         let odd = json!({"a\"b\\": 1, "": null});
-        assert_eq!(serde_json::from_str::<Value>(&Object::of(odd.as_object().unwrap()).finish()).unwrap(), odd);
-        let fault = Fault::new(Kind::NoMethod, "no").with(Object::of(json!({"x": 1}).as_object().unwrap()));
+        assert_eq!(serde_json::from_str::<Value>(&JsonObject::of(odd.as_object().unwrap()).finish()).unwrap(), odd);
+        let fault =
+            RpcError::new(RpcErrorCode::NoMethod, "no").with(JsonObject::of(json!({"x": 1}).as_object().unwrap()));
         assert_eq!(
             fault.to_message(Some(&json!(7))),
             r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"no","data":{"x":1}}}"#

@@ -1,7 +1,7 @@
 //! For agents with so many tools that a list of them would fill a model's context: two tools, one to find others by what
 //! they do, one to call what was found. An agent has them if its `find_tools` is set.
 
-use super::content::Content;
+use super::content::CallToolResult;
 use super::tools_json;
 use crate::agents;
 use crate::callers::Scope;
@@ -25,25 +25,25 @@ pub fn is_own(name: &str) -> bool {
 pub const TOOLS: &str = include_str!(concat!(env!("OUT_DIR"), "/search.json"));
 
 /// What the agent has that fits the query.
-pub async fn find(scope: &Scope, agent_id: &AgentId, arguments: &Map<String, Value>) -> Result<Content> {
+pub async fn find(scope: &Scope, agent_id: &AgentId, arguments: &Map<String, Value>) -> Result<CallToolResult> {
     let query = match arguments.get("query").and_then(Value::as_str) {
         Some(query) if !query.trim().is_empty() => query,
-        _ => return Ok(Content::error("INVALID_ARGUMENTS: query must be a text of some words")),
+        _ => return Ok(CallToolResult::error("INVALID_ARGUMENTS: query must be a text of some words")),
     };
     let limit = match arguments.get("limit") {
         None | Some(Value::Null) => DEFAULT_LIMIT,
         Some(limit) => match limit.as_u64().and_then(|it| u32::try_from(it).ok()) {
             Some(limit) if (1..=MAX_LIMIT).contains(&limit) => limit,
-            _ => return Ok(Content::error(&format!("INVALID_ARGUMENTS: limit must be from 1 to {MAX_LIMIT}"))),
+            _ => return Ok(CallToolResult::error(&format!("INVALID_ARGUMENTS: limit must be from 1 to {MAX_LIMIT}"))),
         },
     };
     let text = match Query::parse_any(query) {
         Ok(text) => text,
-        Err(reason) => return Ok(Content::error(&format!("INVALID_ARGUMENTS: query {reason}"))),
+        Err(reason) => return Ok(CallToolResult::error(&format!("INVALID_ARGUMENTS: query {reason}"))),
     };
     let mut found = agents::search_toolbox(scope, agent_id, text).await?;
     found.truncate(limit as usize);
-    Ok(Content::structured(format!(r#"{{"tools":{}}}"#, tools_json(found.iter().map(|it| &it.tool))?)))
+    Ok(CallToolResult::structured(format!(r#"{{"tools":{}}}"#, tools_json(found.iter().map(|it| &it.tool))?)))
 }
 
 /// The call that stands in the arguments of `call_tool`.
