@@ -1,56 +1,58 @@
-//! Calls that wait for an approval. It is given in the registry, by an admin; here a client only learns how it stands.
+//! Calls that wait for an approval. An admin approves a call in the registry; an MCP client only learns the state of the call.
 //!
-//! Since 2026-07-28 the client is told that input is required, and gets a *state* to ask again with. The state is sealed,
-//! and good for one call of one caller in one workspace, until some time after the approval would expire. It runs
-//! nothing: with it one is told what the registry has come to, as often as one asks.
+//! Since 2026-07-28 the client gets a result that asks for input, and a *request state* to come back with. The state is sealed.
+//! It is valid for one call of one caller in one workspace, until some time after the approval expires. A request with a state
+//! runs nothing: it only asks what has become of the call, and may be repeated.
 
-use super::content::CallToolResult;
-use super::rpc::{JsonObject, Result, RpcError, RpcParams};
 use crate::callers::Scope;
 use crate::execution::{Status, ToolResult};
 use crate::ids::{ApprovalId, CallId};
+use crate::json_object::JsonObject;
+use crate::json_rpc::{RpcError, RpcParams, RpcResult};
+use crate::mcp_protocol::CallToolResult;
+use crate::mcp_protocol::fields::{INPUT_REQUESTS, INPUT_RESPONSES, REQUEST_STATE};
 use crate::seal::Sealer;
 use crate::time::Timestamp;
 use serde_json::Value;
 
-/// The key of the one thing that is asked for.
+/// The key of the one question that a client is asked.
 const QUESTION: &str = "approval";
 
-/// How often a client is told that input is required, before it gets an answer: the SDKs come back ten times, and throw.
+/// How often a client is asked for input before it gets a final result. The SDKs come back ten times, and then throw.
 const ROUNDS: u32 = 8;
 
-/// A call that has not come to anything yet.
+/// A call that has not ended.
 #[derive(Debug, PartialEq)]
 pub struct PausedCall {
     pub call: CallId,
     pub approval: ApprovalId,
-    /// How often the client has been told.
+    /// How often the client has been asked for input.
     pub round: u32,
 }
 
-/// How it is told.
+/// What the texts about a paused call depend on.
 pub struct PauseWording<'a> {
     pub tool_name: &'a str,
-    /// Whether it has been approved, and runs.
+    /// Whether the call has been approved, and runs.
     pub running: bool,
-    /// Whether the caller may read what was recorded.
+    /// Whether the caller may read the record of the call.
     pub reads_calls: bool,
 }
 
 impl PausedCall {
-    /// The call that waits, if it does.
+    /// The call, if it waits for an approval.
     pub fn of(result: &ToolResult) -> Option<Self> {
         let failure = result.error.as_ref().filter(|_| result.status == Status::PendingApproval)?;
         let approval = failure.details.as_ref()?.get("approval_id")?.as_str()?;
         Some(Self { call: CallId::parse(&result.call_id)?, approval: ApprovalId::parse(approval)?, round: 0 })
     }
 
-    /// Whether the client can be told once more that input is required.
+    /// Whether the client may be asked for input once more.
     pub fn may_go_on(&self) -> bool {
         self.round + 1 < ROUNDS
     }
 
-    /// What a person is told who can do something about it.
+    /// A text for a person who can decide about the call.
     fn told(&self, words: &PauseWording<'_>) -> String {
         let (id, tool_name) = (&self.approval, words.tool_name);
         if words.running {
@@ -62,7 +64,7 @@ impl PausedCall {
         )
     }
 
-    /// For clients that cannot come back to a call, or not again: what there is to know of it.
+    /// The result for a client that cannot come back, or has come back too often.
     pub fn content(&self, words: &PauseWording<'_>) -> CallToolResult {
         let (told, call) = (self.told(words), &self.call);
         let code = if words.running { "RUNNING" } else { "APPROVAL_REQUIRED" };
@@ -80,15 +82,15 @@ impl PausedCall {
         content
     }
 
-    /// Writes the fields of an `InputRequiredResult`. A client that shows forms has its user say when to ask again, while
-    /// there is something to be decided.
+    /// Writes the fields of an `InputRequiredResult`. Until the call is approved, a client that shows forms asks its user when
+    /// to come back.
     pub fn write(&self, into: &mut JsonObject, state: &str, words: &PauseWording<'_>, shows_forms: bool) {
-        into.text("requestState", state);
+        into.text(REQUEST_STATE, state);
         if shows_forms && !words.running {
             let message = format!("{} Go on when it is decided; going on approves nothing.", self.told(words));
             let message = Value::from(message);
             into.put(
-                "inputRequests",
+                INPUT_REQUESTS,
                 &format!(
                     r#"{{"{QUESTION}":{{"method":"elicitation/create","params":{{"mode":"form","message":{message},"requestedSchema":{{"type":"object","properties":{{}}}}}}}}}}"#
                 ),
@@ -97,23 +99,23 @@ impl PausedCall {
     }
 }
 
-/// What makes a state good: the call that it was given out for, and who was given it.
+/// What a request state is bound to: a call and its caller.
 pub struct StateSeal<'a> {
     pub sealer: &'a Sealer,
     pub workspace: &'a str,
     pub caller: &'a str,
-    /// Of tool, arguments, agent and session.
+    /// A hash of tool, arguments, agent and session.
     pub fingerprint: String,
 }
 
 impl<'a> StateSeal<'a> {
-    /// `identity` is the call's ([`crate::execution::identity`]).
+    /// `identity` is that of the call ([`crate::execution::identity`]).
     pub fn new(scope: &'a Scope, sealer: &'a Sealer, identity: &str) -> crate::error::Result<Self> {
         let fingerprint = sealer.hash(identity)?;
         Ok(Self { sealer, workspace: scope.workspace().as_str(), caller: scope.operator(), fingerprint })
     }
 
-    /// What the state is about: in another workspace, for another caller or another call it does not open.
+    /// The context of the seal. The state does not open in another workspace, for another caller or for another call.
     fn about(&self) -> String {
         format!("mcp {} {} {}", self.workspace, self.caller, self.fingerprint)
     }
@@ -124,7 +126,7 @@ impl<'a> StateSeal<'a> {
         self.sealer.seal(&format!("{call} {approval} {} {until}", round + 1), &self.about())
     }
 
-    pub fn open(&self, state: &str, now: Timestamp) -> Result<PausedCall> {
+    pub fn open(&self, state: &str, now: Timestamp) -> RpcResult<PausedCall> {
         let read = || {
             let text = self.sealer.open(state, &self.about())?;
             let mut words = text.splitn(4, ' ');
@@ -134,35 +136,40 @@ impl<'a> StateSeal<'a> {
             Some((PausedCall { call, approval, round }, Timestamp::parse(words.next()?)?))
         };
         match read() {
-            None => Err(RpcError::params("requestState is not one that was given out for this call to this caller")),
-            Some((_, until)) if until <= now => Err(RpcError::params("requestState has expired: call the tool again")),
+            None => {
+                Err(RpcError::invalid_params("requestState is not one that was given out for this call to this caller"))
+            }
+            Some((_, until)) if until <= now => {
+                Err(RpcError::invalid_params("requestState has expired: call the tool again"))
+            }
             Some((paused, _)) => Ok(paused),
         }
     }
 }
 
-/// What the user did with the form, if they were shown one.
+/// What the user did with the form, if the client showed one.
 #[derive(Debug, PartialEq)]
 pub enum FormReply {
     None,
     GoOn,
-    /// They do not want to wait any longer.
+    /// The user does not want to wait any longer.
     Leave,
 }
 
-/// What is not ours is left alone.
-pub fn reply(params: &RpcParams) -> Result<FormReply> {
-    const RESPONSES: &str = "inputResponses";
-    let answer = match params.0.get(RESPONSES) {
+/// The user's reply, in the parameters of a request. Responses to other questions are ignored.
+pub fn reply(params: &RpcParams) -> RpcResult<FormReply> {
+    let answer = match params.0.get(INPUT_RESPONSES) {
         None => return Ok(FormReply::None),
         Some(Value::Object(responses)) => responses.get(QUESTION),
-        Some(_) => return Err(RpcError::params(&format!("params.{RESPONSES} must be an object"))),
+        Some(_) => return Err(RpcError::invalid_params(&format!("params.{INPUT_RESPONSES} must be an object"))),
     };
     let Some(answer) = answer else { return Ok(FormReply::None) };
     match answer.get("action").and_then(Value::as_str) {
         Some("accept") => Ok(FormReply::GoOn),
         Some("decline" | "cancel") => Ok(FormReply::Leave),
-        _ => Err(RpcError::params(&format!("params.{RESPONSES}.{QUESTION} must be the result of an elicitation"))),
+        _ => Err(RpcError::invalid_params(&format!(
+            "params.{INPUT_RESPONSES}.{QUESTION} must be the result of an elicitation"
+        ))),
     }
 }
 

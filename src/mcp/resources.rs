@@ -1,22 +1,24 @@
-//! What can be read: the files of the session, tools and their parameters, and calls that were recorded.
+//! The resources: the session's files, tools and their parameters, and recorded calls.
 
-use super::revision::Era;
-use super::rpc::{JsonObject, RpcError, RpcErrorCode, RpcParams};
+use super::context::{McpContext, to_json};
+use super::reply::McpFailure;
 use super::uri::{self, ResourceAddress};
-use super::{McpContext, McpFailure, to_json, tool_of};
 use crate::callers::Level;
 use crate::error::Error;
 use crate::execution;
 use crate::files::{self, Content};
 use crate::formats;
 use crate::ids::SessionId;
+use crate::json_object::JsonObject;
+use crate::json_rpc::{RpcError, RpcErrorCode, RpcParams};
+use crate::mcp_protocol::Era;
 
 const PAGE: u32 = 200;
 
-/// What anybody may keep, for as long as anybody may want to: it is part of the code.
+/// How long a client may cache the templates. They are part of the code, and change only with a deployment.
 const TEMPLATES_TTL_MS: u32 = 3_600_000;
 
-/// The least that a caller must be to read this.
+/// The lowest level of caller that may read the resource.
 pub fn level(uri: Option<&str>) -> Level {
     match uri.and_then(uri::parse) {
         Some(ResourceAddress::Tool(_) | ResourceAddress::Parameter(..)) => Level::Guest,
@@ -53,7 +55,7 @@ pub async fn list(context: &McpContext<'_>, params: &RpcParams) -> Result<JsonOb
     Ok(result)
 }
 
-/// The shapes of addresses.
+/// The templates of addresses.
 pub fn templates(context: &McpContext<'_>) -> JsonObject {
     let mut result = context.cacheable(TEMPLATES_TTL_MS);
     result.put("resourceTemplates", uri::TEMPLATES);
@@ -70,14 +72,14 @@ pub async fn read(context: &McpContext<'_>, params: &RpcParams) -> Result<JsonOb
             found.map(|file| of_file(asked, path.as_str(), &file.content))
         }
         Some(ResourceAddress::Tool(name)) => {
-            let tool = tool_of(context, &name).await?;
+            let tool = context.tool(&name).await?;
             match tool {
                 None => None,
                 Some(tool) => Some(of_json(asked, &to_json(&formats::mcp::tool(&tool))?)),
             }
         }
         Some(ResourceAddress::Parameter(name, parameter)) => {
-            let schema = tool_of(context, &name).await?.and_then(|it| super::completion::parameter(&it, &parameter));
+            let schema = context.tool(&name).await?.and_then(|it| super::completion::parameter(&it, &parameter));
             schema.map(|it| of_json(asked, &it.to_string()))
         }
         Some(ResourceAddress::Call(id)) => match execution::get_call(context.scope, &id).await {
@@ -86,7 +88,7 @@ pub async fn read(context: &McpContext<'_>, params: &RpcParams) -> Result<JsonOb
             Err(error) => return Err(error.into()),
         },
     };
-    let contents = contents.ok_or_else(|| not_found(context.revision, asked))?;
+    let contents = contents.ok_or_else(|| not_found(context.era, asked))?;
     let mut result = context.cacheable(0);
     result.put("contents", &format!("[{}]", contents.finish()));
     Ok(result)
@@ -112,18 +114,18 @@ fn contents(uri: &str, mime_type: &str, field: &str, text: &str) -> JsonObject {
     contents
 }
 
-fn not_found(revision: Era, uri: &str) -> RpcError {
-    let kind = match revision {
-        Era::Legacy => RpcErrorCode::NoResource,
-        Era::Modern => RpcErrorCode::InvalidParams,
+fn not_found(era: Era, uri: &str) -> RpcError {
+    let code = match era {
+        Era::Legacy => RpcErrorCode::RESOURCE_NOT_FOUND,
+        Era::Modern => RpcErrorCode::INVALID_PARAMS,
     };
     let mut data = JsonObject::new();
     data.text("uri", uri);
-    RpcError::new(kind, "Resource not found").with(data)
+    RpcError::new(code, "Resource not found").with_data(data)
 }
 
 impl McpContext<'_> {
-    /// The session that the endpoint is about.
+    /// The session of the endpoint.
     fn session(&self) -> Result<SessionId, McpFailure> {
         let named = self.endpoint.session.clone().or_else(|| SessionId::parse(execution::DEFAULT_SESSION));
         Ok(named.ok_or_else(|| Error::Internal("the default session has no name".into()))?)

@@ -1,12 +1,12 @@
-//! For agents with so many tools that a list of them would fill a model's context: two tools, one to find others by what
-//! they do, one to call what was found. An agent has them if its `find_tools` is set.
+//! Two tools for agents that have too many tools for a model's context: `find_tools` searches the agent's tools, `call_tool`
+//! calls one of them. An agent is shown these two instead of its tools if its profile sets `find_tools`.
 
-use super::content::CallToolResult;
-use super::tools_json;
+use super::context::tools_json;
 use crate::agents;
 use crate::callers::Scope;
 use crate::error::Result;
 use crate::ids::AgentId;
+use crate::mcp_protocol::CallToolResult;
 use crate::search_text::Query;
 use serde_json::{Map, Value};
 
@@ -16,15 +16,15 @@ const CALL: &str = "call_tool";
 const DEFAULT_LIMIT: u32 = 10;
 const MAX_LIMIT: u32 = 50;
 
-/// Whether it is the name of one of the two.
+/// Whether this is the name of one of the two tools.
 pub fn is_own(name: &str) -> bool {
     name == FIND || name == CALL
 }
 
-/// The two, as MCP's `Tool`s.
+/// The two tools, as MCP's `Tool`s.
 pub const TOOLS: &str = include_str!(concat!(env!("OUT_DIR"), "/search.json"));
 
-/// What the agent has that fits the query.
+/// The result of `find_tools`: the agent's tools that match the query.
 pub async fn find(scope: &Scope, agent_id: &AgentId, arguments: &Map<String, Value>) -> Result<CallToolResult> {
     let query = match arguments.get("query").and_then(Value::as_str) {
         Some(query) if !query.trim().is_empty() => query,
@@ -46,7 +46,7 @@ pub async fn find(scope: &Scope, agent_id: &AgentId, arguments: &Map<String, Val
     Ok(CallToolResult::structured(format!(r#"{{"tools":{}}}"#, tools_json(found.iter().map(|it| &it.tool))?)))
 }
 
-/// The call that stands in the arguments of `call_tool`.
+/// The call that the arguments of `call_tool` describe.
 pub fn unwrap(arguments: &mut Map<String, Value>) -> std::result::Result<(String, Map<String, Value>), &'static str> {
     let name = match arguments.remove("name") {
         Some(Value::String(name)) => name,

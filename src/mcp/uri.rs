@@ -1,15 +1,15 @@
-//! The addresses of what can be read: files of sessions, tools and their parameters, and recorded calls.
+//! The addresses of resources: files of sessions, tools and their parameters, and recorded calls.
 
 use crate::files::FilePath;
 use crate::hex::percent_decoded;
 use crate::ids::{CallId, SessionId};
 use std::fmt::Write;
 
-/// What an address means.
+/// The resource that an address names.
 #[derive(Debug, PartialEq)]
 pub enum ResourceAddress {
-    /// `session://{session}/{+path}`; and any address of a scheme that is not ours, which is the file that was written
-    /// under it in the session of the connection (None): files may be kept under the addresses that they come from.
+    /// `session://{session}/{+path}`. An address of a scheme that is not ours is a file too, in the endpoint's session (None):
+    /// a file may be stored under the address that it comes from.
     File(Option<SessionId>, FilePath),
     /// `tool://{tool}`
     Tool(String),
@@ -19,12 +19,12 @@ pub enum ResourceAddress {
     Call(CallId),
 }
 
-/// The shapes of addresses, as MCP's `ResourceTemplate`s.
+/// The templates of addresses, as MCP's `ResourceTemplate`s.
 pub const TEMPLATES: &str = include_str!(concat!(env!("OUT_DIR"), "/templates.json"));
 pub const TOOL_TEMPLATE: &str = "tool://{tool}";
 pub const PARAMETER_TEMPLATE: &str = "tool://{tool}/{parameter}{?value}";
 
-/// None, if nothing can be there.
+/// None, if no resource can have the address.
 pub fn parse(uri: &str) -> Option<ResourceAddress> {
     let (scheme, rest) = uri.split_once(':')?;
     let rest = rest.strip_prefix("//");
@@ -64,7 +64,7 @@ pub fn of_file(session: &SessionId, path: &str) -> String {
     uri
 }
 
-/// What a file holds, by the end of its name; None, if that says nothing.
+/// The media type of a file, by the end of its name. None, if the end is unknown.
 pub fn mime_type(path: &str) -> Option<&'static str> {
     let name = path.rsplit('/').next()?;
     Some(match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
