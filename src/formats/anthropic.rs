@@ -1,4 +1,4 @@
-//! Anthropic's Messages: JSON Schema as it is, but for its top and the names of its properties.
+//! Anthropic's Messages API. It takes JSON Schema, with an object at the top and names of properties that fit.
 
 use super::ExportedTool;
 use super::json::object;

@@ -1,6 +1,6 @@
-//! What a model gives, back in the words of the stored schema: properties under their own names, without the nulls that
-//! stand for what is left out, and objects that were asked for as text as objects. It follows from the schema alone, so
-//! that it holds for a call from whichever door; and nothing is touched that is sure to fit as it is.
+//! Restores a model's arguments to the stored schema: properties get their own names back, a null for a property that
+//! may be left out is removed, and an object that came as text becomes an object. Only the schema decides this, so
+//! every entrance to a call gets the same arguments. A value that is certain to fit as it is stays as it is.
 
 use super::json::{fields, list, put};
 use super::keys;
@@ -11,16 +11,18 @@ use crate::registry::References;
 use crate::registry::schema::Schema;
 use serde_json::{Map, Value};
 
-/// How deep it looks, which is deeper than arguments go: what is secret is told by names that were restored. And through how
-/// many parts of the schema at one value.
+/// How deep values are restored. Arguments are never that deep: the record finds secrets by the restored names, so it
+/// needs every name restored.
 const MAX_DEPTH: usize = 130;
+
+/// How many parts of the schema are applied to one value.
 const MAX_PARTS: usize = 200;
 
-/// What is said of a value of which nothing is said.
+/// The schema of a value that no schema describes.
 const ANYTHING: &Value = &Value::Bool(true);
 
 pub fn restore(schema: &Schema, arguments: &mut Value) {
-    // Most calls have nothing in them to restore, and are not looked at further.
+    // Most calls have nothing to restore, and skip the walk through the schema.
     if schema.has_foreign_keys() || has_marks(arguments) {
         let root = schema.definition();
         let mut restorer =
@@ -39,14 +41,15 @@ fn has_marks(value: &Value) -> bool {
     }
 }
 
-/// What a schema says of a value: surely, or only if one of several forms is meant, or a condition holds.
+/// A schema for a value. It certainly applies, or it applies only if one of several forms is meant or a condition
+/// holds.
 #[derive(Clone, Copy)]
 struct ApplicableSchema<'a> {
     schema: &'a Value,
     certain: bool,
 }
 
-/// The keywords of a schema that speaks of a value.
+/// The keywords of a schema for a value.
 struct ApplicableKeywords<'a> {
     keywords: &'a Map<String, Value>,
     certain: bool,
@@ -54,15 +57,16 @@ struct ApplicableKeywords<'a> {
 
 struct ArgumentRestorer<'a> {
     references: References<'a>,
-    /// Of the parts that were asked. Each name costs a hash, and an array may have many elements.
+    /// A cache: each name costs a hash, and an array may have many elements with the same properties.
     names: Vec<ExportedNames<'a>>,
-    /// How many values may still be read out of texts: a body's are counted, but not what its texts hold.
+    /// How many values may still be parsed out of texts. The values of the body were counted before, but not those in
+    /// its texts.
     values_left: usize,
 }
 
 struct ExportedNames<'a> {
     of: &'a Map<String, Value>,
-    /// The properties' own, by those that are handed out.
+    /// The properties' own names, by their exported names.
     own: Map<String, Value>,
 }
 
@@ -92,7 +96,7 @@ impl<'a> ArgumentRestorer<'a> {
         }
     }
 
-    /// The object that a text holds, if that is not too large.
+    /// The object in a JSON text, if it is not too large.
     fn object_in(&mut self, text: &str) -> Option<Value> {
         self.values_left = self.values_left.checked_sub(values(text.as_bytes()))?;
         serde_json::from_str(text).ok().filter(Value::is_object)
@@ -106,7 +110,7 @@ impl<'a> ArgumentRestorer<'a> {
             let mut schemas = declared(parts, &name);
             let is_declared = !schemas.is_empty();
             for part in parts {
-                // Whether the pattern fits is not asked: it may.
+                // Patterns are not matched against the name: any of them may apply.
                 let patterns = fields(part.keywords, "patternProperties").into_iter().flat_map(Map::values);
                 schemas.extend(patterns.map(|schema| ApplicableSchema { schema, certain: false }));
             }
@@ -114,7 +118,7 @@ impl<'a> ArgumentRestorer<'a> {
                 continue;
             }
             if !is_declared && !all_of(parts, &["additionalProperties", "unevaluatedProperties"], &mut schemas) {
-                // The pattern may not fit, and then the value is free.
+                // If no pattern matches the name, the value may be anything.
                 schemas.push(ApplicableSchema { schema: ANYTHING, certain: false });
             }
             self.value(&schemas, &mut value, depth - 1);
@@ -123,7 +127,7 @@ impl<'a> ArgumentRestorer<'a> {
         *given = restored;
     }
 
-    /// The property that is handed out under that name.
+    /// The property that has this exported name.
     fn own_name(&mut self, parts: &[ApplicableKeywords<'a>], name: &str) -> Option<String> {
         if !keys::may_be_exported(name) {
             return None;
@@ -141,7 +145,8 @@ impl<'a> ArgumentRestorer<'a> {
         None
     }
 
-    /// Whether no value of that type can fit: what surely holds does not take it, or none of all forms does.
+    /// Whether no value of the type can fit: a schema that certainly applies refuses the type, or all schemas refuse
+    /// it.
     fn refuse(&self, schemas: &[ApplicableSchema<'a>], kind: &str) -> bool {
         let mut all = !schemas.is_empty();
         for it in schemas {
@@ -154,7 +159,7 @@ impl<'a> ArgumentRestorer<'a> {
         all
     }
 
-    /// Whether a schema may take values of that type. One that does not say what it takes may.
+    /// Whether a schema may accept values of the type. A schema without types accepts all of them.
     fn may_be(&self, schema: &Value, kind: &str, left: &mut usize) -> bool {
         let Some(keywords) = schema.as_object() else { return *schema == Value::Bool(true) };
         *left = left.saturating_sub(1);
@@ -172,7 +177,7 @@ impl<'a> ArgumentRestorer<'a> {
             && self.references.follow(keywords, "$ref").is_none_or(|it| form(it, left))
     }
 
-    /// The schema with all that it refers to, or is made of, at the same place.
+    /// Collects the schema, and all schemas that it refers to or consists of, that apply to the same value.
     fn gather(&self, schema: &'a Value, certain: bool, parts: &mut Vec<ApplicableKeywords<'a>>) {
         let Some(keywords) = schema.as_object() else { return };
         let is_known = |it: &ApplicableKeywords<'a>| std::ptr::eq(it.keywords, keywords) && (it.certain || !certain);
@@ -196,7 +201,7 @@ impl<'a> ArgumentRestorer<'a> {
     }
 }
 
-/// What the schemas say of a property.
+/// The schemas that describe a property by its name.
 fn declared<'a>(parts: &[ApplicableKeywords<'a>], name: &str) -> Vec<ApplicableSchema<'a>> {
     let of = |it: &ApplicableKeywords<'a>| {
         Some(ApplicableSchema { schema: fields(it.keywords, "properties")?.get(name)?, certain: it.certain })
@@ -204,7 +209,7 @@ fn declared<'a>(parts: &[ApplicableKeywords<'a>], name: &str) -> Vec<ApplicableS
     parts.iter().filter_map(of).collect()
 }
 
-/// What these keywords say, of whichever value they are about; and whether they say anything.
+/// Adds the schemas under these keywords. They may apply to the value, or to others. Gives whether there are any.
 fn all_of<'a>(parts: &[ApplicableKeywords<'a>], keywords: &[&str], schemas: &mut Vec<ApplicableSchema<'a>>) -> bool {
     let before = schemas.len();
     for part in parts {
@@ -222,19 +227,20 @@ fn about_element<'a>(parts: &[ApplicableKeywords<'a>], index: usize) -> Vec<Appl
     };
     let mut schemas = parts.iter().filter_map(of_index).collect::<Vec<_>>();
     if !all_of(parts, &["unevaluatedItems"], &mut schemas) && schemas.is_empty() {
-        // One of the elements must be what `contains` says: any of them may be another.
+        // `contains` asks for one element that fits. Every other element may be anything.
         schemas.push(ApplicableSchema { schema: ANYTHING, certain: false });
     }
     all_of(parts, &["contains"], &mut schemas);
     schemas
 }
 
-/// Whether the property must be there, whichever form is meant.
+/// Whether every form requires the property.
 fn is_required(parts: &[ApplicableKeywords<'_>], name: &str) -> bool {
     parts.iter().any(|it| it.certain && list(it.keywords, "required").iter().any(|it| it == name))
 }
 
-/// The names under which a part hands out what does not fit. It may ask for a property that others describe.
+/// The own names of properties, by their exported names, where the two differ. `required` may name a property that
+/// another part describes.
 fn exported_names(keywords: &Map<String, Value>) -> Map<String, Value> {
     let mut names = Map::new();
     let required = list(keywords, "required").iter().filter_map(Value::as_str);

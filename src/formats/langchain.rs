@@ -1,4 +1,4 @@
-//! LangChain's `StructuredTool`, which takes a JSON Schema as its `args_schema` and hands it on to any of the providers.
+//! LangChain's `StructuredTool`. It takes a JSON Schema as its `args_schema`, and passes it on to any provider.
 
 use super::ExportedTool;
 use super::json::{object, put};

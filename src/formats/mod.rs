@@ -1,5 +1,5 @@
-//! Tools in the language of each model's provider. Pure: a format is a function from a tool to what that provider takes,
-//! in a file of its own. It knows neither the database, nor HTTP, nor who is calling.
+//! Tools in the format of each model provider. Pure: a format is a function from a tool to JSON or text, in a file of
+//! its own. The room knows no database, no HTTP and no caller.
 
 mod anthropic;
 pub mod arguments;
@@ -38,14 +38,14 @@ text_enum! {
     }
 }
 
-/// Tools in a format, as they are answered.
+/// The body of a response: tools in a format.
 pub struct WrittenTools {
     pub is_json: bool,
     pub body: String,
 }
 
 impl WrittenTools {
-    /// With where the next page begins: in JSON always, as a last line of text if there is one.
+    /// Adds the cursor of the next page. JSON always has the field; a text has a last line if there is a next page.
     pub fn with_next(mut self, cursor: Option<&str>) -> Self {
         if self.is_json {
             self.body.pop();
@@ -61,7 +61,7 @@ impl WrittenTools {
     }
 }
 
-/// As `{"tools": […]}`, or as text. Nothing, where the format is that of the registry itself.
+/// Writes tools as `{"tools": […]}`, or as text. None for the registry's own format, which the API writes itself.
 pub fn write(format: Format, tools: &[&Tool], strictly: bool) -> Option<WrittenTools> {
     let tool_writer: &dyn Fn(&Tool) -> String = match format {
         Format::Json => return None,
@@ -84,12 +84,12 @@ pub fn write(format: Format, tools: &[&Tool], strictly: bool) -> Option<WrittenT
     Some(WrittenTools { is_json: true, body })
 }
 
-/// Whether models are shown nothing of the schema but a part of its text.
+/// Whether the schema is so large that models are shown only the beginning of its text.
 pub fn is_too_large(schema: &str) -> bool {
     schema::plain(schema).too_large
 }
 
-/// A tool with what all formats but MCP's begin with.
+/// A tool with its exported name and schema, which all formats except MCP's are made of.
 struct ExportedTool<'a> {
     name: String,
     tool: &'a Tool,
@@ -101,7 +101,7 @@ impl<'a> ExportedTool<'a> {
         Self { name: names::exported(&tool.id), tool, plain: schema::plain(&tool.parameters_schema) }
     }
 
-    /// What all formats say of a tool, with its schema under their own name for it.
+    /// The fields that these formats share. Each has its own name for the schema.
     fn fields(&self, schema_is: &'static str, schema: Map<String, Value>) -> Vec<(&'static str, Value)> {
         let description = self.plain.describe(&self.tool.description);
         vec![("name", self.name.as_str().into()), ("description", description.into()), (schema_is, schema.into())]

@@ -8,7 +8,7 @@ pub fn tool(tool: &ExportedTool<'_>, strictly: bool) -> Value {
     object(vec![("type", "function".into()), ("function", object(function(tool, strictly)))])
 }
 
-/// In strict mode, where it is asked for and the schema can be said in it.
+/// The function, in strict mode if the caller asks for it and strict mode can express the schema.
 pub fn function(tool: &ExportedTool<'_>, strictly: bool) -> Vec<(&'static str, Value)> {
     let strict = if strictly { strict::strict(&tool.plain.schema) } else { None };
     let is_strict = strict.is_some();

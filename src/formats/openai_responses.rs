@@ -1,4 +1,4 @@
-//! OpenAI's Responses: the same function, without an object around it.
+//! OpenAI's Responses API: the same function as in Chat Completions, without an object around it.
 
 use super::json::object;
 use super::{ExportedTool, openai};

@@ -1,4 +1,4 @@
-//! Lists of tools, in any format.
+//! Responses that list tools, in any format.
 
 use super::respond::{Json, Text};
 use crate::formats::WrittenTools;
@@ -6,7 +6,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-/// Tools as the registry shows them, or in the format that was asked for.
+/// A list of tools in the registry's own format, or in the format that the caller asked for.
 pub enum ListedTools<T> {
     Own(T),
     Written(WrittenTools),
@@ -29,7 +29,7 @@ fn respond(written: WrittenTools) -> Response {
     response
 }
 
-/// A list of tools as `T`, or in a provider's own form.
+/// The schema of a list whose items are `T`, or tools in a provider's format.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn any_form<T: utoipa::ToSchema>() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
     use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, ObjectBuilder, SchemaType, Type};

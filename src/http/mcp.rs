@@ -1,5 +1,5 @@
-//! `/mcp`: the registry's MCP server over Streamable HTTP. A request is a POST, and its response is JSON. There are no streams
-//! and no sessions, so GET and DELETE are refused.
+//! `/mcp`: the registry's MCP server over Streamable HTTP. A request is a POST, and its response is JSON. There are no
+//! streams and no sessions, so GET and DELETE are refused.
 
 use super::extract::{self, Query};
 use super::origin::RequestOrigin;
@@ -85,8 +85,8 @@ pub async fn speak_as_agent(request: McpRequest) -> Result<Response> {
     request.answer().await
 }
 
-/// A POST to an MCP endpoint. One extractor takes all parts of the request: each handler's extractors are compiled into the
-/// bundle anew, and three handlers take the same.
+/// A POST to an MCP endpoint. One extractor takes all parts of the request: each handler's extractors are compiled into
+/// the bundle anew, and three handlers take the same.
 pub struct McpRequest {
     caller: extract::Anyone,
     workspace: WorkspaceId,

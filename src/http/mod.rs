@@ -176,8 +176,8 @@ fn router(app: &App) -> Router {
     })
 }
 
-/// Logs the cause of a failure, writes the envelope of an error, and sets the headers that every response has. A response to
-/// an MCP request has its body already: the error as JSON-RPC writes it.
+/// Logs the cause of a failure, writes the envelope of an error, and sets the headers that every response has. A
+/// response to an MCP request has its body already: the error as JSON-RPC writes it.
 fn finish(request_id: &str, mut response: Response) -> Response {
     if let Some(error) = response.extensions_mut().remove::<Arc<Error>>() {
         if let Error::Internal(cause) = &*error {

@@ -42,8 +42,8 @@ impl RpcError {
         self
     }
 
-    /// The error that a peer sent. An error without a code counts as an internal error of the peer: a response must not get
-    /// lost because its error is incomplete.
+    /// The error that a peer sent. An error without a code counts as an internal error of the peer: a response must not
+    /// get lost because its error is incomplete.
     pub(super) fn read(error: &Value) -> Self {
         let code = error.get("code").and_then(Value::as_i64).map(RpcErrorCode);
         let message = error.get("message").and_then(Value::as_str).unwrap_or_default();

@@ -1,5 +1,6 @@
-//! JSON-RPC 2.0: messages, read from a body and written as text. Pure, and the same for both sides: a server reads requests
-//! and writes responses, a client writes requests and reads responses. The room knows nothing of MCP, nor of HTTP.
+//! JSON-RPC 2.0: messages, read from a body and written as text. Pure, and the same for both sides: a server reads
+//! requests and writes responses, a client writes requests and reads responses. The room knows nothing of MCP, nor of
+//! HTTP.
 //!
 //! A body holds one message. Batches are refused: MCP has none.
 

@@ -1,5 +1,5 @@
-//! `completion/complete`: the values that a variable of a resource template may have, given the variables before it. The
-//! server has no prompts, so a prompt's argument has no completions.
+//! `completion/complete`: the values that a variable of a resource template may have, given the variables before it.
+//! The server has no prompts, so a prompt's argument has no completions.
 
 use super::context::McpContext;
 use super::reply::McpFailure;
@@ -93,8 +93,8 @@ async fn tool_names(context: &McpContext<'_>, typed: &str) -> Result<(Vec<String
     Ok((page.items.iter().map(|it| names::exported(&it.id)).collect(), page.next_cursor.is_some()))
 }
 
-/// MCP's completion: the values that begin with the typed text, as many as a result may hold. `is_part` says that there are
-/// more values than these, so that their total is unknown.
+/// MCP's completion: the values that begin with the typed text, as many as a result may hold. `is_part` says that there
+/// are more values than these, so that their total is unknown.
 fn completion(mut values: Vec<String>, typed: &str, is_part: bool) -> Value {
     values.retain(|it| it.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed)));
     let total = values.len();

@@ -23,14 +23,14 @@ fn told(failure: &Failure) -> String {
     }
 }
 
-/// A tool whose schema promises objects (`typed`) has structured content, whatever the object looks like. The result of another
-/// tool may be a `CallToolResult` itself, and is passed on as such: this is how a tool gives images.
+/// A tool whose schema promises objects (`typed`) has structured content, whatever the object looks like. The result of
+/// another tool may be a `CallToolResult` itself, and is passed on as such: this is how a tool gives images.
 fn of_json(json: &RawValue, typed: bool) -> CallToolResult {
     let text = json.get();
     let is_object = text.trim_start().starts_with('{');
     if typed && !is_object {
-        // The result was an object, because it fitted its schema. It was too long and has been cut; the text says where the
-        // whole result is.
+        // The result was an object, because it fitted its schema. It was too long and has been cut; the text says where
+        // the whole result is.
         return CallToolResult { is_error: true, ..of_text(text) };
     }
     if is_object

@@ -29,8 +29,8 @@ pub struct McpContext<'a> {
 }
 
 impl McpContext<'_> {
-    /// The agent that calls are made for: the endpoint's, else the one that the token is bound to. Costs no round trip once
-    /// the scope has read anything.
+    /// The agent that calls are made for: the endpoint's, else the one that the token is bound to. Costs no round trip
+    /// once the scope has read anything.
     pub async fn agent(&self) -> Result<Option<&AgentId>> {
         match &self.endpoint.agent {
             Some(agent_id) => Ok(Some(agent_id)),
@@ -65,7 +65,8 @@ impl McpContext<'_> {
         result
     }
 
-    /// The beginning of a result, with `meta` in its `_meta`. Since 2026-07-28 a result also says its type and the server.
+    /// The beginning of a result, with `meta` in its `_meta`. Since 2026-07-28 a result also says its type and the
+    /// server.
     fn result(&self, result_type: &str, meta: &Map<String, Value>) -> JsonObject {
         let mut result = JsonObject::new();
         let mut all_meta = JsonObject::of(meta);

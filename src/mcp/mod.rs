@@ -1,5 +1,5 @@
-//! The registry as an MCP server, for clients of both eras ([`crate::mcp_protocol`]). Each request is served by itself: nothing
-//! is kept between two requests of a client. The room knows no HTTP: `http::mcp` is the transport.
+//! The registry as an MCP server, for clients of both eras ([`crate::mcp_protocol`]). Each request is served by itself:
+//! nothing is kept between two requests of a client. The room knows no HTTP: `http::mcp` is the transport.
 //!
 //! The server offers tools, resources and completions. It has no prompts, logging, subscriptions or tasks.
 
@@ -34,8 +34,8 @@ pub struct McpEndpoint {
     pub session: Option<SessionId>,
 }
 
-/// Serves one message. `scope_for` makes the caller's scope: which level the caller needs is known only when the message has
-/// been read.
+/// Serves one message. `scope_for` makes the caller's scope: which level the caller needs is known only when the
+/// message has been read.
 ///
 /// An `Error` is for a caller who sent no request, and so cannot get it as the response to one.
 pub async fn serve(

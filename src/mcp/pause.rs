@@ -1,8 +1,9 @@
-//! Calls that wait for an approval. An admin approves a call in the registry; an MCP client only learns the state of the call.
+//! Calls that wait for an approval. An admin approves a call in the registry; an MCP client only learns the state of
+//! the call.
 //!
-//! Since 2026-07-28 the client gets a result that asks for input, and a *request state* to come back with. The state is sealed.
-//! It is valid for one call of one caller in one workspace, until some time after the approval expires. A request with a state
-//! runs nothing: it only asks what has become of the call, and may be repeated.
+//! Since 2026-07-28 the client gets a result that asks for input, and a *request state* to come back with. The state is
+//! sealed. It is valid for one call of one caller in one workspace, until some time after the approval expires. A
+//! request with a state runs nothing: it only asks what has become of the call, and may be repeated.
 
 use crate::callers::Scope;
 use crate::execution::{Status, ToolResult};
@@ -82,8 +83,8 @@ impl PausedCall {
         content
     }
 
-    /// Writes the fields of an `InputRequiredResult`. Until the call is approved, a client that shows forms asks its user when
-    /// to come back.
+    /// Writes the fields of an `InputRequiredResult`. Until the call is approved, a client that shows forms asks its
+    /// user when to come back.
     pub fn write(&self, into: &mut JsonObject, state: &str, words: &PauseWording<'_>, shows_forms: bool) {
         into.text(REQUEST_STATE, state);
         if shows_forms && !words.running {

@@ -1,4 +1,4 @@
-//! The response to a message, and the failures that it may have to tell.
+//! The response to a message: its outcome, and the JSON-RPC form of a failure.
 
 use crate::error::Error;
 use crate::json_object::JsonObject;
@@ -12,9 +12,9 @@ pub struct McpReply {
     pub message: Option<String>,
 }
 
-/// What became of a client's message. The transport maps it to its own signs: a status.
+/// What became of a client's message. The transport maps each outcome to a status.
 pub enum McpOutcome {
-    /// The request has a result, or an error that its era tells like a result.
+    /// The request was understood. Its response is a result, or an error about the request's parameters.
     Answered,
     /// The message was a notification or a response.
     Accepted,
@@ -84,7 +84,7 @@ impl McpFailure {
     }
 }
 
-/// Both eras tell most errors as the response to a request that was understood.
+/// The outcome of a request that was read, and has an error instead of a result.
 fn outcome_of(code: RpcErrorCode, era: Era) -> McpOutcome {
     match code {
         RpcErrorCode::METHOD_NOT_FOUND if era == Era::Modern => McpOutcome::NotFound,

@@ -1,5 +1,5 @@
-//! Two tools for agents that have too many tools for a model's context: `find_tools` searches the agent's tools, `call_tool`
-//! calls one of them. An agent is shown these two instead of its tools if its profile sets `find_tools`.
+//! Two tools for agents that have too many tools for a model's context: `find_tools` searches the agent's tools,
+//! `call_tool` calls one of them. An agent is shown these two instead of its tools if its profile sets `find_tools`.
 
 use super::context::tools_json;
 use crate::agents;

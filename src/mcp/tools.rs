@@ -23,8 +23,8 @@ pub const PAGE: u32 = 200;
 /// How long a client may cache a list. A call of a tool that has changed since then tells the client so.
 const TTL_MS: u32 = 60_000;
 
-/// How often the server looks again, a second later each time, whether a paused call has ended. Then it tells a client that
-/// has no user to ask that the call still waits. Such a client asks again at once.
+/// How often the server looks again, a second later each time, whether a paused call has ended. Then it tells a client
+/// that has no user to ask that the call still waits. Such a client asks again at once.
 const LOOKS: u32 = 5;
 
 /// The same for a client whose user says to go on: the user may have approved the call just now.
@@ -45,8 +45,8 @@ pub async fn list(context: &McpContext<'_>, params: &RpcParams) -> Result<JsonOb
     Ok(result)
 }
 
-/// A page of the tools that can be called at this endpoint, and whether the agent finds its tools by search instead. The
-/// filter does not apply to an agent's tools: they are few.
+/// A page of the tools that can be called at this endpoint, and whether the agent finds its tools by search instead.
+/// The filter does not apply to an agent's tools: they are few.
 pub async fn page(
     context: &McpContext<'_>,
     filter: &ToolFilter,
@@ -87,8 +87,8 @@ pub async fn call(context: &McpContext<'_>, mut params: RpcParams) -> Result<Jso
     make(context, &params, call).await
 }
 
-/// Makes the call. If the client comes back to a paused call, tells the state of that call instead. A client can come back since
-/// 2026-07-28, and only where a secret is configured to seal its state.
+/// Makes the call. If the client comes back to a paused call, tells the state of that call instead. A client can come
+/// back since 2026-07-28, and only where a secret is configured to seal its state.
 async fn make(context: &McpContext<'_>, params: &RpcParams, call: Call) -> Result<JsonObject, McpFailure> {
     let scope = context.scope;
     let settings = scope.app().settings();
@@ -131,7 +131,8 @@ async fn make(context: &McpContext<'_>, params: &RpcParams, call: Call) -> Resul
     };
     match seal {
         Some(seal) if reply != FormReply::Leave && paused.may_go_on() => {
-            // Twice the time that an approval may take, so that the client can still fetch the result of a late approval.
+            // Twice the time that an approval may take, so that the client can still fetch the result of a late
+            // approval.
             let until = scope.app().now().plus_seconds(settings.approval_seconds.saturating_mul(2));
             let state = seal.state(&paused, until)?;
             let mut object = context.input_required();
@@ -147,8 +148,8 @@ fn waits(result: &ToolResult) -> bool {
     matches!(result.status, Status::PendingApproval | Status::Running)
 }
 
-/// The state of a paused call, after some waiting if it has not ended. A call that runs is always waited for: it ends without
-/// anybody's help.
+/// The state of a paused call, after some waiting if it has not ended. A call that runs is always waited for: it ends
+/// without anybody's help.
 async fn stands(scope: &Scope, paused: &PausedCall, patience: u32) -> Result<ToolResult, McpFailure> {
     let mut looks = 0;
     loop {

@@ -8,8 +8,8 @@ use std::fmt::Write;
 /// The resource that an address names.
 #[derive(Debug, PartialEq)]
 pub enum ResourceAddress {
-    /// `session://{session}/{+path}`. An address of a scheme that is not ours is a file too, in the endpoint's session (None):
-    /// a file may be stored under the address that it comes from.
+    /// `session://{session}/{+path}`. An address of a scheme that is not ours is a file too, in the endpoint's session
+    /// (None): a file may be stored under the address that it comes from.
     File(Option<SessionId>, FilePath),
     /// `tool://{tool}`
     Tool(String),

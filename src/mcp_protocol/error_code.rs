@@ -3,8 +3,8 @@
 use crate::json_rpc::RpcErrorCode;
 
 impl RpcErrorCode {
-    /// This server's own code, in the range that JSON-RPC leaves to servers: the API refuses the caller, or the endpoint's
-    /// agent does not exist. `data.code` has the API's error code.
+    /// This server's own code, in the range that JSON-RPC leaves to servers: the API refuses the caller, or the
+    /// endpoint's agent does not exist. `data.code` has the API's error code.
     pub const REFUSED: Self = Self(-32000);
     /// Until 2025-11-25. Since then an unknown resource is [`Self::INVALID_PARAMS`].
     pub const RESOURCE_NOT_FOUND: Self = Self(-32002);

@@ -22,8 +22,8 @@ pub const RESULT_TYPE: &str = "resultType";
 pub const RESULT_COMPLETE: &str = "complete";
 pub const RESULT_INPUT_REQUIRED: &str = "input_required";
 
-/// A result that asks for input has a state, and perhaps questions. The client's next request repeats the state, and has the
-/// answers under the questions' keys.
+/// A result that asks for input has a state, and perhaps questions. The client's next request repeats the state, and
+/// has the answers under the questions' keys.
 pub const REQUEST_STATE: &str = "requestState";
 pub const INPUT_REQUESTS: &str = "inputRequests";
 pub const INPUT_RESPONSES: &str = "inputResponses";

@@ -1,5 +1,5 @@
-//! The HTTP headers of a request. Since 2026-07-28 some of them repeat a part of the body, so that a proxy can route a request
-//! without parsing it. A header that says something else than the body makes the request invalid.
+//! The HTTP headers of a request. Since 2026-07-28 some of them repeat a part of the body, so that a proxy can route a
+//! request without parsing it. A header that says something else than the body makes the request invalid.
 
 use super::fields::{self, META_REVISION};
 use super::method::McpMethod;

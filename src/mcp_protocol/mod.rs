@@ -1,9 +1,10 @@
-//! MCP itself, as data and rules that a server and a client share: revisions, methods, headers, names of fields, error codes
-//! and the result of a tool's call. Pure: the room knows no database, no HTTP library and no caller. The registry's own MCP
-//! server is the room `mcp`.
+//! MCP itself, as data and rules that a server and a client share: revisions, methods, headers, names of fields, error
+//! codes and the result of a tool's call. Pure: the room knows no database, no HTTP library and no caller. The
+//! registry's own MCP server is the room `mcp`.
 //!
-//! MCP has two eras. Until 2025-11-25 client and server agree once, by `initialize`, on a revision and on what they can do.
-//! Since 2026-07-28 there is no handshake: every request states both in its `_meta`, and repeats some of its body in headers.
+//! MCP has two eras. Until 2025-11-25 client and server agree once, by `initialize`, on a revision and on what they can
+//! do. Since 2026-07-28 there is no handshake: every request states both in its `_meta`, and repeats some of its body
+//! in headers.
 
 mod call_tool_result;
 mod error_code;

@@ -1,6 +1,7 @@
 //! The revisions of MCP that are spoken here, and which era a request belongs to.
 //!
-//! Nothing is kept of a handshake: a request without `_meta` is of the older era, whatever `initialize` agreed on before.
+//! Nothing is kept of a handshake: a request without `_meta` is of the older era, whatever `initialize` agreed on
+//! before.
 
 use super::fields::{META_CLIENT_CAPABILITIES, META_REVISION, meta};
 use super::headers::{McpHeaders, RepeatingHeader, header_mismatch};
@@ -49,8 +50,8 @@ pub fn check_revision(headers: &McpHeaders<'_>) -> RpcResult<()> {
     }
 }
 
-/// The revision that a handshake agrees on: the one that the client asks for, if it is spoken here, else the latest that has
-/// a handshake.
+/// The revision that a handshake agrees on: the one that the client asks for, if it is spoken here, else the latest
+/// that has a handshake.
 pub fn negotiated(asked: Option<&str>) -> &'static str {
     let has_handshake = |it: &&str| *it != MODERN_REVISION;
     let spoken = SUPPORTED_REVISIONS.into_iter().filter(has_handshake).find(|it| Some(*it) == asked);

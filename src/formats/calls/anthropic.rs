@@ -1,4 +1,4 @@
-//! Anthropic's `tool_use` blocks, whose results all go into one message of the user.
+//! Anthropic's `tool_use` blocks. Their results go into one message of the user.
 
 use super::{CallFormat, CallOutcome, ModelCall, ProviderCall, text};
 use crate::formats::json::object;

@@ -1,14 +1,16 @@
-//! Gemini's `functionCall` parts (`function_call`, as its Python package writes them), whose results go into one content.
+//! Gemini's `functionCall` parts, which its Python package writes as `function_call`. Their results go into one
+//! content.
 
 use super::{CallFormat, CallOutcome, ModelCall, ProviderCall, text};
 use crate::formats::json::object;
 use serde_json::Value;
 
-/// Up to here a floating-point number holds every whole one.
+/// A floating-point number holds every whole number up to here.
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 pub fn read(item: &mut Value) -> Option<ProviderCall> {
-    // Its package writes null for what a part is not. OpenAI's oldest messages have a `function_call` too, with `arguments`.
+    // Gemini's package writes null for the kinds that a part is not. OpenAI's oldest messages have a `function_call`
+    // too, but with `arguments`.
     let is_call = |it: &Value| it.is_object() && it.get("arguments").is_none();
     let key = ["functionCall", "function_call"].into_iter().find(|it| item.get(*it).is_some_and(is_call))?;
     let call = item.get_mut(key)?;
@@ -19,7 +21,7 @@ pub fn read(item: &mut Value) -> Option<ProviderCall> {
     Some(given)
 }
 
-/// All of its numbers are floating-point ones; 10.0 stands for 10.
+/// Replaces 10.0 by 10: Gemini writes all numbers as floating-point numbers.
 fn whole(value: &mut Value) {
     match value {
         Value::Number(number) => {

@@ -1,4 +1,5 @@
-//! OpenAI's two shapes: a message's `tool_calls`, and `function_call` items of a response. Arguments are JSON in a text.
+//! OpenAI's two shapes: the `tool_calls` of a message, and the `function_call` items of a response. Arguments are JSON
+//! in a text.
 
 use super::{CallFormat, CallOutcome, ModelCall, ProviderCall, text};
 use crate::formats::json::object;
@@ -21,7 +22,7 @@ pub fn item(call: &ModelCall, outcome: &CallOutcome) -> Value {
     object(vec![("type", "function_call_output".into()), ("call_id", call.id()), ("output", content(outcome))])
 }
 
-/// There is no sign for a failure but its words.
+/// OpenAI has no field for a failure, so the text tells it.
 fn content(outcome: &CallOutcome) -> Value {
     if outcome.succeeded { outcome.text() } else { object(vec![("error", outcome.value.clone())]).to_string().into() }
 }

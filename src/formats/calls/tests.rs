@@ -48,7 +48,7 @@ fn what_holds_no_calls_is_refused() {
         (json!({}), "holds no call"),
         (json!("x"), "holds no call"),
         (json!({"role": "assistant", "content": "Hello"}), "holds no call"),
-        // Of OpenAI's messages before there were tools; the arguments are no Gemini's.
+        // A message of OpenAI's API before it had tools. Gemini's calls have no `arguments`.
         (json!({"function_call": {"name": "a", "arguments": "{}"}}), "holds no call"),
         (json!([block, part]), "two kinds"),
         (json!(vec![block; 33]), "holds more than 32 calls"),
