@@ -3,7 +3,7 @@
 use super::mirrored::Mirrored;
 use crate::callers::Scope;
 use crate::error::{Error, Result};
-use crate::formats::names::Mapped;
+use crate::formats::names::HashedName;
 use crate::ids::{CallId, SessionId, ToolId, Version};
 use crate::registry::{Sought, Tool};
 use crate::seal::Sealer;
@@ -53,7 +53,7 @@ pub struct Wanted {
 #[derive(Debug, PartialEq)]
 enum Name {
     Id(ToolId),
-    Mapped(Mapped),
+    Hashed(HashedName),
 }
 
 impl Wanted {
@@ -63,8 +63,8 @@ impl Wanted {
             None => (name, None),
             Some((name, version)) => (name, Some(Version::parse(version)?)),
         };
-        let name = match Mapped::parse(name) {
-            Some(mapped) => Name::Mapped(mapped),
+        let name = match HashedName::parse(name) {
+            Some(hashed) => Name::Hashed(hashed),
             None => Name::Id(ToolId::parse(name)?),
         };
         Some(Self { name, version })
@@ -74,14 +74,14 @@ impl Wanted {
     pub fn sought(&self) -> Sought<'_> {
         match &self.name {
             Name::Id(id) => Sought::Id(id),
-            Name::Mapped(mapped) => mapped.sought(),
+            Name::Hashed(hashed) => Sought::Prefix(hashed.prefix()),
         }
     }
 
     /// The tool that it means, of those that were found.
     pub fn choose(&self, mut found: Vec<Tool>) -> Option<Tool> {
-        if let Name::Mapped(mapped) = &self.name {
-            found.retain(|it| mapped.is_of(&it.id));
+        if let Name::Hashed(hashed) = &self.name {
+            found.retain(|it| hashed.is_of(&it.id));
         }
         // Two tools of one name would be two of one hash. Neither is better than the wrong one.
         if found.len() == 1 { found.pop() } else { None }
@@ -90,7 +90,7 @@ impl Wanted {
     pub fn name(&self) -> &str {
         match &self.name {
             Name::Id(id) => id.as_str(),
-            Name::Mapped(mapped) => mapped.as_str(),
+            Name::Hashed(hashed) => hashed.as_str(),
         }
     }
 }

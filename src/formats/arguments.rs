@@ -1,6 +1,6 @@
-//! What a model gives, back in the words of the stored schema: properties under their own names, without the nulls that
-//! stand for what is left out, and objects that were asked for as text as objects. It follows from the schema alone, so
-//! that it holds for a call from whichever door; and nothing is touched that is sure to fit as it is.
+//! Restores a model's arguments to the stored schema: properties get their own names back, a null for a property that
+//! may be left out is removed, and an object that came as text becomes an object. Only the schema decides this, so
+//! every entrance to a call gets the same arguments. A value that is certain to fit as it is stays as it is.
 
 use super::json::{fields, list, put};
 use super::keys;
@@ -11,20 +11,23 @@ use crate::registry::References;
 use crate::registry::schema::Schema;
 use serde_json::{Map, Value};
 
-/// How deep it looks, which is deeper than arguments go: what is secret is told by names that were restored. And through how
-/// many parts of the schema at one value.
+/// How deep values are restored. Arguments are never that deep: the record finds secrets by the restored names, so it
+/// needs every name restored.
 const MAX_DEPTH: usize = 130;
+
+/// How many parts of the schema are applied to one value.
 const MAX_PARTS: usize = 200;
 
-/// What is said of a value of which nothing is said.
+/// The schema of a value that no schema describes.
 const ANYTHING: &Value = &Value::Bool(true);
 
 pub fn restore(schema: &Schema, arguments: &mut Value) {
-    // Most calls have nothing in them to restore, and are not looked at further.
+    // Most calls have nothing to restore, and skip the walk through the schema.
     if schema.has_foreign_keys() || has_marks(arguments) {
         let root = schema.definition();
-        let mut restorer = Restorer { references: References::of(root), names: Vec::new(), values_left: MAX_VALUES };
-        restorer.value(&[Said { schema: root, surely: true }], arguments, MAX_DEPTH);
+        let mut restorer =
+            ArgumentRestorer { references: References::of(root), names: Vec::new(), values_left: MAX_VALUES };
+        restorer.value(&[ApplicableSchema { schema: root, certain: true }], arguments, MAX_DEPTH);
     }
 }
 
@@ -38,43 +41,45 @@ fn has_marks(value: &Value) -> bool {
     }
 }
 
-/// What a schema says of a value: surely, or only if one of several forms is meant, or a condition holds.
+/// A schema for a value. It certainly applies, or it applies only if one of several forms is meant or a condition
+/// holds.
 #[derive(Clone, Copy)]
-struct Said<'a> {
+struct ApplicableSchema<'a> {
     schema: &'a Value,
-    surely: bool,
+    certain: bool,
 }
 
-/// The keywords of a schema that speaks of a value.
-struct Part<'a> {
+/// The keywords of a schema for a value.
+struct ApplicableKeywords<'a> {
     keywords: &'a Map<String, Value>,
-    surely: bool,
+    certain: bool,
 }
 
-struct Restorer<'a> {
+struct ArgumentRestorer<'a> {
     references: References<'a>,
-    /// Of the parts that were asked. Each name costs a hash, and an array may have many elements.
-    names: Vec<Names<'a>>,
-    /// How many values may still be read out of texts: a body's are counted, but not what its texts hold.
+    /// A cache: each name costs a hash, and an array may have many elements with the same properties.
+    names: Vec<ExportedNames<'a>>,
+    /// How many values may still be parsed out of texts. The values of the body were counted before, but not those in
+    /// its texts.
     values_left: usize,
 }
 
-struct Names<'a> {
+struct ExportedNames<'a> {
     of: &'a Map<String, Value>,
-    /// The properties' own, by those that are handed out.
+    /// The properties' own names, by their exported names.
     own: Map<String, Value>,
 }
 
-impl<'a> Restorer<'a> {
-    fn value(&mut self, said: &[Said<'a>], value: &mut Value, depth: usize) {
+impl<'a> ArgumentRestorer<'a> {
+    fn value(&mut self, schemas: &[ApplicableSchema<'a>], value: &mut Value, depth: usize) {
         let mut parts = Vec::new();
-        said.iter().for_each(|it| self.gather(it.schema, it.surely, &mut parts));
+        schemas.iter().for_each(|it| self.gather(it.schema, it.certain, &mut parts));
         if parts.is_empty() || depth == 0 {
             return;
         }
         if let Value::String(text) = value
-            && self.refuse(said, "string")
-            && !self.refuse(said, "object")
+            && self.refuse(schemas, "string")
+            && !self.refuse(schemas, "object")
             && let Some(object) = self.object_in(text)
         {
             *value = object;
@@ -83,54 +88,54 @@ impl<'a> Restorer<'a> {
             Value::Object(fields) => self.object(&parts, fields, depth),
             Value::Array(elements) => {
                 for (index, element) in elements.iter_mut().enumerate() {
-                    let said = about_element(&parts, index);
-                    self.value(&said, element, depth - 1);
+                    let schemas = about_element(&parts, index);
+                    self.value(&schemas, element, depth - 1);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
 
-    /// The object that a text holds, if that is not too large.
+    /// The object in a JSON text, if it is not too large.
     fn object_in(&mut self, text: &str) -> Option<Value> {
         self.values_left = self.values_left.checked_sub(values(text.as_bytes()))?;
         serde_json::from_str(text).ok().filter(Value::is_object)
     }
 
-    fn object(&mut self, parts: &[Part<'a>], given: &mut Map<String, Value>, depth: usize) {
+    fn object(&mut self, parts: &[ApplicableKeywords<'a>], given: &mut Map<String, Value>, depth: usize) {
         let mut restored = Map::new();
         for (name, mut value) in std::mem::take(given) {
             let own = if declared(parts, &name).is_empty() { self.own_name(parts, &name) } else { None };
             let name = own.unwrap_or(name);
-            let mut said = declared(parts, &name);
-            let is_declared = !said.is_empty();
+            let mut schemas = declared(parts, &name);
+            let is_declared = !schemas.is_empty();
             for part in parts {
-                // Whether the pattern fits is not asked: it may.
+                // Patterns are not matched against the name: any of them may apply.
                 let patterns = fields(part.keywords, "patternProperties").into_iter().flat_map(Map::values);
-                said.extend(patterns.map(|schema| Said { schema, surely: false }));
+                schemas.extend(patterns.map(|schema| ApplicableSchema { schema, certain: false }));
             }
-            if value.is_null() && is_declared && !is_required(parts, &name) && self.refuse(&said, "null") {
+            if value.is_null() && is_declared && !is_required(parts, &name) && self.refuse(&schemas, "null") {
                 continue;
             }
-            if !is_declared && !all_of(parts, &["additionalProperties", "unevaluatedProperties"], &mut said) {
-                // The pattern may not fit, and then the value is free.
-                said.push(Said { schema: ANYTHING, surely: false });
+            if !is_declared && !all_of(parts, &["additionalProperties", "unevaluatedProperties"], &mut schemas) {
+                // If no pattern matches the name, the value may be anything.
+                schemas.push(ApplicableSchema { schema: ANYTHING, certain: false });
             }
-            self.value(&said, &mut value, depth - 1);
+            self.value(&schemas, &mut value, depth - 1);
             put(&mut restored, &name, value);
         }
         *given = restored;
     }
 
-    /// The property that is handed out under that name.
-    fn own_name(&mut self, parts: &[Part<'a>], name: &str) -> Option<String> {
+    /// The property that has this exported name.
+    fn own_name(&mut self, parts: &[ApplicableKeywords<'a>], name: &str) -> Option<String> {
         if !keys::may_be_exported(name) {
             return None;
         }
         for part in parts {
             let known = self.names.iter().position(|it| std::ptr::eq(it.of, part.keywords));
             let known = known.unwrap_or_else(|| {
-                self.names.push(Names { of: part.keywords, own: exported_names(part.keywords) });
+                self.names.push(ExportedNames { of: part.keywords, own: exported_names(part.keywords) });
                 self.names.len() - 1
             });
             if let Some(Value::String(own)) = self.names.get(known).and_then(|it| it.own.get(name)) {
@@ -140,12 +145,13 @@ impl<'a> Restorer<'a> {
         None
     }
 
-    /// Whether no value of that type can fit: what surely holds does not take it, or none of all forms does.
-    fn refuse(&self, said: &[Said<'a>], kind: &str) -> bool {
-        let mut all = !said.is_empty();
-        for it in said {
+    /// Whether no value of the type can fit: a schema that certainly applies refuses the type, or all schemas refuse
+    /// it.
+    fn refuse(&self, schemas: &[ApplicableSchema<'a>], kind: &str) -> bool {
+        let mut all = !schemas.is_empty();
+        for it in schemas {
             let takes = self.may_be(it.schema, kind, &mut { MAX_PARTS });
-            if it.surely && !takes {
+            if it.certain && !takes {
                 return true;
             }
             all &= !takes;
@@ -153,7 +159,7 @@ impl<'a> Restorer<'a> {
         all
     }
 
-    /// Whether a schema may take values of that type. One that does not say what it takes may.
+    /// Whether a schema may accept values of the type. A schema without types accepts all of them.
     fn may_be(&self, schema: &Value, kind: &str, left: &mut usize) -> bool {
         let Some(keywords) = schema.as_object() else { return *schema == Value::Bool(true) };
         *left = left.saturating_sub(1);
@@ -171,21 +177,21 @@ impl<'a> Restorer<'a> {
             && self.references.follow(keywords, "$ref").is_none_or(|it| form(it, left))
     }
 
-    /// The schema with all that it refers to, or is made of, at the same place.
-    fn gather(&self, schema: &'a Value, surely: bool, parts: &mut Vec<Part<'a>>) {
+    /// Collects the schema, and all schemas that it refers to or consists of, that apply to the same value.
+    fn gather(&self, schema: &'a Value, certain: bool, parts: &mut Vec<ApplicableKeywords<'a>>) {
         let Some(keywords) = schema.as_object() else { return };
-        let is_known = |it: &Part<'a>| std::ptr::eq(it.keywords, keywords) && (it.surely || !surely);
+        let is_known = |it: &ApplicableKeywords<'a>| std::ptr::eq(it.keywords, keywords) && (it.certain || !certain);
         if parts.len() >= MAX_PARTS || parts.iter().any(is_known) {
             return;
         }
-        parts.push(Part { keywords, surely });
-        for (keyword, surely) in [("$ref", surely), ("$dynamicRef", false)] {
+        parts.push(ApplicableKeywords { keywords, certain });
+        for (keyword, certain) in [("$ref", certain), ("$dynamicRef", false)] {
             if let Some(target) = self.references.follow(keywords, keyword) {
-                self.gather(target, surely, parts);
+                self.gather(target, certain, parts);
             }
         }
-        for (keyword, surely) in [("allOf", surely), ("anyOf", false), ("oneOf", false)] {
-            list(keywords, keyword).iter().for_each(|it| self.gather(it, surely, parts));
+        for (keyword, certain) in [("allOf", certain), ("anyOf", false), ("oneOf", false)] {
+            list(keywords, keyword).iter().for_each(|it| self.gather(it, certain, parts));
         }
         for keyword in ["if", "then", "else"] {
             if let Some(part) = keywords.get(keyword) {
@@ -195,43 +201,46 @@ impl<'a> Restorer<'a> {
     }
 }
 
-/// What the schemas say of a property.
-fn declared<'a>(parts: &[Part<'a>], name: &str) -> Vec<Said<'a>> {
-    let of = |it: &Part<'a>| Some(Said { schema: fields(it.keywords, "properties")?.get(name)?, surely: it.surely });
+/// The schemas that describe a property by its name.
+fn declared<'a>(parts: &[ApplicableKeywords<'a>], name: &str) -> Vec<ApplicableSchema<'a>> {
+    let of = |it: &ApplicableKeywords<'a>| {
+        Some(ApplicableSchema { schema: fields(it.keywords, "properties")?.get(name)?, certain: it.certain })
+    };
     parts.iter().filter_map(of).collect()
 }
 
-/// What these keywords say, of whichever value they are about; and whether they say anything.
-fn all_of<'a>(parts: &[Part<'a>], keywords: &[&str], said: &mut Vec<Said<'a>>) -> bool {
-    let before = said.len();
+/// Adds the schemas under these keywords. They may apply to the value, or to others. Gives whether there are any.
+fn all_of<'a>(parts: &[ApplicableKeywords<'a>], keywords: &[&str], schemas: &mut Vec<ApplicableSchema<'a>>) -> bool {
+    let before = schemas.len();
     for part in parts {
         for schema in keywords.iter().filter_map(|it| part.keywords.get(*it)) {
-            said.push(Said { schema, surely: false });
+            schemas.push(ApplicableSchema { schema, certain: false });
         }
     }
-    said.len() > before
+    schemas.len() > before
 }
 
-fn about_element<'a>(parts: &[Part<'a>], index: usize) -> Vec<Said<'a>> {
-    let of_index = |it: &Part<'a>| {
+fn about_element<'a>(parts: &[ApplicableKeywords<'a>], index: usize) -> Vec<ApplicableSchema<'a>> {
+    let of_index = |it: &ApplicableKeywords<'a>| {
         let schema = list(it.keywords, "prefixItems").get(index).or(it.keywords.get("items"))?;
-        Some(Said { schema, surely: it.surely })
+        Some(ApplicableSchema { schema, certain: it.certain })
     };
-    let mut said = parts.iter().filter_map(of_index).collect::<Vec<_>>();
-    if !all_of(parts, &["unevaluatedItems"], &mut said) && said.is_empty() {
-        // One of the elements must be what `contains` says: any of them may be another.
-        said.push(Said { schema: ANYTHING, surely: false });
+    let mut schemas = parts.iter().filter_map(of_index).collect::<Vec<_>>();
+    if !all_of(parts, &["unevaluatedItems"], &mut schemas) && schemas.is_empty() {
+        // `contains` asks for one element that fits. Every other element may be anything.
+        schemas.push(ApplicableSchema { schema: ANYTHING, certain: false });
     }
-    all_of(parts, &["contains"], &mut said);
-    said
+    all_of(parts, &["contains"], &mut schemas);
+    schemas
 }
 
-/// Whether the property must be there, whichever form is meant.
-fn is_required(parts: &[Part<'_>], name: &str) -> bool {
-    parts.iter().any(|it| it.surely && list(it.keywords, "required").iter().any(|it| it == name))
+/// Whether every form requires the property.
+fn is_required(parts: &[ApplicableKeywords<'_>], name: &str) -> bool {
+    parts.iter().any(|it| it.certain && list(it.keywords, "required").iter().any(|it| it == name))
 }
 
-/// The names under which a part hands out what does not fit. It may ask for a property that others describe.
+/// The own names of properties, by their exported names, where the two differ. `required` may name a property that
+/// another part describes.
 fn exported_names(keywords: &Map<String, Value>) -> Map<String, Value> {
     let mut names = Map::new();
     let required = list(keywords, "required").iter().filter_map(Value::as_str);

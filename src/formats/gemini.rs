@@ -1,21 +1,21 @@
-//! Gemini's function declarations: the part of OpenAPI 3.0 that its API knows. A keyword, type or enum outside of it, an
-//! array without items or an object without properties makes it refuse the whole request.
+//! Gemini's function declarations. Gemini's API knows a part of OpenAPI 3.0. It refuses the whole request because of
+//! one other keyword, type or enum, one array without items, or one object without properties.
 
-use super::Exported;
+use super::ExportedTool;
 use super::json::{fields, has_any, list, object, only, push_new, put, put_new, text, without};
 use super::schema::merged;
 use super::strict::{kind_of, kinds_of_values, named};
 use crate::registry::MAX_EXPORTED_DEPTH;
 use serde_json::{Map, Value};
 
-/// What is kept as it stands, by type.
+/// The keywords that are copied, by type.
 const OF_STRINGS: [&str; 3] = ["minLength", "maxLength", "pattern"];
 const OF_NUMBERS: [&str; 2] = ["minimum", "maximum"];
 const OF_ARRAYS: [&str; 2] = ["minItems", "maxItems"];
 const FORMATS: [&str; 6] =
     ["STRING date-time", "STRING enum", "NUMBER float", "NUMBER double", "INTEGER int32", "INTEGER int64"];
 
-pub fn tool(tool: &Exported<'_>) -> Value {
+pub fn tool(tool: &ExportedTool<'_>) -> Value {
     let parameters = parameters(&tool.plain.schema);
     let has_none = parameters.is_none();
     let mut fields = tool.fields("parameters", parameters.unwrap_or_default());
@@ -25,9 +25,9 @@ pub fn tool(tool: &Exported<'_>) -> Value {
     object(fields)
 }
 
-/// None, where there are none.
+/// The parameters of a tool. None, if it has none.
 fn parameters(plain: &Map<String, Value>) -> Option<Map<String, Value>> {
-    // What is told of the whole stands in the tool's description.
+    // The tool has a description of its own.
     Some(schema(&without(plain.clone(), &["description"]))).filter(|it| text(it, "type") == "OBJECT")
 }
 
@@ -53,7 +53,7 @@ fn schema(given: &Map<String, Value>) -> Map<String, Value> {
         }
     }
     if variants.len() > 1 {
-        // Beside the forms nothing may stand.
+        // Gemini takes no other keyword beside `anyOf`.
         return any_of(variants.into_iter().map(|it| completed(it, given, nullable)).collect());
     }
     let only = variants.pop().unwrap_or_else(|| of_kind(given, kinds.first().unwrap_or(&"string")));
@@ -66,7 +66,7 @@ fn any_of(forms: Vec<Map<String, Value>>) -> Map<String, Value> {
     either
 }
 
-/// With the words of `given`, where it has none of its own, and null, where it may be.
+/// The schema with the title and description of `given`, unless it has its own, and with `nullable`.
 fn completed(mut schema: Map<String, Value>, given: &Map<String, Value>, nullable: bool) -> Map<String, Value> {
     if schema.contains_key("anyOf") {
         return schema;
@@ -82,8 +82,8 @@ fn completed(mut schema: Map<String, Value>, given: &Map<String, Value>, nullabl
     schema
 }
 
-/// With what the parts of `allOf` say, and the properties that only some of its forms have. Of two that say the same thing
-/// differently the first is kept.
+/// The schema merged with the parts of `allOf`, and with the properties that only some of its forms have. Of two
+/// different values for one keyword the first is kept.
 fn whole(given: &Map<String, Value>) -> Map<String, Value> {
     let mut whole = given.clone();
     if has_properties(given) {
@@ -100,12 +100,13 @@ fn whole(given: &Map<String, Value>) -> Map<String, Value> {
     without(whole, &["allOf"])
 }
 
-/// Whether the schema describes properties that hold for all of its forms.
+/// Whether the schema describes properties outside of its forms.
 fn has_properties(given: &Map<String, Value>) -> bool {
     given.contains_key("properties") || list(given, "allOf").iter().filter_map(Value::as_object).any(has_properties)
 }
 
-/// The types that a schema takes, as it says or as what it says is about.
+/// The types that a schema accepts: those that it names, else those of its values, else the type that its keywords are
+/// about.
 fn kinds(given: &Map<String, Value>) -> Vec<&str> {
     match given.get("type") {
         Some(Value::String(kind)) => return vec![kind],
@@ -116,7 +117,8 @@ fn kinds(given: &Map<String, Value>) -> Vec<&str> {
         return kinds;
     }
     let about = [
-        // One of unknown properties takes any value: as text that holds an object, it would stay text.
+        // Not `additionalProperties`: such a schema accepts texts too, so an object that came as text would stay a
+        // text.
         ("object", &["properties"][..]),
         ("array", &["items", "prefixItems", "minItems", "maxItems"]),
         ("number", &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
@@ -138,7 +140,7 @@ fn of_kind(given: &Map<String, Value>, kind: &str) -> Map<String, Value> {
             put(&mut written, "items", items(given).into());
         }
         "OBJECT" if properties(given, &mut written) => {}
-        // An object must have properties here. As text it may have any, and a call is read back (`arguments`).
+        // Gemini wants an object to have properties. A text may hold any object, and `arguments` restores it.
         "OBJECT" => {
             "STRING".clone_into(&mut kind);
             "A JSON object, written as text".clone_into(&mut note);
@@ -175,7 +177,7 @@ fn of_kind(given: &Map<String, Value>, kind: &str) -> Map<String, Value> {
     written
 }
 
-/// Whether a value is of a type in Gemini's words.
+/// Whether a value has the type, by Gemini's name for it.
 fn fits(value: &Value, kind: &str) -> bool {
     match kind_of(value) {
         "integer" => matches!(kind, "INTEGER" | "NUMBER"),
@@ -196,7 +198,7 @@ fn items(given: &Map<String, Value>) -> Map<String, Value> {
     }
 }
 
-/// Whether there are any.
+/// Writes the properties. Gives whether there are any.
 fn properties(given: &Map<String, Value>, written: &mut Map<String, Value>) -> bool {
     let (mut properties, mut required) = (Map::new(), list(given, "required").to_vec());
     for (name, it) in fields(given, "properties").into_iter().flatten() {

@@ -1,6 +1,6 @@
-//! Every fixture tool in every format, held against what was reviewed: tests/fixtures/golden.
+//! Every fixture tool in every format, compared with the reviewed files in tests/fixtures/golden.
 
-use super::{Format, Written, schema, write};
+use super::{Format, WrittenTools, schema, write};
 use crate::registry::schema::Schema;
 use crate::registry::{Tool, fixture};
 use serde_json::Value;
@@ -46,7 +46,7 @@ fn every_fixture_in_every_format() {
     assert!(fixtures.len() >= 12);
     for (name, tool) in &fixtures {
         for (format, strictly, called) in FORMATS {
-            let Written { is_json, body } = write(format, &[tool], strictly).unwrap();
+            let WrittenTools { is_json, body } = write(format, &[tool], strictly).unwrap();
             let written = if is_json {
                 let value: Value = serde_json::from_str(&body).unwrap();
                 serde_json::to_string_pretty(&value["tools"][0]).unwrap()
@@ -62,7 +62,7 @@ fn every_fixture_in_every_format() {
     }
 }
 
-/// What is handed out is a schema, and one that takes what the stored one takes.
+/// An exported schema is valid, and accepts all arguments that the stored schema accepts.
 #[test]
 fn what_is_handed_out_is_never_narrower() {
     for (name, tool) in fixtures() {
@@ -80,7 +80,7 @@ fn what_is_handed_out_is_never_narrower() {
     }
 }
 
-/// In strict mode a model gives every property, and null for what it leaves out.
+/// In strict mode a model gives every property, and null for a property that it leaves out.
 #[test]
 fn what_strict_mode_asks_for_comes_back_as_it_was_meant() {
     let mut count = 0;
@@ -103,7 +103,7 @@ fn what_strict_mode_asks_for_comes_back_as_it_was_meant() {
     assert!(count >= 8, "{count}");
 }
 
-/// Puts null for every property that is not there.
+/// Adds null for every missing property.
 fn complete(strict: &Value, value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -116,16 +116,16 @@ fn complete(strict: &Value, value: &mut Value) {
     }
 }
 
-/// What Gemini is asked for as text comes back as the object that it holds.
+/// An object that Gemini gives as text becomes an object again.
 #[test]
 fn what_gemini_gives_comes_back_as_it_was_meant() {
     let mut count = 0;
     for (name, tool) in fixtures() {
-        let Written { body, .. } = write(Format::Gemini, &[&tool], false).unwrap();
+        let WrittenTools { body, .. } = write(Format::Gemini, &[&tool], false).unwrap();
         let exported: Value = serde_json::from_str(&body).unwrap();
         let stored = Schema::compile(serde_json::from_str(&tool.parameters_schema).unwrap()).unwrap();
         for mut arguments in samples(&name) {
-            // Of any value Gemini knows but texts.
+            // Gemini gives a text for a property that may have any value.
             arguments.as_object_mut().unwrap().remove("anything");
             let mut given = arguments.clone();
             rename(&tool.parameters_schema, &mut given);
@@ -137,7 +137,7 @@ fn what_gemini_gives_comes_back_as_it_was_meant() {
     assert!(count >= 5, "{count}");
 }
 
-/// Writes objects as text where text is asked for, and gives how many there were.
+/// Writes objects as text where the schema asks for text. Gives how many there were.
 fn as_text(schema: &Value, value: &mut Value) -> usize {
     match value {
         Value::Object(fields) if schema["type"] == "OBJECT" => {

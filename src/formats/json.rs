@@ -1,9 +1,9 @@
-//! Words for JSON that is put together and taken apart: what would otherwise be the same instructions in a hundred places
-//! of the bundle.
+//! Small functions that read and build JSON. Each of them is in the bundle once, where inlined code would be there a
+//! hundred times.
 
 use serde_json::{Map, Value};
 
-/// An object of these fields.
+/// An object with these fields.
 pub fn object(fields: Vec<(&str, Value)>) -> Value {
     let mut map = Map::new();
     for (key, value) in fields {
@@ -17,21 +17,21 @@ pub fn put(map: &mut Map<String, Value>, key: &str, value: Value) {
     map.insert(key.to_owned(), value);
 }
 
-/// Puts it there, where nothing is.
+/// Adds the field, unless the object has it already.
 pub fn put_new(map: &mut Map<String, Value>, key: &str, value: &Value) {
     if !map.contains_key(key) {
         put(map, key, value.clone());
     }
 }
 
-/// Appends what is not in the list.
+/// Appends the item, unless the list has it already.
 pub fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {
         list.push(item);
     }
 }
 
-/// The field, if it is a list; else an empty one.
+/// The field, if it is a list, else an empty list.
 #[inline(never)]
 pub fn list<'a>(map: &'a Map<String, Value>, key: &str) -> &'a [Value] {
     match map.get(key) {
@@ -46,7 +46,7 @@ pub fn fields<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Map<Stri
     map.get(key).and_then(Value::as_object)
 }
 
-/// The field, if it is a text; else an empty one.
+/// The field, if it is a text, else an empty text.
 #[inline(never)]
 pub fn text<'a>(map: &'a Map<String, Value>, key: &str) -> &'a str {
     map.get(key).and_then(Value::as_str).unwrap_or_default()
@@ -58,7 +58,7 @@ pub fn has_any(map: &Map<String, Value>, keys: &[&str]) -> bool {
     keys.iter().any(|it| map.contains_key(*it))
 }
 
-/// The object with these of its fields alone.
+/// A copy of the object with only these fields.
 #[inline(never)]
 pub fn only(map: &Map<String, Value>, keys: &[&str]) -> Map<String, Value> {
     let mut kept = Map::new();

@@ -1,17 +1,18 @@
-//! The names of properties: `^[a-zA-Z0-9_.-]{1,64}$` is what every provider takes. Another name is handed out with `_` for
-//! what does not fit, and a hash; both ways follow from the schema alone.
+//! The exported names of properties. Every provider takes `^[a-zA-Z0-9_.-]{1,64}$`. A name that does not fit is
+//! exported with `_` for each character that does not fit, and with a hash. The stored schema is enough to map a name
+//! both ways.
 
 use super::names::digits;
 use crate::registry::is_key;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// How much of a name that does not fit is kept.
+/// How many characters of a name that does not fit are kept.
 const KEPT: usize = 40;
 const MARK: &str = "_H";
 const DIGITS: usize = 8;
 
-/// The name under which a property is handed out.
+/// The exported name of a property.
 pub fn exported(key: &str) -> Cow<'_, str> {
     if is_key(key) {
         return Cow::Borrowed(key);
@@ -23,13 +24,13 @@ pub fn exported(key: &str) -> Cow<'_, str> {
     Cow::Owned(name)
 }
 
-/// Whether a property could be handed out under that name which has another.
+/// Whether the name may be an exported name that differs from the property's own.
 pub fn may_be_exported(name: &str) -> bool {
     let end = name.len().checked_sub(DIGITS);
     end.and_then(|it| name.get(..it)).is_some_and(|it| it.ends_with(MARK))
 }
 
-/// The name under which the property is handed out, beside its siblings: none, where that is a sibling's own.
+/// The exported name of a property. None, if a sibling has this name as its own.
 pub fn exported_beside<'a>(key: &'a str, siblings: &Map<String, Value>) -> Option<Cow<'a, str>> {
     let name = exported(key);
     (name == key || !siblings.contains_key(&*name)).then_some(name)

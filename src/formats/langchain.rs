@@ -1,10 +1,10 @@
-//! LangChain's `StructuredTool`, which takes a JSON Schema as its `args_schema` and hands it on to any of the providers.
+//! LangChain's `StructuredTool`. It takes a JSON Schema as its `args_schema`, and passes it on to any provider.
 
-use super::Exported;
+use super::ExportedTool;
 use super::json::{object, put};
 use serde_json::Value;
 
-pub fn tool(tool: &Exported<'_>) -> Value {
+pub fn tool(tool: &ExportedTool<'_>) -> Value {
     // LangChain's own conversions read the name of a function from its schema's title.
     let mut schema = tool.plain.schema.clone();
     put(&mut schema, "title", tool.name.as_str().into());

@@ -1,5 +1,5 @@
-//! A tool as MCP's `Tool`: one that clients of all revisions take. What 2025-11-25 demands (objects at the top) 2026-07-28
-//! does no longer, and takes.
+//! A tool as MCP's `Tool`, in a form that clients of all revisions take. 2025-11-25 demands an object at the top of a
+//! schema; 2026-07-28 allows one.
 
 use super::names;
 use crate::registry::{ExecutionMode, Risk, Source, Tool, is_portable};
@@ -13,17 +13,18 @@ pub struct McpTool {
     name: String,
     title: String,
     description: String,
-    /// As it was registered, to the letter, if clients take that.
+    /// The registered text, unchanged, if clients take it.
     input_schema: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_schema: Option<Box<RawValue>>,
-    annotations: Annotations,
+    annotations: McpAnnotations,
 }
 
-/// What a client may tell its user of a tool before it is called. Hints: what decides is the registry.
+/// Hints that a client may show its user before a call. The registry decides whether the call is allowed, not these
+/// hints.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Annotations {
+pub struct McpAnnotations {
     read_only_hint: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     destructive_hint: Option<bool>,
@@ -42,19 +43,19 @@ pub fn tool(tool: &Tool) -> McpTool {
     }
 }
 
-/// What the tool's results must fit, if all clients can be told so.
+/// The schema of the tool's results, if all clients take it.
 pub fn output_schema(tool: &Tool) -> Option<Box<RawValue>> {
     let text = tool.returns_schema.as_deref()?;
     shown(text, serde_json::from_str(text).ok().filter(is_promise)?)
 }
 
-/// Whether clients are told that results fit this schema: those of 2025-11-25 take objects alone, and some cannot compile
-/// every schema. A tool of which they are told it must answer with structured content that fits.
+/// Whether clients are shown this schema of results. Clients of 2025-11-25 take only objects, and some clients cannot
+/// compile every schema. A tool with a shown schema must answer with structured content that fits it.
 pub fn is_promise(returns: &Value) -> bool {
     is_object(returns) && is_portable(returns)
 }
 
-/// `"type": "object"` stands at the top, as arguments are. Where it is not said, it is added; the rest stays.
+/// The schema of arguments. MCP demands `"type": "object"` at its top: it is added where it is missing.
 fn input_schema(text: &str) -> Box<RawValue> {
     let schema = match serde_json::from_str::<Value>(text) {
         Ok(schema) if is_object(&schema) => shown(text, schema),
@@ -67,8 +68,8 @@ fn input_schema(text: &str) -> Box<RawValue> {
     schema.unwrap_or_else(|| RawValue::from_string(r#"{"type":"object"}"#.to_owned()).unwrap_or_default())
 }
 
-/// The schema as it is written in `text`, if that stands for it and clients take it: those of 2025-11-25 want every property
-/// at the top to be an object, where a schema may be `true` or `false` too.
+/// The schema as text: `text`, if there is one and clients take it as it is. Clients of 2025-11-25 want the schema of
+/// each property at the top to be an object, so `true` and `false` are replaced.
 fn shown(text: &str, mut schema: Value) -> Option<Box<RawValue>> {
     let mut verbatim = !text.is_empty();
     for property in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
@@ -84,10 +85,10 @@ fn is_object(schema: &Value) -> bool {
     schema.get("type").and_then(Value::as_str) == Some("object")
 }
 
-/// Only what is said to be safe, and to leave no trace, is called read-only. What is of high risk, or cannot be undone, is
-/// destructive; what changes nothing, or what can be undone, is not; of others nothing is known. That a call can be repeated
-/// is known of those alone that change nothing.
-pub fn annotations(tool: &Tool) -> Annotations {
+/// The hints follow from the tool's risk and side effects. A safe tool without side effects is read-only and
+/// idempotent. A tool of high risk, or with an irreversible side effect, is destructive. A read-only tool, or a tool
+/// whose side effects are all reversible, is not destructive. Of other tools this is unknown.
+pub fn annotations(tool: &Tool) -> McpAnnotations {
     let read_only = tool.risk_level == Risk::Safe && tool.side_effects.is_empty();
     let destructive = tool.risk_level >= Risk::High || tool.side_effects.iter().any(|it| !it.reversible);
     let is_known = destructive || read_only || !tool.side_effects.is_empty();
@@ -95,7 +96,7 @@ pub fn annotations(tool: &Tool) -> Annotations {
         Source::Builtin | Source::Registered => tool.handler_key == "http",
         Source::Module | Source::Toolset | Source::Mcp => true,
     };
-    Annotations {
+    McpAnnotations {
         read_only_hint: read_only,
         destructive_hint: is_known.then_some(destructive),
         idempotent_hint: read_only,
@@ -179,7 +180,7 @@ mod tests {
         };
         let (yes, no) = (Some(true), Some(false));
         let python: fn(&mut Tool) = |it| it.handler_key = "python".into();
-        // That it destroys nothing is nowhere said.
+        // Nothing says whether the tool is destructive.
         assert_eq!(hints(python, vec![]), [no, None, no, no]);
         assert_eq!(hints(|it| it.risk_level = Risk::Safe, vec![]), [yes, no, yes, yes]);
         assert_eq!(hints(|it| it.risk_level = Risk::Safe, vec![effect(true)]), [no, no, no, yes]);

@@ -1,5 +1,5 @@
-//! Tools in the language of each model's provider. Pure: a format is a function from a tool to what that provider takes,
-//! in a file of its own. It knows neither the database, nor HTTP, nor who is calling.
+//! Tools in the format of each model provider. Pure: a format is a function from a tool to JSON or text, in a file of
+//! its own. The room knows no database, no HTTP and no caller.
 
 mod anthropic;
 pub mod arguments;
@@ -20,7 +20,7 @@ mod text;
 
 use crate::registry::Tool;
 use crate::text_enum::text_enum;
-use schema::Plain;
+use schema::PlainSchema;
 use serde_json::{Map, Value};
 
 text_enum! {
@@ -38,14 +38,14 @@ text_enum! {
     }
 }
 
-/// Tools in a format, as they are answered.
-pub struct Written {
+/// The body of a response: tools in a format.
+pub struct WrittenTools {
     pub is_json: bool,
     pub body: String,
 }
 
-impl Written {
-    /// With where the next page begins: in JSON always, as a last line of text if there is one.
+impl WrittenTools {
+    /// Adds the cursor of the next page. JSON always has the field; a text has a last line if there is a next page.
     pub fn with_next(mut self, cursor: Option<&str>) -> Self {
         if self.is_json {
             self.body.pop();
@@ -61,57 +61,47 @@ impl Written {
     }
 }
 
-/// As `{"tools": […]}`, or as text. Nothing, where the format is that of the registry itself.
-pub fn write(format: Format, tools: &[&Tool], strictly: bool) -> Option<Written> {
-    match format {
+/// Writes tools as `{"tools": […]}`, or as text. None for the registry's own format, which the API writes itself.
+pub fn write(format: Format, tools: &[&Tool], strictly: bool) -> Option<WrittenTools> {
+    let tool_writer: &dyn Fn(&Tool) -> String = match format {
         Format::Json => return None,
-        Format::Text => return Some(Written { is_json: false, body: text::tools(tools) }),
-        _ => {}
-    }
+        Format::Text => return Some(WrittenTools { is_json: false, body: text::tools(tools) }),
+        Format::Mcp => &|tool| serde_json::to_string(&mcp::tool(tool)).unwrap_or_default(),
+        Format::Openai => &|tool| openai::tool(&ExportedTool::new(tool), strictly).to_string(),
+        Format::OpenaiResponses => &|tool| openai_responses::tool(&ExportedTool::new(tool), strictly).to_string(),
+        Format::Anthropic => &|tool| anthropic::tool(&ExportedTool::new(tool)).to_string(),
+        Format::Gemini => &|tool| gemini::tool(&ExportedTool::new(tool)).to_string(),
+        Format::Langchain => &|tool| langchain::tool(&ExportedTool::new(tool)).to_string(),
+    };
     let mut body = r#"{"tools":["#.to_owned();
     for (index, tool) in tools.iter().enumerate() {
         if index > 0 {
             body.push(',');
         }
-        body.push_str(&one(format, tool, strictly));
+        body.push_str(&tool_writer(tool));
     }
     body.push_str("]}");
-    Some(Written { is_json: true, body })
+    Some(WrittenTools { is_json: true, body })
 }
 
-fn one(format: Format, tool: &Tool, strictly: bool) -> String {
-    if format == Format::Mcp {
-        return serde_json::to_string(&mcp::tool(tool)).unwrap_or_default();
-    }
-    let tool = &Exported::new(tool);
-    let written = match format {
-        Format::OpenaiResponses => openai_responses::tool(tool, strictly),
-        Format::Anthropic => anthropic::tool(tool),
-        Format::Gemini => gemini::tool(tool),
-        Format::Langchain => langchain::tool(tool),
-        Format::Openai | Format::Json | Format::Mcp | Format::Text => openai::tool(tool, strictly),
-    };
-    written.to_string()
-}
-
-/// Whether models are shown nothing of the schema but a part of its text.
+/// Whether the schema is so large that models are shown only the beginning of its text.
 pub fn is_too_large(schema: &str) -> bool {
     schema::plain(schema).too_large
 }
 
-/// A tool with what all formats but MCP's begin with.
-struct Exported<'a> {
+/// A tool with its exported name and schema, which all formats except MCP's are made of.
+struct ExportedTool<'a> {
     name: String,
     tool: &'a Tool,
-    plain: Plain,
+    plain: PlainSchema,
 }
 
-impl<'a> Exported<'a> {
+impl<'a> ExportedTool<'a> {
     fn new(tool: &'a Tool) -> Self {
         Self { name: names::exported(&tool.id), tool, plain: schema::plain(&tool.parameters_schema) }
     }
 
-    /// What all formats say of a tool, with its schema under their own name for it.
+    /// The fields that these formats share. Each has its own name for the schema.
     fn fields(&self, schema_is: &'static str, schema: Map<String, Value>) -> Vec<(&'static str, Value)> {
         let description = self.plain.describe(&self.tool.description);
         vec![("name", self.name.as_str().into()), ("description", description.into()), (schema_is, schema.into())]

@@ -1,56 +1,58 @@
-//! The name under which a tool is handed out, in every format: `^[a-zA-Z0-9_-]{1,64}$`, which is what all providers take.
+//! The exported name of a tool, the same in every format. All providers take `^[a-zA-Z0-9_-]{1,64}$`.
 //!
-//! An id that fits is its own name. Of another (`module.tool`, `toolset:tool`, one that is too long, or that begins with
-//! a digit, which Gemini refuses) the name is its beginning with `_` for what does not fit, `_H`, and 60 bits of its SHA-256
-//! in upper case. No id that fits has upper case in it (and one that has is taken for one that does not fit), so no name is
-//! another tool's id. As the name holds the id's beginning, the tool is found again by an index over that
-//! (`tools_by_exported_prefix` in 0004_registry.sql), without anything being kept.
+//! An id that fits is its own name. An id that does not fit has a *hashed name*: the id's first characters, with `_`
+//! for each one that does not fit, then `_H` and 60 bits of the id's SHA-256 in upper case. Such ids are `module.tool`,
+//! `toolset:tool`, long ids, and ids that begin with a digit, which Gemini refuses. An id with upper case counts as one
+//! that does not fit, so no hashed name is another tool's id.
+//!
+//! Nothing is stored to map a name back. The name holds the id's first characters, which an index has
+//! (`tools_by_exported_prefix` in 0004_registry.sql), and the hash tells which of the tools found is meant.
 
 use crate::ids::{ToolId, is_slug};
-use crate::registry::Sought;
 use sha2::{Digest, Sha256};
 
-/// How much of an id its name begins with. The index has the same number.
+/// How many characters of an id its hashed name begins with. The index has the same number.
 const PREFIX: usize = 49;
 
-/// What stands before the digits.
+/// Stands before the hash.
 const MARK: &str = "_H";
 
 const DIGITS: usize = 12;
 const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// A name that stands for an id that does not fit.
+/// The exported name of an id that does not fit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mapped {
+pub struct HashedName {
     name: String,
 }
 
-impl Mapped {
-    /// None, if `name` is no such name. It may still be a tool's id.
+impl HashedName {
+    /// None, if `name` is no hashed name. It may still be a tool's id.
     pub fn parse(name: &str) -> Option<Self> {
         let (prefix, digits) = name.split_at_checked(name.len().checked_sub(DIGITS)?)?;
-        let mapped = is_slug(name)
+        let is_hashed = is_slug(name)
             && prefix.strip_suffix(MARK).is_some_and(|it| (1..=PREFIX + 1).contains(&it.len()))
             && digits.bytes().all(|it| ALPHABET.contains(&it));
-        mapped.then(|| Self { name: name.to_owned() })
+        is_hashed.then(|| Self { name: name.to_owned() })
     }
 
     pub fn as_str(&self) -> &str {
         &self.name
     }
 
-    /// What the id begins with, as it is looked for.
-    pub fn sought(&self) -> Sought<'_> {
-        Sought::Prefix(&self.name[..self.name.len() - DIGITS - MARK.len()])
+    /// The part before the hash: the id's first characters, with `_` for each one that does not fit. One more `_` may
+    /// stand before them, if the id begins with a digit or with `-`.
+    pub fn prefix(&self) -> &str {
+        &self.name[..self.name.len() - DIGITS - MARK.len()]
     }
 
-    /// Whether it is that id's name.
+    /// Whether this is the name of the tool `id`.
     pub fn is_of(&self, id: &ToolId) -> bool {
         exported(id) == self.name
     }
 }
 
-/// The name of the tool in all formats.
+/// The exported name of the tool.
 pub fn exported(id: &ToolId) -> String {
     let id = id.as_str();
     let starts_well = !id.starts_with(|it: char| it.is_ascii_digit() || it == '-');
@@ -58,14 +60,14 @@ pub fn exported(id: &ToolId) -> String {
         return id.to_owned();
     }
     let mut name = if starts_well { String::new() } else { "_".to_owned() };
-    // Ids are ASCII, so that bytes are characters.
+    // Ids are ASCII: each byte is a character.
     name.extend(id.bytes().take(PREFIX).map(|it| if matches!(it, b'.' | b':') { '_' } else { char::from(it) }));
     name.push_str(MARK);
     name.extend(digits(id, DIGITS));
     name
 }
 
-/// The first bits of the text's SHA-256, five to a character. At most 12 characters.
+/// The first bits of the text's SHA-256, five bits a character. At most 12 characters.
 pub fn digits(text: &str, count: usize) -> impl Iterator<Item = char> {
     let hash = Sha256::digest(text);
     let bits = hash.iter().take(8).fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
@@ -86,9 +88,9 @@ mod tests {
         let name = exported(&id(of));
         assert_eq!(name, expected);
         assert!(is_slug(&name));
-        match Mapped::parse(&name) {
+        match HashedName::parse(&name) {
             None => assert_eq!(name, of),
-            Some(mapped) => assert!(mapped.is_of(&id(of))),
+            Some(hashed) => assert!(hashed.is_of(&id(of))),
         }
     }
 
@@ -137,9 +139,9 @@ mod tests {
             "x_HABCDEFGHIJKä",
             &format!("{}_H{digits}", "x".repeat(52)),
         ] {
-            assert_eq!(Mapped::parse(name), None, "{name}");
+            assert_eq!(HashedName::parse(name), None, "{name}");
         }
-        assert!(!Mapped::parse("x_HABCDEFGHIJKL").unwrap().is_of(&id("x.y")));
+        assert!(!HashedName::parse("x_HABCDEFGHIJKL").unwrap().is_of(&id("x.y")));
     }
 
     #[test]
@@ -151,12 +153,12 @@ mod tests {
             let (id, name) = (id(&text), exported(&id(&text)));
             assert!(is_slug(&name), "{text}: {name}");
             if name == text {
-                assert_eq!(Mapped::parse(&name), None);
+                assert_eq!(HashedName::parse(&name), None);
             } else {
-                let mapped = Mapped::parse(&name).unwrap();
-                assert!(mapped.is_of(&id));
+                let hashed = HashedName::parse(&name).unwrap();
+                assert!(hashed.is_of(&id));
                 let replaced = text.replace(['.', ':'], "_");
-                let Sought::Prefix(prefix) = mapped.sought() else { panic!("{mapped:?}") };
+                let prefix = hashed.prefix();
                 let beginning = &replaced[..replaced.len().min(49)];
                 assert!(prefix == beginning || &prefix[1..] == beginning, "{text}: {name}");
             }

@@ -1,15 +1,15 @@
 //! OpenAI's Chat Completions: `{"type": "function", "function": {…}}`.
 
 use super::json::object;
-use super::{Exported, strict};
+use super::{ExportedTool, strict};
 use serde_json::Value;
 
-pub fn tool(tool: &Exported<'_>, strictly: bool) -> Value {
+pub fn tool(tool: &ExportedTool<'_>, strictly: bool) -> Value {
     object(vec![("type", "function".into()), ("function", object(function(tool, strictly)))])
 }
 
-/// In strict mode, where it is asked for and the schema can be said in it.
-pub fn function(tool: &Exported<'_>, strictly: bool) -> Vec<(&'static str, Value)> {
+/// The function, in strict mode if the caller asks for it and strict mode can express the schema.
+pub fn function(tool: &ExportedTool<'_>, strictly: bool) -> Vec<(&'static str, Value)> {
     let strict = if strictly { strict::strict(&tool.plain.schema) } else { None };
     let is_strict = strict.is_some();
     let parameters = strict.unwrap_or_else(|| tool.plain.schema.clone());

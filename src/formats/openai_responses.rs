@@ -1,10 +1,10 @@
-//! OpenAI's Responses: the same function, without an object around it.
+//! OpenAI's Responses API: the same function as in Chat Completions, without an object around it.
 
 use super::json::object;
-use super::{Exported, openai};
+use super::{ExportedTool, openai};
 use serde_json::Value;
 
-pub fn tool(tool: &Exported<'_>, strictly: bool) -> Value {
+pub fn tool(tool: &ExportedTool<'_>, strictly: bool) -> Value {
     let mut function = openai::function(tool, strictly);
     function.insert(0, ("type", "function".into()));
     object(function)

@@ -1,5 +1,6 @@
-//! OpenAI's strict mode: what a model gives is made to fit the schema. In return every object is closed and has all of
-//! its properties, those that may be left out as null, and of JSON Schema there is only a part.
+//! OpenAI's strict mode: OpenAI makes a model's arguments fit the schema. In return a schema may use only a part of
+//! JSON Schema. Every object is closed, and every property is required. The model gives null for a property that may be
+//! left out.
 
 use super::json::{fields, has_any, list, object, only, push_new, put, text, without};
 use super::schema::takes;
@@ -8,13 +9,13 @@ use serde_json::{Map, Value};
 /// OpenAI's limits.
 const MAX_DEPTH: usize = 10;
 const MAX_ENUM: usize = 1_000;
-/// In characters, those of all properties' names and values that are named.
+/// The characters in all names of properties, enums and constants together.
 const MAX_TEXT: usize = 120_000;
-/// In characters, those of one enum that has more than so many values.
+/// An enum with more values than this may have fewer characters.
 const MANY: usize = 250;
 const MAX_TEXT_OF_MANY: usize = 15_000;
 
-/// What is kept as it stands. What else a schema says is left to the check of the call.
+/// The keywords that are copied. The call itself is checked against the others.
 const KEPT: [&str; 14] = [
     "type",
     "title",
@@ -33,18 +34,18 @@ const KEPT: [&str; 14] = [
 ];
 const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-/// The schema in strict mode; none, if there is no way to say it: objects of any properties, values of any type.
+/// The schema in strict mode. None, if strict mode cannot express it: objects with any properties, values of any type.
 pub fn strict(plain: &Map<String, Value>) -> Option<Map<String, Value>> {
-    let mut limits = Limits { text: 0, values: 0 };
-    limits.schema(plain, 0)
+    let mut writer = StrictWriter { text: 0, values: 0 };
+    writer.schema(plain, 0)
 }
 
-struct Limits {
+struct StrictWriter {
     text: usize,
     values: usize,
 }
 
-impl Limits {
+impl StrictWriter {
     fn schema(&mut self, schema: &Map<String, Value>, depth: usize) -> Option<Map<String, Value>> {
         if has_any(schema, &["allOf", "patternProperties", "prefixItems"]) {
             return None;
@@ -58,7 +59,7 @@ impl Limits {
         if !FORMATS.contains(&text(schema, "format")) {
             strict = without(strict, &["format"]);
         }
-        // Of groups it knows but the simplest.
+        // OpenAI knows only the simplest groups of regular expressions.
         if text(schema, "pattern").contains("(?") {
             strict = without(strict, &["pattern"]);
         }
@@ -77,7 +78,7 @@ impl Limits {
         (depth <= MAX_DEPTH && self.values <= MAX_ENUM && self.text <= MAX_TEXT).then_some(strict)
     }
 
-    /// Counts the values that are named. Bytes, as no character has fewer than one.
+    /// Counts the listed values, and their bytes: a text never has fewer bytes than characters.
     fn values(&mut self, schema: &Map<String, Value>) -> Option<()> {
         let values = named(schema);
         let text = values.iter().map(|it| it.as_str().map_or_else(|| it.to_string().len(), str::len)).sum::<usize>();
@@ -111,7 +112,7 @@ impl Limits {
         Some(())
     }
 
-    /// Of several forms. What stands beside them must be words alone, or the type that they have anyway.
+    /// A schema of several forms. Beside them may stand descriptions, or the type that all forms have anyway.
     fn either(&mut self, schema: &Map<String, Value>, variants: &[Value], depth: usize) -> Option<Map<String, Value>> {
         if has_any(schema, &["properties", "items"]) || depth == 0 {
             return None;
@@ -126,12 +127,12 @@ impl Limits {
     }
 }
 
-/// The values that a schema names.
+/// The values that a schema lists: its `const` or its `enum`.
 pub fn named(schema: &Map<String, Value>) -> &[Value] {
     schema.get("const").map_or_else(|| list(schema, "enum"), std::slice::from_ref)
 }
 
-/// The types of the values that a schema names, if it names any.
+/// The types of the values that a schema lists, if it lists any.
 pub fn kinds_of_values(schema: &Map<String, Value>) -> Option<Vec<&'static str>> {
     let mut kinds = Vec::new();
     for value in named(schema) {
@@ -153,7 +154,7 @@ pub fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// The same, or null: that is how a model leaves a property out which it must give.
+/// The schema, or null: a model leaves a required property out by giving null.
 fn nullable(mut schema: Map<String, Value>) -> Map<String, Value> {
     if let Some(only) = schema.get("const").cloned() {
         schema = without(schema, &["const"]);

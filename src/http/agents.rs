@@ -3,7 +3,7 @@
 
 use super::attachments::AttachedOut;
 use super::extract::{Body, Guest, Named, PageQuery, Query, User};
-use super::formats::Listed;
+use super::formats::ListedTools;
 #[cfg(not(target_arch = "wasm32"))]
 use super::formats::any_form;
 use super::respond::{Created, Json, NoContent};
@@ -162,7 +162,7 @@ pub async fn get_toolbox(
     Guest(scope): Guest,
     Named(agent_id): Named<AgentId>,
     Query(query): Query<ToolboxQuery>,
-) -> Result<Listed<ToolboxOut>> {
+) -> Result<ListedTools<ToolboxOut>> {
     let limit = query.limit.map(|it| PageRequest::new(Some(it), None)).transpose()?;
     let text = query.q.as_deref().map(FullTextQuery::parse_any).transpose();
     let text = text.map_err(|reason| Error::query("q", reason.to_string()))?;
@@ -176,8 +176,8 @@ pub async fn get_toolbox(
     let (format, strict) = (query.format.unwrap_or(Format::Json), query.strict.unwrap_or(false));
     let listed = tools.iter().map(|it| &it.tool).collect::<Vec<_>>();
     if let Some(written) = formats::write(format, &listed, strict) {
-        return Ok(Listed::Written(written));
+        return Ok(ListedTools::Written(written));
     }
     let level = scope.caller().await?.level;
-    Ok(Listed::Own(ToolboxOut { tools: tools.into_iter().map(|it| AttachedOut::seen_by(level, it)).collect() }))
+    Ok(ListedTools::Own(ToolboxOut { tools: tools.into_iter().map(|it| AttachedOut::seen_by(level, it)).collect() }))
 }

@@ -1,7 +1,7 @@
 //! CORS, for every route. Pages of the origins in the var `CORS_ORIGINS` may call the API. The endpoints of MCP also
 //! admit the origins that `origin.rs` admits.
 
-use super::origin::Sender;
+use super::origin::RequestOrigin;
 use crate::settings::Settings;
 use axum::http::Method;
 use axum::http::header;
@@ -15,7 +15,7 @@ pub fn layer(settings: &'static Settings) -> CorsLayer {
     } else {
         AllowOrigin::predicate(move |origin, parts| {
             origins.iter().any(|it| it.as_bytes() == origin.as_bytes())
-                || (is_mcp(parts.uri.path()) && Sender::of(&parts.headers, &parts.uri).is_welcome(origins, open))
+                || (is_mcp(parts.uri.path()) && RequestOrigin::of(&parts.headers, &parts.uri).is_allowed(origins, open))
         })
     };
     CorsLayer::new()

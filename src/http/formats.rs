@@ -1,18 +1,18 @@
-//! Lists of tools, in any format.
+//! Responses that list tools, in any format.
 
 use super::respond::{Json, Text};
-use crate::formats::Written;
+use crate::formats::WrittenTools;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-/// Tools as the registry shows them, or in the format that was asked for.
-pub enum Listed<T> {
+/// A list of tools in the registry's own format, or in the format that the caller asked for.
+pub enum ListedTools<T> {
     Own(T),
-    Written(Written),
+    Written(WrittenTools),
 }
 
-impl<T: Serialize> IntoResponse for Listed<T> {
+impl<T: Serialize> IntoResponse for ListedTools<T> {
     fn into_response(self) -> Response {
         match self {
             Self::Own(tools) => Json(tools).into_response(),
@@ -21,7 +21,7 @@ impl<T: Serialize> IntoResponse for Listed<T> {
     }
 }
 
-fn respond(written: Written) -> Response {
+fn respond(written: WrittenTools) -> Response {
     let mut response = Text(written.body).into_response();
     if written.is_json {
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -29,7 +29,7 @@ fn respond(written: Written) -> Response {
     response
 }
 
-/// A list of tools as `T`, or in a provider's own form.
+/// The schema of a list whose items are `T`, or tools in a provider's format.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn any_form<T: utoipa::ToSchema>() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
     use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, ObjectBuilder, SchemaType, Type};

@@ -1,20 +1,20 @@
-//! `/mcp`: the registry as an MCP server, over Streamable HTTP. A request is a POST and its answer is JSON: there are no
-//! streams and no sessions, so that GET and DELETE are refused.
+//! `/mcp`: the registry's MCP server over Streamable HTTP. A request is a POST, and its response is JSON. There are no
+//! streams and no sessions, so GET and DELETE are refused.
 
 use super::extract::{self, Query};
-use super::origin::Sender;
-use crate::callers::{Level, Scope};
+use super::origin::RequestOrigin;
 use crate::error::{Error, Result};
 use crate::ids::{SessionId, WorkspaceId};
-use crate::mcp::{self, Endpoint, Fault, Headers, Kind, Message, Object, Refusal, Revision, Why};
+use crate::json_rpc::{RpcError, RpcErrorCode, RpcMessage, RpcResponse};
+use crate::mcp::{self, McpEndpoint, McpOutcome};
+use crate::mcp_protocol::{McpHeaders, PARAM_HEADER_PREFIX, RepeatingHeader};
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts};
-use axum::http::{HeaderMap, HeaderValue, Request, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
-use worker::console_error;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -60,8 +60,8 @@ pub struct McpAnswer {
 #[utoipa::path(post, path = "/mcp", tag = "mcp", params(McpQuery), request_body = McpMessage,
     responses((status = 200, description = "The answer to a request", body = McpAnswer)))]
 #[worker::send]
-pub async fn speak(knock: Knock) -> Result<Response> {
-    knock.answer().await
+pub async fn speak(request: McpRequest) -> Result<Response> {
+    request.answer().await
 }
 
 /// Speak MCP in a workspace
@@ -70,8 +70,8 @@ pub async fn speak(knock: Knock) -> Result<Response> {
 #[utoipa::path(post, path = "/w/{workspace}/mcp", tag = "mcp", params(("workspace" = String, Path), McpQuery),
     request_body = McpMessage, responses((status = 200, description = "The answer to a request", body = McpAnswer)))]
 #[worker::send]
-pub async fn speak_in_workspace(knock: Knock) -> Result<Response> {
-    knock.answer().await
+pub async fn speak_in_workspace(request: McpRequest) -> Result<Response> {
+    request.answer().await
 }
 
 /// Speak MCP as an agent
@@ -81,21 +81,21 @@ pub async fn speak_in_workspace(knock: Knock) -> Result<Response> {
     params(("workspace" = String, Path), ("agent_id" = String, Path), McpQuery), request_body = McpMessage,
     responses((status = 200, description = "The answer to a request", body = McpAnswer)))]
 #[worker::send]
-pub async fn speak_as_agent(knock: Knock) -> Result<Response> {
-    knock.answer().await
+pub async fn speak_as_agent(request: McpRequest) -> Result<Response> {
+    request.answer().await
 }
 
-/// A request that may come in: from whom it is, for which workspace, and what it brings. One extractor for all that, and not
-/// one for each part: what axum makes of a handler is in the bundle for each of the three.
-pub struct Knock {
+/// A POST to an MCP endpoint. One extractor takes all parts of the request: each handler's extractors are compiled into
+/// the bundle anew, and three handlers take the same.
+pub struct McpRequest {
     caller: extract::Anyone,
     workspace: WorkspaceId,
-    endpoint: Endpoint,
+    endpoint: McpEndpoint,
     headers: HeaderMap,
     body: Vec<u8>,
 }
 
-impl<S: Send + Sync> FromRequest<S> for Knock {
+impl<S: Send + Sync> FromRequest<S> for McpRequest {
     type Rejection = Error;
 
     async fn from_request(request: Request<Body>, state: &S) -> Result<Self> {
@@ -109,120 +109,75 @@ impl<S: Send + Sync> FromRequest<S> for Knock {
         }
         let caller = extract::Anyone::of(&parts)?;
         let settings = caller.app().settings();
-        if !Sender::of(&parts.headers, &parts.uri).is_welcome(&settings.cors_origins, settings.open) {
+        if !RequestOrigin::of(&parts.headers, &parts.uri).is_allowed(&settings.cors_origins, settings.open) {
             let message = "Requests from this Origin, or to this Host, are not let in: see CORS_ORIGINS".to_owned();
             return Err(Error::Forbidden(message));
         }
         let body = extract::collect(body, extract::MAX_BODY_BYTES).await?;
-        let endpoint = Endpoint { agent, session: session.flatten() };
+        let endpoint = McpEndpoint { agent, session: session.flatten() };
         Ok(Self { caller, workspace, endpoint, headers: parts.headers, body })
     }
 }
 
-impl Knock {
+impl McpRequest {
     async fn answer(self) -> Result<Response> {
-        if let Some(refusal) = self.unspeakable() {
-            return Ok(refusal);
+        let Self { caller, workspace, endpoint, headers, body } = self;
+        if let Some((status, problem)) = media_type_problem(&headers) {
+            let error = RpcError::new(RpcErrorCode::INVALID_REQUEST, problem);
+            let message = RpcMessage::Response(RpcResponse { id: None, outcome: Err(error) });
+            return Ok(with_message(status.into_response(), message.write()));
         }
-        let message = mcp::read(&self.body);
-        // The call may take long, and the body be large.
-        drop(self.body);
-        let header = |name: &str| self.headers.get(name).and_then(|it| it.to_str().ok());
-        let params = self.headers.iter().filter_map(|(name, value)| {
-            let name = name.as_str().strip_prefix("mcp-param-")?;
-            Some((name, value.to_str().ok()))
-        });
-        let headers = Headers {
-            version: header("mcp-protocol-version"),
-            method: header("mcp-method"),
-            name: header("mcp-name"),
-            params: params.collect(),
+        let mcp_headers = mcp_headers(&headers);
+        let reply = mcp::serve(|level| caller.scope(workspace, level), &endpoint, &mcp_headers, body).await?;
+        let response = match reply.outcome {
+            McpOutcome::Answered => StatusCode::OK.into_response(),
+            McpOutcome::Accepted => StatusCode::ACCEPTED.into_response(),
+            McpOutcome::Invalid => StatusCode::BAD_REQUEST.into_response(),
+            McpOutcome::NotFound => StatusCode::NOT_FOUND.into_response(),
+            McpOutcome::Refused(error) => error.into_response(),
         };
-        let request = match message {
-            Message::Broken(fault, id) => return Ok(refuse(StatusCode::BAD_REQUEST, &fault, id.as_ref())),
-            Message::Notification | Message::Response => {
-                if let Err(fault) = mcp::check_version(&headers) {
-                    return Ok(refuse(StatusCode::BAD_REQUEST, &fault, None));
-                }
-                self.caller.scope(self.workspace, Level::Guest).caller().await?;
-                return Ok(StatusCode::ACCEPTED.into_response());
-            }
-            Message::Request(request) => request,
-        };
-        let id = request.id.clone();
-        let revision = match mcp::revision_of(&request, &headers) {
-            Ok(revision) => revision,
-            Err(fault) => return Ok(refuse(StatusCode::BAD_REQUEST, &fault, Some(&id))),
-        };
-        let scope = self.caller.scope(self.workspace, mcp::level(&request));
-        Ok(match mcp::answer(&scope, &self.endpoint, revision, &headers, request).await {
-            Ok(message) => json(StatusCode::OK, message),
-            Err(refusal) => refused(&scope, revision, refusal, &id),
+        Ok(match reply.message {
+            Some(message) => with_message(response, message),
+            None => response,
         })
     }
+}
 
-    /// A body, or a wish for an answer, in another language than JSON.
-    fn unspeakable(&self) -> Option<Response> {
-        let text = |name| self.headers.get(name).map(|it: &HeaderValue| it.to_str().unwrap_or_default());
-        let is_json = |kind: &str| {
-            let kind = kind.split(';').next().unwrap_or_default().trim();
-            kind.eq_ignore_ascii_case("application/json")
-        };
-        let any = |kind: &str| is_json(kind) || ["*/*", "application/*"].iter().any(|it| kind.trim().starts_with(it));
-        let fault = |message: &str| Fault::new(Kind::InvalidRequest, message);
-        if text(header::CONTENT_TYPE).is_some_and(|it| !is_json(it)) {
-            return Some(refuse(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                &fault("Content-Type must be application/json"),
-                None,
-            ));
-        }
-        if text(header::ACCEPT).is_some_and(|it| !it.split(',').any(any)) {
-            return Some(refuse(StatusCode::NOT_ACCEPTABLE, &fault("Accept must include application/json"), None));
-        }
-        None
+fn mcp_headers(headers: &HeaderMap) -> McpHeaders<'_> {
+    let repeating = |header: RepeatingHeader| headers.get(header.name()).and_then(|it| it.to_str().ok());
+    let params = headers.iter().filter_map(|(name, value)| {
+        let (prefix, param) = name.as_str().split_at_checked(PARAM_HEADER_PREFIX.len())?;
+        prefix.eq_ignore_ascii_case(PARAM_HEADER_PREFIX).then_some((param, value.to_str().ok()))
+    });
+    McpHeaders {
+        revision: repeating(RepeatingHeader::Revision),
+        method: repeating(RepeatingHeader::Method),
+        name: repeating(RepeatingHeader::Name),
+        params: params.collect(),
     }
 }
 
-/// What is wrong with a request that was understood is told in an answer like any other, but for what the revision or the
-/// API has a status for.
-fn refused(scope: &Scope, revision: Revision, refusal: Refusal, id: &Value) -> Response {
-    match *refusal.0 {
-        Why::Fault(fault) => {
-            let status = match fault.kind {
-                Kind::NoMethod if revision == Revision::Modern => StatusCode::NOT_FOUND,
-                // The endpoint's agent is not there.
-                Kind::Refused => StatusCode::NOT_FOUND,
-                Kind::Headers => StatusCode::BAD_REQUEST,
-                _ => StatusCode::OK,
-            };
-            refuse(status, &fault, Some(id))
-        }
-        Why::Error(error) => {
-            if let Error::Internal(cause) = &error {
-                console_error!("request {} failed: {cause}", scope.app().request_id());
-            }
-            let (kind, status) = match &error {
-                Error::Invalid(_) => (Kind::InvalidParams, StatusCode::OK),
-                Error::Internal(_) | Error::Unavailable(_) => (Kind::Internal, error.status()),
-                _ => (Kind::Refused, error.status()),
-            };
-            let mut data = Object::new();
-            data.text("code", error.code());
-            data.put("details", &error.details(scope.app().request_id()).to_string());
-            let mut response = refuse(status, &Fault::new(kind, &error.to_string()).with(data), Some(id));
-            if let Error::Unauthorized(_) = &error {
-                response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            }
-            response
-        }
+/// The refusal of a body that is not JSON, or of a client that does not accept JSON.
+fn media_type_problem(headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
+    let text = |name: HeaderName| headers.get(name).map(|it| it.to_str().unwrap_or_default());
+    let is_json = |kind: &str| {
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        kind.eq_ignore_ascii_case("application/json")
+    };
+    let takes_json =
+        |kind: &str| is_json(kind) || ["*/*", "application/*"].iter().any(|it| kind.trim().starts_with(it));
+    if text(header::CONTENT_TYPE).is_some_and(|it| !is_json(it)) {
+        return Some((StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json"));
     }
+    if text(header::ACCEPT).is_some_and(|it| !it.split(',').any(takes_json)) {
+        return Some((StatusCode::NOT_ACCEPTABLE, "Accept must include application/json"));
+    }
+    None
 }
 
-fn refuse(status: StatusCode, fault: &Fault, id: Option<&Value>) -> Response {
-    json(status, fault.to_message(id))
-}
-
-fn json(status: StatusCode, message: String) -> Response {
-    (status, [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], message).into_response()
+/// The response with a JSON-RPC message as its body.
+fn with_message(mut response: Response, message: String) -> Response {
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    *response.body_mut() = Body::from(message);
+    response
 }

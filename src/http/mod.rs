@@ -176,16 +176,19 @@ fn router(app: &App) -> Router {
     })
 }
 
-/// Writes the error envelope, and the headers that every response has.
+/// Logs the cause of a failure, writes the envelope of an error, and sets the headers that every response has. A
+/// response to an MCP request has its body already: the error as JSON-RPC writes it.
 fn finish(request_id: &str, mut response: Response) -> Response {
     if let Some(error) = response.extensions_mut().remove::<Arc<Error>>() {
         if let Error::Internal(cause) = &*error {
             console_error!("request {request_id} failed: {cause}");
         }
-        *response.body_mut() = Body::from(error.envelope(request_id).to_string());
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.remove(header::CONTENT_LENGTH);
+        if !response.headers().contains_key(header::CONTENT_TYPE) {
+            *response.body_mut() = Body::from(error.envelope(request_id).to_string());
+            let headers = response.headers_mut();
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            headers.remove(header::CONTENT_LENGTH);
+        }
     }
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::try_from(request_id) {

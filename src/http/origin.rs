@@ -1,19 +1,19 @@
-//! Whether a page that calls an endpoint which needs no preflight may: against pages that a browser was led to, and against
-//! names that were made to point here (DNS rebinding).
+//! Whether a web page may call an endpoint that browsers call without a preflight. This protects against hostile pages,
+//! and against hostile host names that resolve to this server (DNS rebinding).
 
 use axum::http::{HeaderMap, header};
 
-/// What a request says of where it comes from and whom it means.
-pub struct Sender<'a> {
-    /// Set by browsers, and by nobody else.
+/// Where a request comes from, and which host it names.
+pub struct RequestOrigin<'a> {
+    /// The page's origin. Only browsers set it.
     pub origin: Option<&'a str>,
-    /// Who is meant: a name and perhaps a port.
+    /// The host that the request names, perhaps with a port.
     pub host: Option<&'a str>,
     /// Whether the request came over TLS.
     pub secure: bool,
 }
 
-impl<'a> Sender<'a> {
+impl<'a> RequestOrigin<'a> {
     pub fn of(headers: &'a HeaderMap, uri: &'a axum::http::Uri) -> Self {
         let text = |name| headers.get(name).map(|it: &axum::http::HeaderValue| it.to_str().unwrap_or("invalid"));
         Self {
@@ -23,10 +23,13 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// Pages are let in whose origins are listed, and our own. Which is our own cannot be told from the name that was called
-    /// where any name may point: only where a certificate goes with it, or it is this machine's. Where nobody needs a
-    /// token, not even a client that is no browser may mean anybody else.
-    pub fn is_welcome(&self, listed: &[String], open: bool) -> bool {
+    /// A page is allowed if its origin is `listed`, or if this server served it. The second is the case in two
+    /// situations: the page's host is the request's host and both use TLS, or both hosts are names of this machine.
+    /// Without TLS, an equal host proves nothing: DNS rebinding makes a hostile name point here.
+    ///
+    /// In open mode no token protects the server. Then every request, also one without an origin, must name this
+    /// machine or a listed host.
+    pub fn is_allowed(&self, listed: &[String], open: bool) -> bool {
         let is_listed = |origin: &str| listed.iter().any(|it| it == "*" || it == origin);
         let is_here = self.host.is_some_and(is_loopback);
         let host_is_good = !open || is_here || self.host.is_some_and(|host| listed_host(listed, host));
@@ -43,11 +46,12 @@ impl<'a> Sender<'a> {
     }
 }
 
+/// Whether a listed origin has this host.
 fn listed_host(listed: &[String], host: &str) -> bool {
     listed.iter().any(|it| it == "*" || it.split_once("://").is_some_and(|(_, name)| name == host))
 }
 
-/// Whether it is this machine's own name, with or without a port.
+/// Whether the host is a name of this machine, with or without a port.
 fn is_loopback(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit()) => name,
@@ -64,8 +68,8 @@ mod tests {
     fn check(origin: &str, host: &str, secure: bool, open: bool, listed: &[&str], expected: bool) {
         let listed = listed.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         let some = |text| Some(text).filter(|it: &&str| !it.is_empty());
-        let sender = Sender { origin: some(origin), host: some(host), secure };
-        assert_eq!(sender.is_welcome(&listed, open), expected, "{origin} to {host}");
+        let sender = RequestOrigin { origin: some(origin), host: some(host), secure };
+        assert_eq!(sender.is_allowed(&listed, open), expected, "{origin} to {host}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::agents;
 use crate::callers::Scope;
 use crate::error::{Error, Result};
 use crate::execution::{self, Call, Code, Failure, Status, ToolResult};
-use crate::formats::calls::{self, Asked, Came};
+use crate::formats::calls::{self, CallOutcome, ModelCall};
 use crate::formats::json::object;
 use crate::ids::{AgentId, SessionId};
 use serde::{Deserialize, Serialize};
@@ -121,7 +121,7 @@ pub async fn run_tool_calls(
     Ok(Json(ToolCallsOut { format: format.as_str(), messages: calls::answer(format, &came), calls: made }))
 }
 
-fn shown(scope: &Scope, asked: &Asked, result: Result<ToolResult>) -> (CallMade, Came) {
+fn shown(scope: &Scope, asked: &ModelCall, result: Result<ToolResult>) -> (CallMade, CallOutcome) {
     let id = asked.id.clone();
     match result {
         Ok(result) => {
@@ -129,11 +129,11 @@ fn shown(scope: &Scope, asked: &Asked, result: Result<ToolResult>) -> (CallMade,
             let value = result.error.as_ref().map(told).or(value).unwrap_or(Value::Null);
             let (tool_name, call_id) = (result.tool_name, Some(result.call_id));
             let made = CallMade { id, tool_name, call_id, status: result.status, error: result.error };
-            (made, Came { succeeded: result.success, value })
+            (made, CallOutcome { succeeded: result.success, value })
         }
         Err(error) => {
             let failure = Failure::of(&error, scope.app().request_id());
-            let came = Came { succeeded: false, value: told(&failure) };
+            let came = CallOutcome { succeeded: false, value: told(&failure) };
             let tool_name = asked.name.clone();
             (CallMade { id, tool_name, call_id: None, status: Status::Error, error: Some(failure) }, came)
         }

@@ -2,7 +2,7 @@
 //! registry.
 
 use super::extract::{Body, Guest, Named, Query};
-use super::formats::Listed;
+use super::formats::ListedTools;
 #[cfg(not(target_arch = "wasm32"))]
 use super::formats::any_form;
 use super::respond::{Json, Text};
@@ -108,17 +108,17 @@ pub struct ToolPage {
     responses((status = 200, description = "A page of tools", content(
         (ToolPage = "application/json"), (String = "text/plain; charset=utf-8")))))]
 #[worker::send]
-pub async fn list_tools(Guest(scope): Guest, Query(query): Query<ToolQuery>) -> Result<Listed<ToolPage>> {
+pub async fn list_tools(Guest(scope): Guest, Query(query): Query<ToolQuery>) -> Result<ListedTools<ToolPage>> {
     let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
     let (format, strict) = (query.format.unwrap_or(Format::Json), query.strict.unwrap_or(false));
     let page = registry::list(&scope, &query.into_filter()?, &request).await?;
     let level = scope.caller().await?.level;
     let listed = page.items.iter().collect::<Vec<_>>();
     if let Some(written) = formats::write(format, &listed, strict) {
-        return Ok(Listed::Written(written.with_next(page.next_cursor.as_deref())));
+        return Ok(ListedTools::Written(written.with_next(page.next_cursor.as_deref())));
     }
     let (tools, next_cursor) = page.map(|tool| ToolOut::seen_by(level, tool));
-    Ok(Listed::Own(ToolPage { tools, next_cursor }))
+    Ok(ListedTools::Own(ToolPage { tools, next_cursor }))
 }
 
 #[derive(Deserialize, IntoParams)]

@@ -1,98 +1,102 @@
-//! `completion/complete`: what a variable of a template may be, given those before it. There are no prompts, so that theirs
-//! are never completed.
+//! `completion/complete`: the values that a variable of a resource template may have, given the variables before it.
+//! The server has no prompts, so a prompt's argument has no completions.
 
-use super::rpc::{Fault, Object, Params};
-use super::{Refusal, Served, tool_of, tools, uri};
+use super::context::McpContext;
+use super::reply::McpFailure;
+use super::{tools, uri};
 use crate::formats::names;
+use crate::json_object::JsonObject;
+use crate::json_rpc::{RpcError, RpcParams};
 use crate::page::PageRequest;
 use crate::registry::{References, Tool, ToolFilter};
 use crate::search_text::FullTextQuery;
 use serde_json::{Map, Value, json};
 
-/// The most that an answer may hold.
+/// The most values that MCP allows in a result.
 const MAX_VALUES: usize = 100;
 
-/// In how many schemas values are looked for: one may refer to itself, and more than once.
+/// How many schemas are searched for values. A schema may refer to itself, and more than once.
 const MAX_SCHEMAS: usize = 1_000;
 
-pub async fn complete(served: &Served<'_>, params: &Params) -> Result<Object, Refusal> {
-    let asked = Asked::read(params)?;
+pub async fn complete(context: &McpContext<'_>, params: &RpcParams) -> Result<JsonObject, McpFailure> {
+    let request = CompletionRequest::read(params)?;
     let mut is_part = false;
-    let values = match (asked.template, asked.variable) {
+    let values = match (request.template, request.variable) {
         (Some(uri::TOOL_TEMPLATE | uri::PARAMETER_TEMPLATE), "tool") => {
-            let (names, more) = tool_names(served, asked.begun).await?;
+            let (names, more) = tool_names(context, request.typed).await?;
             is_part = more;
             names
         }
         (Some(uri::PARAMETER_TEMPLATE), "parameter") => {
-            let tool = asked.tool(served).await?;
+            let tool = request.tool(context).await?;
             tool.map_or_else(Vec::new, |it| properties(&it).into_iter().map(|(name, _)| name).collect())
         }
         (Some(uri::PARAMETER_TEMPLATE), "value") => {
-            let tool = asked.tool(served).await?;
-            tool.zip(asked.argument("parameter")).map_or_else(Vec::new, |(tool, name)| values(&tool, name))
+            let tool = request.tool(context).await?;
+            tool.zip(request.argument("parameter")).map_or_else(Vec::new, |(tool, name)| values(&tool, name))
         }
         _ => {
-            served.scope.caller().await?;
+            context.scope.caller().await?;
             Vec::new()
         }
     };
-    let mut result = served.complete();
-    result.put("completion", &completion(values, asked.begun, is_part).to_string());
+    let mut result = context.complete();
+    result.put("completion", &completion(values, request.typed, is_part).to_string());
     Ok(result)
 }
 
-/// What is asked.
-struct Asked<'a> {
-    /// None for a prompt.
+/// Which variable is completed.
+struct CompletionRequest<'a> {
+    /// The URI template. None for a prompt.
     template: Option<&'a str>,
     variable: &'a str,
-    begun: &'a str,
-    /// The variables that are settled.
+    /// The text that the user has typed so far.
+    typed: &'a str,
+    /// The variables that have a value already.
     settled: Option<&'a Map<String, Value>>,
 }
 
-impl<'a> Asked<'a> {
-    fn read(params: &'a Params) -> Result<Self, Fault> {
+impl<'a> CompletionRequest<'a> {
+    fn read(params: &'a RpcParams) -> Result<Self, RpcError> {
         let text = |object: &'a str, field: &str| {
             let found = params.0.get(object).and_then(|it| it.get(field)).and_then(Value::as_str);
-            found.ok_or_else(|| Fault::params(&format!("params.{object}.{field} must be a text")))
+            found.ok_or_else(|| RpcError::invalid_params(&format!("params.{object}.{field} must be a text")))
         };
         let template = match text("ref", "type")? {
             "ref/resource" => Some(text("ref", "uri")?),
             "ref/prompt" => text("ref", "name").map(|_| None)?,
-            _ => return Err(Fault::params("params.ref.type must be ref/resource or ref/prompt")),
+            _ => return Err(RpcError::invalid_params("params.ref.type must be ref/resource or ref/prompt")),
         };
         let settled = params.0.get("context").and_then(|it| it.get("arguments")).and_then(Value::as_object);
-        Ok(Self { template, variable: text("argument", "name")?, begun: text("argument", "value")?, settled })
+        Ok(Self { template, variable: text("argument", "name")?, typed: text("argument", "value")?, settled })
     }
 
     fn argument(&self, name: &str) -> Option<&'a str> {
         self.settled?.get(name)?.as_str()
     }
 
-    async fn tool(&self, served: &Served<'_>) -> Result<Option<Tool>, Refusal> {
+    async fn tool(&self, context: &McpContext<'_>) -> Result<Option<Tool>, McpFailure> {
         match self.argument("tool") {
-            None => served.scope.caller().await.map(|_| None).map_err(Refusal::from),
-            Some(name) => tool_of(served, name).await,
+            None => context.scope.caller().await.map(|_| None).map_err(McpFailure::from),
+            Some(name) => context.tool(name).await,
         }
     }
 }
 
-/// The names of tools, those that begin so among them, and whether there may be others.
-async fn tool_names(served: &Served<'_>, begun: &str) -> Result<(Vec<String>, bool), Refusal> {
-    // What follows is a hash, of which the index knows nothing.
-    let words = begun.rsplit_once("_H").map_or(begun, |(words, _)| words);
+/// Names of tools, all that begin with the typed text among them, and whether there may be more.
+async fn tool_names(context: &McpContext<'_>, typed: &str) -> Result<(Vec<String>, bool), McpFailure> {
+    // After the mark comes a hash, which is not in the search index.
+    let words = typed.rsplit_once("_H").map_or(typed, |(words, _)| words);
     let text = Some(words).filter(|it| !it.is_empty()).and_then(|it| FullTextQuery::parse(&format!("{it}*"), 1).ok());
     let filter = ToolFilter { text, ..ToolFilter::default() };
-    let (page, _) = tools::page(served, &filter, &PageRequest::new(Some(tools::PAGE), None)?).await?;
+    let (page, _) = tools::page(context, &filter, &PageRequest::new(Some(tools::PAGE), None)?).await?;
     Ok((page.items.iter().map(|it| names::exported(&it.id)).collect(), page.next_cursor.is_some()))
 }
 
-/// What begins with what has been typed; how many, unless these were not all; and as many as an answer may hold.
-fn completion(mut values: Vec<String>, begun: &str, is_part: bool) -> Value {
-    // Upper case and lower are one, as far as that is ASCII.
-    values.retain(|it| it.get(..begun.len()).is_some_and(|start| start.eq_ignore_ascii_case(begun)));
+/// MCP's completion: the values that begin with the typed text, as many as a result may hold. `is_part` says that there
+/// are more values than these, so that their total is unknown.
+fn completion(mut values: Vec<String>, typed: &str, is_part: bool) -> Value {
+    values.retain(|it| it.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed)));
     let total = values.len();
     values.truncate(MAX_VALUES);
     let mut found = json!({"values": values, "hasMore": is_part || total > MAX_VALUES});
@@ -102,7 +106,7 @@ fn completion(mut values: Vec<String>, begun: &str, is_part: bool) -> Value {
     found
 }
 
-/// The parameters of a tool, with their schemas.
+/// The schemas of a tool's parameters, by their names.
 fn properties(tool: &Tool) -> Map<String, Value> {
     match schema(tool).get_mut("properties").map(Value::take) {
         Some(Value::Object(properties)) => properties,
@@ -114,12 +118,12 @@ fn schema(tool: &Tool) -> Value {
     serde_json::from_str(&tool.parameters_schema).unwrap_or_default()
 }
 
-/// The schema of one of them.
+/// The schema of one parameter.
 pub fn parameter(tool: &Tool, name: &str) -> Option<Value> {
     properties(tool).remove(name)
 }
 
-/// What the schema of a parameter enumerates; texts as they are, and anything else as JSON.
+/// The values that the schema of a parameter lists. A text is shown as it is, and any other value as JSON.
 fn values(tool: &Tool, parameter: &str) -> Vec<String> {
     let root = schema(tool);
     let mut values = Vec::new();
@@ -143,10 +147,9 @@ fn collect(references: &References, schema: &Value, left: &mut usize, into: &mut
             into.push(text);
         }
     }
-    // Elsewhere; of several; or of those of a list.
-    let elsewhere = schema.as_object().and_then(|it| references.follow(it, "$ref"));
+    let referred = schema.as_object().and_then(|it| references.follow(it, "$ref"));
     let several = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|it| schema.get(it)?.as_array()).flatten();
-    for inner in elsewhere.into_iter().chain(several).chain(schema.get("items")) {
+    for inner in referred.into_iter().chain(several).chain(schema.get("items")) {
         collect(references, inner, left, into);
     }
 }
@@ -178,7 +181,7 @@ mod tests {
         check(json!({"$ref": "#/$defs/colors"}), &["red", "blue"]);
         check(json!({"anyOf": [{"$ref": "#/$defs/color"}, {"type": "null"}]}), &["red", "blue"]);
         check(json!({"$ref": "#/$defs/none"}), &[]);
-        // It ends, whatever it has seen by then.
+        // A schema that refers to itself comes to an end.
         check(json!({"anyOf": [{"const": "x"}, {"$ref": "#/$defs/loop"}]}), &["x"]);
     }
 
@@ -189,7 +192,7 @@ mod tests {
         assert_eq!((&answer["total"], &answer["hasMore"]), (&json!(150), &json!(true)));
         assert_eq!(answer["values"].as_array().unwrap().len(), 100);
         assert_eq!(completion(many.clone(), "v14", false)["total"], 10);
-        // What was not looked at may begin so too.
+        // Values that were not read may begin with the text too.
         assert_eq!(completion(many, "v149", true), json!({"values": ["v149"], "hasMore": true}));
         assert_eq!(completion(vec![], "x", false), json!({"values": [], "total": 0, "hasMore": false}));
     }

@@ -1,53 +1,21 @@
-//! What a call came to, as the blocks that MCP's results are made of.
+//! The result of a call as MCP's [`CallToolResult`].
 
-use super::rpc::Object;
 use crate::execution::{Failure, ToolResult};
-use data_encoding::BASE64;
+use crate::mcp_protocol::CallToolResult;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
-/// The result of a call, before the revision and the house put their marks on it.
-#[derive(Debug, Default, PartialEq)]
-pub struct Content {
-    /// A JSON array of blocks.
-    blocks: String,
-    structured: Option<String>,
-    is_error: bool,
-    pub meta: Map<String, Value>,
+/// The result of a call that ran, or that was refused for a reason which the model can act on.
+pub fn of(result: &ToolResult) -> CallToolResult {
+    let mut content = match (&result.error, &result.result) {
+        (Some(failure), _) => CallToolResult::error(&told(failure)),
+        (None, Some(json)) => of_json(json, result.typed),
+        (None, None) => of_json(RawValue::NULL, result.typed),
+    };
+    content.meta.insert("pegboard/call_id".to_owned(), result.call_id.as_str().into());
+    content
 }
 
-impl Content {
-    /// A text that tells the model what stands in the way.
-    pub fn error(text: &str) -> Self {
-        Self { blocks: texts(text), is_error: true, ..Self::default() }
-    }
-
-    /// A result that we made ourselves, told as text too for those who read nothing else.
-    pub fn structured(json: String) -> Self {
-        Self { blocks: texts(&json), structured: Some(json), ..Self::default() }
-    }
-
-    /// What ran, or was refused in a way that the model can do something about.
-    pub fn of(result: &ToolResult) -> Self {
-        let mut content = match (&result.error, &result.result) {
-            (Some(failure), _) => Self::error(&told(failure)),
-            (None, Some(json)) => of_json(json, result.typed),
-            (None, None) => of_json(RawValue::NULL, result.typed),
-        };
-        content.meta.insert("pegboard/call_id".to_owned(), result.call_id.as_str().into());
-        content
-    }
-
-    /// Writes the fields of a `CallToolResult` but for `_meta`.
-    pub fn write(&self, into: &mut Object) {
-        into.put("content", &self.blocks);
-        if let Some(structured) = &self.structured {
-            into.put("structuredContent", structured);
-        }
-        into.put("isError", if self.is_error { "true" } else { "false" });
-    }
-}
-
+/// The text of a failure, for the model.
 fn told(failure: &Failure) -> String {
     match &failure.details {
         None => format!("{}: {}", failure.code, failure.message),
@@ -55,111 +23,41 @@ fn told(failure: &Failure) -> String {
     }
 }
 
-fn texts(text: &str) -> String {
-    format!(r#"[{{"type":"text","text":{}}}]"#, Value::from(text))
-}
-
-/// A tool that promises objects (`typed`) gives structured content, and nothing else is read into it. Of others, what is a
-/// result of MCP's own is passed on as such: that is how a tool gives images.
-fn of_json(json: &RawValue, typed: bool) -> Content {
+/// A tool whose schema promises objects (`typed`) has structured content, whatever the object looks like. The result of
+/// another tool may be a `CallToolResult` itself, and is passed on as such: this is how a tool gives images.
+fn of_json(json: &RawValue, typed: bool) -> CallToolResult {
     let text = json.get();
     let is_object = text.trim_start().starts_with('{');
     if typed && !is_object {
-        // It was an object, for it fitted its schema: it has been cut, and says where the whole is.
-        return Content { is_error: true, ..plain(text) };
+        // The result was an object, because it fitted its schema. It was too long and has been cut; the text says where
+        // the whole result is.
+        return CallToolResult { is_error: true, ..of_text(text) };
     }
     if is_object
         && !typed
         && text.contains("\"content\"")
-        && let Some(content) = passed_on(text)
+        && let Some(content) = CallToolResult::read(text)
     {
         return content;
     }
-    let structured = is_object.then(|| text.to_owned());
-    Content { structured, ..plain(text) }
+    CallToolResult { structured_content: is_object.then(|| text.to_owned()), ..of_text(text) }
 }
 
-/// A text as it is, and anything else as JSON.
-fn plain(json: &str) -> Content {
+/// A JSON text as its characters, and any other value as JSON.
+fn of_text(json: &str) -> CallToolResult {
     let text = serde_json::from_str::<String>(json);
-    Content { blocks: texts(text.as_deref().unwrap_or(json)), ..Content::default() }
-}
-
-/// The blocks of an object that is a `CallToolResult`, wholly and with nothing else in it.
-fn passed_on(json: &str) -> Option<Content> {
-    let mut fields = serde_json::from_str::<Map<String, Value>>(json).ok()?;
-    let mut blocks = fields.remove("content")?;
-    if !blocks.as_array_mut()?.iter_mut().all(is_block) {
-        return None;
-    }
-    let is_error = match fields.remove("isError") {
-        None => false,
-        Some(flag) => flag.as_bool()?,
-    };
-    let structured = match fields.remove("structuredContent") {
-        None => None,
-        Some(value) => value.is_object().then(|| Some(value.to_string()))?,
-    };
-    let meta = match fields.remove("_meta") {
-        None => Map::new(),
-        Some(Value::Object(mut meta)) => {
-            // What the protocol itself says there is ours to say.
-            meta.retain(|name, _| !name.starts_with("io.modelcontextprotocol/"));
-            meta
-        }
-        Some(_) => return None,
-    };
-    fields.is_empty().then(|| Content { blocks: blocks.to_string(), structured, is_error, meta })
-}
-
-/// Whether it is a block that clients take. Fields that are null say nothing, and are taken out: clients refuse them.
-fn is_block(block: &mut Value) -> bool {
-    if !is_well_typed(block) || !block.get_mut("resource").is_none_or(is_well_typed) {
-        return false;
-    }
-    let has = |name: &str| block.get(name).is_some();
-    match block.get("type").and_then(Value::as_str) {
-        Some("text") => has("text"),
-        Some("image" | "audio") => has("data") && has("mimeType"),
-        Some("resource_link") => has("uri") && has("name"),
-        Some("resource") => block
-            .get("resource")
-            .is_some_and(|it| it.get("uri").is_some() && (it.get("text").is_some() || it.get("blob").is_some())),
-        _ => false,
-    }
-}
-
-fn is_well_typed(part: &mut Value) -> bool {
-    let Some(fields) = part.as_object_mut() else { return false };
-    fields.retain(|_, value| !value.is_null());
-    fields.iter_mut().all(|(name, value)| match name.as_str() {
-        "type" | "text" | "mimeType" | "uri" | "name" | "title" | "description" | "lastModified" => value.is_string(),
-        "data" | "blob" => is_base64(value),
-        "annotations" => is_well_typed(value),
-        "resource" | "_meta" => value.is_object(),
-        "size" => value.is_number(),
-        "priority" => value.as_f64().is_some_and(|it| (0.0..=1.0).contains(&it)),
-        "audience" => value.as_array().is_some_and(|all| all.iter().all(|it| it == "user" || it == "assistant")),
-        "icons" => value.is_array(),
-        _ => true,
-    })
-}
-
-/// Whether it is, once it is in one line: many write it in several.
-fn is_base64(value: &mut Value) -> bool {
-    let Value::String(text) = value else { return false };
-    text.retain(|it| !it.is_ascii_whitespace());
-    BASE64.decode(text.as_bytes()).is_ok()
+    CallToolResult::text(text.as_deref().unwrap_or(json))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json_object::JsonObject;
+    use serde_json::{Value, json};
 
     fn shown(json: &Value, typed: bool) -> Value {
         let raw = serde_json::value::to_raw_value(json).unwrap();
-        let mut object = Object::new();
+        let mut object = JsonObject::new();
         of_json(&raw, typed).write(&mut object);
         serde_json::from_str(&object.finish()).unwrap()
     }

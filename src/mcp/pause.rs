@@ -1,57 +1,60 @@
-//! Calls that wait for an approval. It is given in the registry, by an admin; here a client only learns how it stands.
+//! Calls that wait for an approval. An admin approves a call in the registry; an MCP client only learns the state of
+//! the call.
 //!
-//! Since 2026-07-28 the client is told that input is required, and gets a *state* to ask again with. The state is sealed,
-//! and good for one call of one caller in one workspace, until some time after the approval would expire. It runs
-//! nothing: with it one is told what the registry has come to, as often as one asks.
+//! Since 2026-07-28 the client gets a result that asks for input, and a *request state* to come back with. The state is
+//! sealed. It is valid for one call of one caller in one workspace, until some time after the approval expires. A
+//! request with a state runs nothing: it only asks what has become of the call, and may be repeated.
 
-use super::content::Content;
-use super::rpc::{Fault, Object, Params, Result};
 use crate::callers::Scope;
 use crate::execution::{Status, ToolResult};
 use crate::ids::{ApprovalId, CallId};
+use crate::json_object::JsonObject;
+use crate::json_rpc::{RpcError, RpcParams, RpcResult};
+use crate::mcp_protocol::CallToolResult;
+use crate::mcp_protocol::fields::{INPUT_REQUESTS, INPUT_RESPONSES, REQUEST_STATE};
 use crate::seal::Sealer;
 use crate::time::Timestamp;
 use serde_json::Value;
 
-/// The key of the one thing that is asked for.
+/// The key of the one question that a client is asked.
 const QUESTION: &str = "approval";
 
-/// How often a client is told that input is required, before it gets an answer: the SDKs come back ten times, and throw.
+/// How often a client is asked for input before it gets a final result. The SDKs come back ten times, and then throw.
 const ROUNDS: u32 = 8;
 
-/// A call that has not come to anything yet.
+/// A call that has not ended.
 #[derive(Debug, PartialEq)]
-pub struct Paused {
+pub struct PausedCall {
     pub call: CallId,
     pub approval: ApprovalId,
-    /// How often the client has been told.
+    /// How often the client has been asked for input.
     pub round: u32,
 }
 
-/// How it is told.
-pub struct Words<'a> {
+/// What the texts about a paused call depend on.
+pub struct PauseWording<'a> {
     pub tool_name: &'a str,
-    /// Whether it has been approved, and runs.
+    /// Whether the call has been approved, and runs.
     pub running: bool,
-    /// Whether the caller may read what was recorded.
+    /// Whether the caller may read the record of the call.
     pub reads_calls: bool,
 }
 
-impl Paused {
-    /// The call that waits, if it does.
+impl PausedCall {
+    /// The call, if it waits for an approval.
     pub fn of(result: &ToolResult) -> Option<Self> {
         let failure = result.error.as_ref().filter(|_| result.status == Status::PendingApproval)?;
         let approval = failure.details.as_ref()?.get("approval_id")?.as_str()?;
         Some(Self { call: CallId::parse(&result.call_id)?, approval: ApprovalId::parse(approval)?, round: 0 })
     }
 
-    /// Whether the client can be told once more that input is required.
+    /// Whether the client may be asked for input once more.
     pub fn may_go_on(&self) -> bool {
         self.round + 1 < ROUNDS
     }
 
-    /// What a person is told who can do something about it.
-    fn told(&self, words: &Words<'_>) -> String {
+    /// A text for a person who can decide about the call.
+    fn told(&self, words: &PauseWording<'_>) -> String {
         let (id, tool_name) = (&self.approval, words.tool_name);
         if words.running {
             return format!("{tool_name} has been approved, and is running.");
@@ -62,8 +65,8 @@ impl Paused {
         )
     }
 
-    /// For clients that cannot come back to a call, or not again: what there is to know of it.
-    pub fn content(&self, words: &Words<'_>) -> Content {
+    /// The result for a client that cannot come back, or has come back too often.
+    pub fn content(&self, words: &PauseWording<'_>) -> CallToolResult {
         let (told, call) = (self.told(words), &self.call);
         let code = if words.running { "RUNNING" } else { "APPROVAL_REQUIRED" };
         let when = if words.running { "it ends by itself" } else { "once it is approved, it runs by itself" };
@@ -74,21 +77,21 @@ impl Paused {
             ));
         }
         text.push('.');
-        let mut content = Content::error(&text);
+        let mut content = CallToolResult::error(&text);
         content.meta.insert("pegboard/call_id".to_owned(), self.call.as_str().into());
         content.meta.insert("pegboard/approval_id".to_owned(), self.approval.as_str().into());
         content
     }
 
-    /// Writes the fields of an `InputRequiredResult`. A client that shows forms has its user say when to ask again, while
-    /// there is something to be decided.
-    pub fn write(&self, into: &mut Object, state: &str, words: &Words<'_>, shows_forms: bool) {
-        into.text("requestState", state);
+    /// Writes the fields of an `InputRequiredResult`. Until the call is approved, a client that shows forms asks its
+    /// user when to come back.
+    pub fn write(&self, into: &mut JsonObject, state: &str, words: &PauseWording<'_>, shows_forms: bool) {
+        into.text(REQUEST_STATE, state);
         if shows_forms && !words.running {
             let message = format!("{} Go on when it is decided; going on approves nothing.", self.told(words));
             let message = Value::from(message);
             into.put(
-                "inputRequests",
+                INPUT_REQUESTS,
                 &format!(
                     r#"{{"{QUESTION}":{{"method":"elicitation/create","params":{{"mode":"form","message":{message},"requestedSchema":{{"type":"object","properties":{{}}}}}}}}}}"#
                 ),
@@ -97,72 +100,77 @@ impl Paused {
     }
 }
 
-/// What makes a state good: the call that it was given out for, and who was given it.
-pub struct Seal<'a> {
+/// What a request state is bound to: a call and its caller.
+pub struct StateSeal<'a> {
     pub sealer: &'a Sealer,
     pub workspace: &'a str,
     pub caller: &'a str,
-    /// Of tool, arguments, agent and session.
+    /// A hash of tool, arguments, agent and session.
     pub fingerprint: String,
 }
 
-impl<'a> Seal<'a> {
-    /// `identity` is the call's ([`crate::execution::identity`]).
+impl<'a> StateSeal<'a> {
+    /// `identity` is that of the call ([`crate::execution::identity`]).
     pub fn new(scope: &'a Scope, sealer: &'a Sealer, identity: &str) -> crate::error::Result<Self> {
         let fingerprint = sealer.hash(identity)?;
         Ok(Self { sealer, workspace: scope.workspace().as_str(), caller: scope.operator(), fingerprint })
     }
 
-    /// What the state is about: in another workspace, for another caller or another call it does not open.
+    /// The context of the seal. The state does not open in another workspace, for another caller or for another call.
     fn about(&self) -> String {
         format!("mcp {} {} {}", self.workspace, self.caller, self.fingerprint)
     }
 
     /// The state for the next round.
-    pub fn state(&self, paused: &Paused, until: Timestamp) -> crate::error::Result<String> {
-        let Paused { call, approval, round } = paused;
+    pub fn state(&self, paused: &PausedCall, until: Timestamp) -> crate::error::Result<String> {
+        let PausedCall { call, approval, round } = paused;
         self.sealer.seal(&format!("{call} {approval} {} {until}", round + 1), &self.about())
     }
 
-    pub fn open(&self, state: &str, now: Timestamp) -> Result<Paused> {
+    pub fn open(&self, state: &str, now: Timestamp) -> RpcResult<PausedCall> {
         let read = || {
             let text = self.sealer.open(state, &self.about())?;
             let mut words = text.splitn(4, ' ');
             let call = CallId::parse(words.next()?)?;
             let approval = ApprovalId::parse(words.next()?)?;
             let round = words.next()?.parse().ok()?;
-            Some((Paused { call, approval, round }, Timestamp::parse(words.next()?)?))
+            Some((PausedCall { call, approval, round }, Timestamp::parse(words.next()?)?))
         };
         match read() {
-            None => Err(Fault::params("requestState is not one that was given out for this call to this caller")),
-            Some((_, until)) if until <= now => Err(Fault::params("requestState has expired: call the tool again")),
+            None => {
+                Err(RpcError::invalid_params("requestState is not one that was given out for this call to this caller"))
+            }
+            Some((_, until)) if until <= now => {
+                Err(RpcError::invalid_params("requestState has expired: call the tool again"))
+            }
             Some((paused, _)) => Ok(paused),
         }
     }
 }
 
-/// What the user did with the form, if they were shown one.
+/// What the user did with the form, if the client showed one.
 #[derive(Debug, PartialEq)]
-pub enum Reply {
+pub enum FormReply {
     None,
     GoOn,
-    /// They do not want to wait any longer.
+    /// The user does not want to wait any longer.
     Leave,
 }
 
-/// What is not ours is left alone.
-pub fn reply(params: &Params) -> Result<Reply> {
-    const RESPONSES: &str = "inputResponses";
-    let answer = match params.0.get(RESPONSES) {
-        None => return Ok(Reply::None),
+/// The user's reply, in the parameters of a request. Responses to other questions are ignored.
+pub fn reply(params: &RpcParams) -> RpcResult<FormReply> {
+    let answer = match params.0.get(INPUT_RESPONSES) {
+        None => return Ok(FormReply::None),
         Some(Value::Object(responses)) => responses.get(QUESTION),
-        Some(_) => return Err(Fault::params(&format!("params.{RESPONSES} must be an object"))),
+        Some(_) => return Err(RpcError::invalid_params(&format!("params.{INPUT_RESPONSES} must be an object"))),
     };
-    let Some(answer) = answer else { return Ok(Reply::None) };
+    let Some(answer) = answer else { return Ok(FormReply::None) };
     match answer.get("action").and_then(Value::as_str) {
-        Some("accept") => Ok(Reply::GoOn),
-        Some("decline" | "cancel") => Ok(Reply::Leave),
-        _ => Err(Fault::params(&format!("params.{RESPONSES}.{QUESTION} must be the result of an elicitation"))),
+        Some("accept") => Ok(FormReply::GoOn),
+        Some("decline" | "cancel") => Ok(FormReply::Leave),
+        _ => Err(RpcError::invalid_params(&format!(
+            "params.{INPUT_RESPONSES}.{QUESTION} must be the result of an elicitation"
+        ))),
     }
 }
 
@@ -171,12 +179,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn paused(round: u32) -> Paused {
-        Paused { call: CallId::parse("call_1").unwrap(), approval: ApprovalId::parse("appr_1").unwrap(), round }
+    fn paused(round: u32) -> PausedCall {
+        PausedCall { call: CallId::parse("call_1").unwrap(), approval: ApprovalId::parse("appr_1").unwrap(), round }
     }
 
-    fn words(running: bool, reads_calls: bool) -> Words<'static> {
-        Words { tool_name: "wipe", running, reads_calls }
+    fn words(running: bool, reads_calls: bool) -> PauseWording<'static> {
+        PauseWording { tool_name: "wipe", running, reads_calls }
     }
 
     fn at(seconds: u64) -> Timestamp {
@@ -186,14 +194,14 @@ mod tests {
     #[test]
     fn a_state_opens_for_whom_it_was_made() {
         let sealer = Sealer::new("secret");
-        let seal = |workspace, caller, fingerprint: &str| Seal {
+        let seal = |workspace, caller, fingerprint: &str| StateSeal {
             sealer: &sealer,
             workspace,
             caller,
             fingerprint: fingerprint.to_owned(),
         };
         let state = seal("acme", "tok_1", "f1").state(&paused(4), at(100)).unwrap();
-        let open = |it: Seal<'_>, state: &str, now| it.open(state, at(now));
+        let open = |it: StateSeal<'_>, state: &str, now| it.open(state, at(now));
         assert_eq!(open(seal("acme", "tok_1", "f1"), &state, 99), Ok(paused(5)));
         assert!(open(seal("acme", "tok_1", "f1"), &state, 100).is_err());
         assert!(open(seal("beta", "tok_1", "f1"), &state, 99).is_err());
@@ -203,14 +211,14 @@ mod tests {
             assert!(open(seal("acme", "tok_1", "f1"), &other, 99).is_err(), "{other}");
         }
         let other = Sealer::new("other");
-        let foreign = Seal { sealer: &other, workspace: "acme", caller: "tok_1", fingerprint: "f1".into() };
+        let foreign = StateSeal { sealer: &other, workspace: "acme", caller: "tok_1", fingerprint: "f1".into() };
         assert!(foreign.open(&state, at(99)).is_err());
     }
 
     #[test]
     fn a_form_is_shown_to_those_who_show_forms_while_there_is_something_to_decide() {
         let shown = |forms, running| {
-            let mut object = Object::new();
+            let mut object = JsonObject::new();
             paused(0).write(&mut object, "s", &words(running, true), forms);
             serde_json::from_str::<Value>(&object.finish()).unwrap()
         };
@@ -223,7 +231,7 @@ mod tests {
     #[test]
     fn who_cannot_come_back_is_told_what_they_can_do() {
         let told = |running, reads_calls| {
-            let mut object = Object::new();
+            let mut object = JsonObject::new();
             paused(0).content(&words(running, reads_calls)).write(&mut object);
             let result = serde_json::from_str::<Value>(&object.finish()).unwrap();
             result["content"][0]["text"].as_str().unwrap().to_owned()
@@ -249,12 +257,13 @@ mod tests {
 
     #[test]
     fn what_the_user_did_is_understood() {
-        let of = |responses: Value| reply(&Params(json!({"inputResponses": responses}).as_object().unwrap().clone()));
-        assert_eq!(reply(&Params::default()), Ok(Reply::None));
+        let of =
+            |responses: Value| reply(&RpcParams(json!({"inputResponses": responses}).as_object().unwrap().clone()));
+        assert_eq!(reply(&RpcParams::default()), Ok(FormReply::None));
         assert!(of(json!(null)).is_err());
-        assert_eq!(of(json!({"other": {"action": "accept"}})), Ok(Reply::None));
-        assert_eq!(of(json!({QUESTION: {"action": "accept", "content": {}}})), Ok(Reply::GoOn));
-        assert_eq!(of(json!({QUESTION: {"action": "decline"}})), Ok(Reply::Leave));
+        assert_eq!(of(json!({"other": {"action": "accept"}})), Ok(FormReply::None));
+        assert_eq!(of(json!({QUESTION: {"action": "accept", "content": {}}})), Ok(FormReply::GoOn));
+        assert_eq!(of(json!({QUESTION: {"action": "decline"}})), Ok(FormReply::Leave));
         for wrong in [json!(12345), json!({}), json!({"action": "maybe"})] {
             assert!(of(json!({QUESTION: wrong})).is_err());
         }

@@ -1,37 +1,39 @@
-//! What can be read: the files of the session, tools and their parameters, and calls that were recorded.
+//! The resources: the session's files, tools and their parameters, and recorded calls.
 
-use super::revision::Revision;
-use super::rpc::{Fault, Kind, Object, Params};
-use super::uri::{self, Address};
-use super::{Refusal, Served, to_json, tool_of};
+use super::context::{McpContext, to_json};
+use super::reply::McpFailure;
+use super::uri::{self, ResourceAddress};
 use crate::callers::Level;
 use crate::error::Error;
 use crate::execution;
 use crate::files::{self, BlobContent};
 use crate::formats;
 use crate::ids::SessionId;
+use crate::json_object::JsonObject;
+use crate::json_rpc::{RpcError, RpcErrorCode, RpcParams};
+use crate::mcp_protocol::Era;
 
 const PAGE: u32 = 200;
 
-/// What anybody may keep, for as long as anybody may want to: it is part of the code.
+/// How long a client may cache the templates. They are part of the code, and change only with a deployment.
 const TEMPLATES_TTL_MS: u32 = 3_600_000;
 
-/// The least that a caller must be to read this.
+/// The lowest level of caller that may read the resource.
 pub fn level(uri: Option<&str>) -> Level {
     match uri.and_then(uri::parse) {
-        Some(Address::Tool(_) | Address::Parameter(..)) => Level::Guest,
-        Some(Address::File(..) | Address::Call(_)) | None => Level::User,
+        Some(ResourceAddress::Tool(_) | ResourceAddress::Parameter(..)) => Level::Guest,
+        Some(ResourceAddress::File(..) | ResourceAddress::Call(_)) | None => Level::User,
     }
 }
 
 /// The files of the session, by path.
-pub async fn list(served: &Served<'_>, params: &Params) -> Result<Object, Refusal> {
-    let request = served.page(params, PAGE)?;
-    let session = served.session()?;
-    let page = files::list_files(served.scope, &session, &request).await?;
+pub async fn list(context: &McpContext<'_>, params: &RpcParams) -> Result<JsonObject, McpFailure> {
+    let request = context.page(params, PAGE)?;
+    let session = context.session()?;
+    let page = files::list_files(context.scope, &session, &request).await?;
     let mut resources = "[".to_owned();
     for it in &page.items {
-        let mut resource = Object::new();
+        let mut resource = JsonObject::new();
         resource.text("uri", &uri::of_file(&session, &it.path));
         resource.text("name", it.path.rsplit('/').next().unwrap_or_default());
         resource.text("title", &it.path);
@@ -45,7 +47,7 @@ pub async fn list(served: &Served<'_>, params: &Params) -> Result<Object, Refusa
         resources.push_str(&resource.finish());
     }
     resources.push(']');
-    let mut result = served.cacheable(0);
+    let mut result = context.cacheable(0);
     result.put("resources", &resources);
     if let Some(cursor) = page.next_cursor {
         result.text("nextCursor", &cursor);
@@ -53,46 +55,46 @@ pub async fn list(served: &Served<'_>, params: &Params) -> Result<Object, Refusa
     Ok(result)
 }
 
-/// The shapes of addresses.
-pub fn templates(served: &Served<'_>) -> Object {
-    let mut result = served.cacheable(TEMPLATES_TTL_MS);
+/// The templates of addresses.
+pub fn templates(context: &McpContext<'_>) -> JsonObject {
+    let mut result = context.cacheable(TEMPLATES_TTL_MS);
     result.put("resourceTemplates", uri::TEMPLATES);
     result
 }
 
-pub async fn read(served: &Served<'_>, params: &Params) -> Result<Object, Refusal> {
+pub async fn read(context: &McpContext<'_>, params: &RpcParams) -> Result<JsonObject, McpFailure> {
     let asked = params.text("uri")?;
     let contents = match uri::parse(asked) {
         None => None,
-        Some(Address::File(session, path)) => {
-            let session = session.map_or_else(|| served.session(), Ok)?;
-            let found = files::read_file(served.scope, &session, None, &path).await?.found;
+        Some(ResourceAddress::File(session, path)) => {
+            let session = session.map_or_else(|| context.session(), Ok)?;
+            let found = files::read_file(context.scope, &session, None, &path).await?.found;
             found.map(|file| of_file(asked, path.as_str(), &file.content))
         }
-        Some(Address::Tool(name)) => {
-            let tool = tool_of(served, &name).await?;
+        Some(ResourceAddress::Tool(name)) => {
+            let tool = context.tool(&name).await?;
             match tool {
                 None => None,
                 Some(tool) => Some(of_json(asked, &to_json(&formats::mcp::tool(&tool))?)),
             }
         }
-        Some(Address::Parameter(name, parameter)) => {
-            let schema = tool_of(served, &name).await?.and_then(|it| super::completion::parameter(&it, &parameter));
+        Some(ResourceAddress::Parameter(name, parameter)) => {
+            let schema = context.tool(&name).await?.and_then(|it| super::completion::parameter(&it, &parameter));
             schema.map(|it| of_json(asked, &it.to_string()))
         }
-        Some(Address::Call(id)) => match execution::get_call(served.scope, &id).await {
+        Some(ResourceAddress::Call(id)) => match execution::get_call(context.scope, &id).await {
             Ok(call) => Some(of_json(asked, &to_json(&call)?)),
             Err(Error::NotFound { .. }) => None,
             Err(error) => return Err(error.into()),
         },
     };
-    let contents = contents.ok_or_else(|| not_found(served.revision, asked))?;
-    let mut result = served.cacheable(0);
+    let contents = contents.ok_or_else(|| not_found(context.era, asked))?;
+    let mut result = context.cacheable(0);
     result.put("contents", &format!("[{}]", contents.finish()));
     Ok(result)
 }
 
-fn of_file(uri: &str, path: &str, content: &BlobContent) -> Object {
+fn of_file(uri: &str, path: &str, content: &BlobContent) -> JsonObject {
     let (default, field) = match content {
         BlobContent::Text(_) => ("text/plain", "text"),
         BlobContent::Base64(_) => ("application/octet-stream", "blob"),
@@ -100,31 +102,31 @@ fn of_file(uri: &str, path: &str, content: &BlobContent) -> Object {
     contents(uri, uri::mime_type(path).unwrap_or(default), field, content.as_str())
 }
 
-fn of_json(uri: &str, text: &str) -> Object {
+fn of_json(uri: &str, text: &str) -> JsonObject {
     contents(uri, "application/json", "text", text)
 }
 
-fn contents(uri: &str, mime_type: &str, field: &str, text: &str) -> Object {
-    let mut contents = Object::new();
+fn contents(uri: &str, mime_type: &str, field: &str, text: &str) -> JsonObject {
+    let mut contents = JsonObject::new();
     contents.text("uri", uri);
     contents.text("mimeType", mime_type);
     contents.text(field, text);
     contents
 }
 
-fn not_found(revision: Revision, uri: &str) -> Fault {
-    let kind = match revision {
-        Revision::Legacy => Kind::NoResource,
-        Revision::Modern => Kind::InvalidParams,
+fn not_found(era: Era, uri: &str) -> RpcError {
+    let code = match era {
+        Era::Legacy => RpcErrorCode::RESOURCE_NOT_FOUND,
+        Era::Modern => RpcErrorCode::INVALID_PARAMS,
     };
-    let mut data = Object::new();
+    let mut data = JsonObject::new();
     data.text("uri", uri);
-    Fault::new(kind, "Resource not found").with(data)
+    RpcError::new(code, "Resource not found").with_data(data)
 }
 
-impl Served<'_> {
-    /// The session that the endpoint is about.
-    fn session(&self) -> Result<SessionId, Refusal> {
+impl McpContext<'_> {
+    /// The session of the endpoint.
+    fn session(&self) -> Result<SessionId, McpFailure> {
         let named = self.endpoint.session.clone().or_else(|| SessionId::parse(execution::DEFAULT_SESSION));
         Ok(named.ok_or_else(|| Error::Internal("the default session has no name".into()))?)
     }

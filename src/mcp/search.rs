@@ -1,12 +1,12 @@
-//! For agents with so many tools that a list of them would fill a model's context: two tools, one to find others by what
-//! they do, one to call what was found. An agent has them if its `find_tools` is set.
+//! Two tools for agents that have too many tools for a model's context: `find_tools` searches the agent's tools,
+//! `call_tool` calls one of them. An agent is shown these two instead of its tools if its profile sets `find_tools`.
 
-use super::content::Content;
-use super::tools_json;
+use super::context::tools_json;
 use crate::agents;
 use crate::callers::Scope;
 use crate::error::Result;
 use crate::ids::AgentId;
+use crate::mcp_protocol::CallToolResult;
 use crate::search_text::FullTextQuery;
 use serde_json::{Map, Value};
 
@@ -16,37 +16,37 @@ const CALL: &str = "call_tool";
 const DEFAULT_LIMIT: u32 = 10;
 const MAX_LIMIT: u32 = 50;
 
-/// Whether it is the name of one of the two.
+/// Whether this is the name of one of the two tools.
 pub fn is_own(name: &str) -> bool {
     name == FIND || name == CALL
 }
 
-/// The two, as MCP's `Tool`s.
+/// The two tools, as MCP's `Tool`s.
 pub const TOOLS: &str = include_str!(concat!(env!("OUT_DIR"), "/search.json"));
 
-/// What the agent has that fits the query.
-pub async fn find(scope: &Scope, agent_id: &AgentId, arguments: &Map<String, Value>) -> Result<Content> {
+/// The result of `find_tools`: the agent's tools that match the query.
+pub async fn find(scope: &Scope, agent_id: &AgentId, arguments: &Map<String, Value>) -> Result<CallToolResult> {
     let query = match arguments.get("query").and_then(Value::as_str) {
         Some(query) if !query.trim().is_empty() => query,
-        _ => return Ok(Content::error("INVALID_ARGUMENTS: query must be a text of some words")),
+        _ => return Ok(CallToolResult::error("INVALID_ARGUMENTS: query must be a text of some words")),
     };
     let limit = match arguments.get("limit") {
         None | Some(Value::Null) => DEFAULT_LIMIT,
         Some(limit) => match limit.as_u64().and_then(|it| u32::try_from(it).ok()) {
             Some(limit) if (1..=MAX_LIMIT).contains(&limit) => limit,
-            _ => return Ok(Content::error(&format!("INVALID_ARGUMENTS: limit must be from 1 to {MAX_LIMIT}"))),
+            _ => return Ok(CallToolResult::error(&format!("INVALID_ARGUMENTS: limit must be from 1 to {MAX_LIMIT}"))),
         },
     };
     let text = match FullTextQuery::parse_any(query) {
         Ok(text) => text,
-        Err(reason) => return Ok(Content::error(&format!("INVALID_ARGUMENTS: query {reason}"))),
+        Err(reason) => return Ok(CallToolResult::error(&format!("INVALID_ARGUMENTS: query {reason}"))),
     };
     let mut found = agents::search_toolbox(scope, agent_id, text).await?;
     found.truncate(limit as usize);
-    Ok(Content::structured(format!(r#"{{"tools":{}}}"#, tools_json(found.iter().map(|it| &it.tool))?)))
+    Ok(CallToolResult::structured(format!(r#"{{"tools":{}}}"#, tools_json(found.iter().map(|it| &it.tool))?)))
 }
 
-/// The call that stands in the arguments of `call_tool`.
+/// The call that the arguments of `call_tool` describe.
 pub fn unwrap(arguments: &mut Map<String, Value>) -> std::result::Result<(String, Map<String, Value>), &'static str> {
     let name = match arguments.remove("name") {
         Some(Value::String(name)) => name,

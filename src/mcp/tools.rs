@@ -1,37 +1,39 @@
-//! `tools/list` and `tools/call`. A call is one of [`crate::execution`] like any other; only its words are MCP's.
+//! `tools/list` and `tools/call`. A call goes through [`crate::execution`] like any other.
 
-use super::content::Content;
-use super::pause::{self, Paused, Reply, Seal, Words};
-use super::revision::{self, Revision};
-use super::rpc::{Fault, Kind, Object, Params};
-use super::{Endpoint, Refusal, Served, search, tools_json};
+use super::context::{McpContext, tools_json};
+use super::pause::{self, FormReply, PauseWording, PausedCall, StateSeal};
+use super::reply::McpFailure;
+use super::{McpEndpoint, content, search};
 use crate::agents;
 use crate::callers::{Level, Scope};
 use crate::error::Error;
 use crate::execution::{self, Call, Code, Status, ToolResult};
+use crate::json_object::JsonObject;
+use crate::json_rpc::{RpcError, RpcErrorCode, RpcParams};
+use crate::mcp_protocol::{CallToolResult, Era, fields};
 use crate::page::{Page, PageRequest};
 use crate::registry::{self, Tool, ToolFilter};
 use serde_json::{Map, Value};
 use std::time::Duration;
 use worker::Delay;
 
-/// How many tools a page has: as many as a list may. Some clients read no further than the first.
+/// The tools on a page: as many as a list of the API may have, because some clients read only the first page.
 pub const PAGE: u32 = 200;
 
-/// How long a list may be kept. What has changed meanwhile is told by the call.
+/// How long a client may cache a list. A call of a tool that has changed since then tells the client so.
 const TTL_MS: u32 = 60_000;
 
-/// How often a client that has nobody to ask is made to wait, a second each time, before it hears that its call still
-/// waits. It would be back at once.
+/// How often the server looks again, a second later each time, whether a paused call has ended. Then it tells a client
+/// that has no user to ask that the call still waits. Such a client asks again at once.
 const LOOKS: u32 = 5;
 
-/// How often one whose user says to go on: they may have approved it just now.
+/// The same for a client whose user says to go on: the user may have approved the call just now.
 const LOOKS_AFTER_FORM: u32 = 2;
 
-pub async fn list(served: &Served<'_>, params: &Params) -> Result<Object, Refusal> {
-    let request = served.page(params, PAGE)?;
-    let (page, finds_tools) = page(served, &ToolFilter::default(), &request).await?;
-    let mut result = served.cacheable(TTL_MS);
+pub async fn list(context: &McpContext<'_>, params: &RpcParams) -> Result<JsonObject, McpFailure> {
+    let request = context.page(params, PAGE)?;
+    let (page, finds_tools) = page(context, &ToolFilter::default(), &request).await?;
+    let mut result = context.cacheable(TTL_MS);
     if finds_tools {
         result.put("tools", search::TOOLS);
         return Ok(result);
@@ -43,20 +45,20 @@ pub async fn list(served: &Served<'_>, params: &Params) -> Result<Object, Refusa
     Ok(result)
 }
 
-/// A page of what can be called at this endpoint, and whether the agent is to look for it instead. Of an agent's tools the
-/// filter lets all through: they are few.
+/// A page of the tools that can be called at this endpoint, and whether the agent finds its tools by search instead.
+/// The filter does not apply to an agent's tools: they are few.
 pub async fn page(
-    served: &Served<'_>,
+    context: &McpContext<'_>,
     filter: &ToolFilter,
     request: &PageRequest,
 ) -> crate::error::Result<(Page<Tool>, bool)> {
-    let scope = served.scope;
+    let scope = context.scope;
     let mut listed = Page { items: Vec::new(), next_cursor: None };
-    if served.endpoint.agent.is_none() {
-        // Whether the token is an agent's is known only after it: then the page was read in vain.
+    if context.endpoint.agent.is_none() {
+        // This read also tells whether the token is bound to an agent. If it is, the page was read for nothing.
         listed = registry::list(scope, filter, request).await?;
     }
-    if let Some(agent_id) = served.agent().await? {
+    if let Some(agent_id) = context.agent().await? {
         let (agent, page) = agents::toolbox_page(scope, agent_id, request).await?;
         return Ok((page, agent.profile.find_tools));
     }
@@ -65,79 +67,80 @@ pub async fn page(
     Ok((listed, false))
 }
 
-pub async fn call(served: &Served<'_>, mut params: Params) -> Result<Object, Refusal> {
+pub async fn call(context: &McpContext<'_>, mut params: RpcParams) -> Result<JsonObject, McpFailure> {
     let mut name = params.text("name")?.to_owned();
     let mut arguments = params.take_object("arguments")?.unwrap_or_default();
     if search::is_own(&name)
-        && let Some(agent_id) = served.agent().await?
-        && agents::get(served.scope, agent_id).await?.profile.find_tools
+        && let Some(agent_id) = context.agent().await?
+        && agents::get(context.scope, agent_id).await?.profile.find_tools
     {
         if name == search::FIND {
-            return Ok(served.content(&search::find(served.scope, agent_id, &arguments).await?));
+            return Ok(context.call_result(&search::find(context.scope, agent_id, &arguments).await?));
         }
         match search::unwrap(&mut arguments) {
             Ok(inner) => (name, arguments) = inner,
-            Err(wrong) => return Ok(served.content(&Content::error(wrong))),
+            Err(wrong) => return Ok(context.call_result(&CallToolResult::error(wrong))),
         }
     }
-    let mut call = served.endpoint.call(name, arguments);
-    call.mirrored = (served.revision == Revision::Modern).then(|| served.headers.mirrored());
-    make(served, &params, call).await
+    let mut call = context.endpoint.call(name, arguments);
+    call.mirrored = (context.era == Era::Modern).then(|| context.headers.mirrored());
+    make(context, &params, call).await
 }
 
-/// Makes the call, or tells how it stands if the client has come back to it: which it can since 2026-07-28, and where there is
-/// a secret to sign with.
-async fn make(served: &Served<'_>, params: &Params, call: Call) -> Result<Object, Refusal> {
-    let scope = served.scope;
+/// Makes the call. If the client comes back to a paused call, tells the state of that call instead. A client can come
+/// back since 2026-07-28, and only where a secret is configured to seal its state.
+async fn make(context: &McpContext<'_>, params: &RpcParams, call: Call) -> Result<JsonObject, McpFailure> {
+    let scope = context.scope;
     let settings = scope.app().settings();
-    let is_modern = served.revision == Revision::Modern;
+    let is_modern = context.era == Era::Modern;
     let sealer = settings.sealer.as_ref().filter(|_| is_modern);
-    let state = if is_modern { params.optional_text("requestState")? } else { None };
-    let reply = if is_modern { pause::reply(params)? } else { Reply::None };
-    let shows_forms = revision::shows_forms(params);
+    let state = if is_modern { params.optional_text(fields::REQUEST_STATE)? } else { None };
+    let reply = if is_modern { pause::reply(params)? } else { FormReply::None };
+    let shows_forms = fields::client_shows_forms(params);
     let (result, paused, seal) = match (state, sealer) {
         (None, _) => {
-            // Few calls wait: only of those that do, a hash is made.
+            // Few calls are paused. Only a paused call needs the hash of its identity.
             let identity = sealer.map(|_| execution::identity(&call));
             let result = execution::execute(scope, call).await?;
-            let paused = Paused::of(&result);
+            let paused = PausedCall::of(&result);
             let seal = match (sealer, identity, &paused) {
-                (Some(sealer), Some(identity), Some(_)) => Some(Seal::new(scope, sealer, &identity)?),
+                (Some(sealer), Some(identity), Some(_)) => Some(StateSeal::new(scope, sealer, &identity)?),
                 _ => None,
             };
             (result, paused, seal)
         }
         (Some(_), None) => return Err(Error::Unavailable("No SECRET_KEY is configured to open a requestState").into()),
         (Some(state), Some(sealer)) => {
-            let seal = Seal::new(scope, sealer, &execution::identity(&call))?;
+            let seal = StateSeal::new(scope, sealer, &execution::identity(&call))?;
             let paused = seal.open(state, scope.app().now())?;
             let patience = match (shows_forms, &reply) {
-                (true, Reply::GoOn) => LOOKS_AFTER_FORM,
-                (true, _) => 0,
-                (false, _) => LOOKS,
+                (true, FormReply::GoOn) => LOOKS_AFTER_FORM,
+                (true, FormReply::None | FormReply::Leave) => 0,
+                (false, FormReply::None | FormReply::GoOn | FormReply::Leave) => LOOKS,
             };
             let result = stands(scope, &paused, patience).await?;
             let paused = waits(&result).then_some(paused);
             (result, paused, Some(seal))
         }
     };
-    let Some(paused) = paused else { return Ok(served.content(&ended(&result)?)) };
-    let words = Words {
+    let Some(paused) = paused else { return Ok(context.call_result(&ended(&result)?)) };
+    let words = PauseWording {
         tool_name: &result.tool_name,
         running: result.status == Status::Running,
         reads_calls: scope.caller().await?.level >= Level::User,
     };
     match seal {
-        Some(seal) if reply != Reply::Leave && paused.may_go_on() => {
-            // As long again as an approval takes at the most: so that its result can still be had.
+        Some(seal) if reply != FormReply::Leave && paused.may_go_on() => {
+            // Twice the time that an approval may take, so that the client can still fetch the result of a late
+            // approval.
             let until = scope.app().now().plus_seconds(settings.approval_seconds.saturating_mul(2));
             let state = seal.state(&paused, until)?;
-            let mut object = served.incomplete();
+            let mut object = context.input_required();
             paused.write(&mut object, &state, &words, shows_forms);
             Ok(object)
         }
-        // Who cannot come back, does not want to wait, or has waited long, gets an answer.
-        _ => Ok(served.content(&paused.content(&words))),
+        // The client cannot come back, does not want to wait, or has come back too often: it gets a result.
+        Some(_) | None => Ok(context.call_result(&paused.content(&words))),
     }
 }
 
@@ -145,14 +148,14 @@ fn waits(result: &ToolResult) -> bool {
     matches!(result.status, Status::PendingApproval | Status::Running)
 }
 
-/// How the call stands, after some waiting if it has not come to anything yet. What runs is waited for in any case: nobody
-/// has to do anything for it to end.
-async fn stands(scope: &Scope, paused: &Paused, patience: u32) -> Result<ToolResult, Refusal> {
+/// The state of a paused call, after some waiting if it has not ended. A call that runs is always waited for: it ends
+/// without anybody's help.
+async fn stands(scope: &Scope, paused: &PausedCall, patience: u32) -> Result<ToolResult, McpFailure> {
     let mut looks = 0;
     loop {
         let result = execution::standing(scope, &paused.call, &paused.approval).await?;
-        // What was sealed was there; a restore may have taken it away since.
-        let result = result.ok_or_else(|| Fault::params("The call that requestState belongs to is gone"))?;
+        // The call existed when its state was sealed. A restore may have removed it since.
+        let result = result.ok_or_else(|| RpcError::invalid_params("The call that requestState belongs to is gone"))?;
         let most = if result.status == Status::Running { LOOKS } else { patience };
         if looks >= most || !waits(&result) {
             return Ok(result);
@@ -162,15 +165,17 @@ async fn stands(scope: &Scope, paused: &Paused, patience: u32) -> Result<ToolRes
     }
 }
 
-/// What the model can act on is a result; what is wrong with the request, or with us, is a fault.
-fn ended(result: &ToolResult) -> Result<Content, Fault> {
-    let Some(failure) = &result.error else { return Ok(Content::of(result)) };
+/// A failure that the model can act on is a result. A failure of the request, or of the server, is an error.
+fn ended(result: &ToolResult) -> Result<CallToolResult, RpcError> {
+    let Some(failure) = &result.error else { return Ok(content::of(result)) };
     let about_header = || failure.details.as_ref().is_some_and(|it| it.get("header").is_some());
-    let kind = match failure.code {
-        Code::ValidationError if about_header() => Kind::Headers,
-        Code::UnknownAgent => Kind::Refused,
-        Code::UnknownTool | Code::ValidationError | Code::PayloadTooLarge | Code::Conflict => Kind::InvalidParams,
-        Code::Internal | Code::Unavailable => Kind::Internal,
+    let code = match failure.code {
+        Code::ValidationError if about_header() => RpcErrorCode::HEADER_MISMATCH,
+        Code::UnknownAgent => RpcErrorCode::REFUSED,
+        Code::UnknownTool | Code::ValidationError | Code::PayloadTooLarge | Code::Conflict => {
+            RpcErrorCode::INVALID_PARAMS
+        }
+        Code::Internal | Code::Unavailable => RpcErrorCode::INTERNAL_ERROR,
         Code::PermissionDenied
         | Code::NotAttached
         | Code::CapabilityMissing
@@ -185,19 +190,19 @@ fn ended(result: &ToolResult) -> Result<Content, Fault> {
         | Code::ToolError
         | Code::Timeout
         | Code::InvalidResult
-        | Code::Unreachable => return Ok(Content::of(result)),
+        | Code::Unreachable => return Ok(content::of(result)),
     };
-    let mut data = Object::new();
+    let mut data = JsonObject::new();
     data.text("code", failure.code.as_str());
     if let Some(details) = &failure.details {
         data.put("details", &details.to_string());
     }
     data.text("call_id", &result.call_id);
-    Err(Fault::new(kind, &failure.message).with(data))
+    Err(RpcError::new(code, &failure.message).with_data(data))
 }
 
-impl Endpoint {
-    /// The call that this endpoint makes of a name and arguments.
+impl McpEndpoint {
+    /// The call of a tool at this endpoint.
     fn call(&self, tool_name: String, arguments: Map<String, Value>) -> Call {
         Call {
             tool_name,

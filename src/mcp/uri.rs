@@ -1,15 +1,15 @@
-//! The addresses of what can be read: files of sessions, tools and their parameters, and recorded calls.
+//! The addresses of resources: files of sessions, tools and their parameters, and recorded calls.
 
 use crate::files::FilePath;
 use crate::hex::percent_decoded;
 use crate::ids::{CallId, SessionId};
 use std::fmt::Write;
 
-/// What an address means.
+/// The resource that an address names.
 #[derive(Debug, PartialEq)]
-pub enum Address {
-    /// `session://{session}/{+path}`; and any address of a scheme that is not ours, which is the file that was written
-    /// under it in the session of the connection (None): files may be kept under the addresses that they come from.
+pub enum ResourceAddress {
+    /// `session://{session}/{+path}`. An address of a scheme that is not ours is a file too, in the endpoint's session
+    /// (None): a file may be stored under the address that it comes from.
     File(Option<SessionId>, FilePath),
     /// `tool://{tool}`
     Tool(String),
@@ -19,31 +19,31 @@ pub enum Address {
     Call(CallId),
 }
 
-/// The shapes of addresses, as MCP's `ResourceTemplate`s.
+/// The templates of addresses, as MCP's `ResourceTemplate`s.
 pub const TEMPLATES: &str = include_str!(concat!(env!("OUT_DIR"), "/templates.json"));
 pub const TOOL_TEMPLATE: &str = "tool://{tool}";
 pub const PARAMETER_TEMPLATE: &str = "tool://{tool}/{parameter}{?value}";
 
-/// None, if nothing can be there.
-pub fn parse(uri: &str) -> Option<Address> {
+/// None, if no resource can have the address.
+pub fn parse(uri: &str) -> Option<ResourceAddress> {
     let (scheme, rest) = uri.split_once(':')?;
     let rest = rest.strip_prefix("//");
     match (scheme, rest) {
         ("session", Some(rest)) => {
             let (session, path) = rest.split_once('/')?;
-            Some(Address::File(Some(SessionId::parse(session)?), path_of(path)?))
+            Some(ResourceAddress::File(Some(SessionId::parse(session)?), path_of(path)?))
         }
         ("tool", Some(rest)) => {
             let rest = rest.split_once('?').map_or(rest, |(path, _)| path);
             match rest.split_once('/') {
-                None => percent_decoded(rest).map(Address::Tool),
+                None => percent_decoded(rest).map(ResourceAddress::Tool),
                 Some((tool, parameter)) => {
-                    Some(Address::Parameter(percent_decoded(tool)?, percent_decoded(parameter)?))
+                    Some(ResourceAddress::Parameter(percent_decoded(tool)?, percent_decoded(parameter)?))
                 }
             }
         }
-        ("call", Some(id)) => CallId::parse(id).map(Address::Call),
-        _ => Some(Address::File(None, path_of(uri)?)),
+        ("call", Some(id)) => CallId::parse(id).map(ResourceAddress::Call),
+        _ => Some(ResourceAddress::File(None, path_of(uri)?)),
     }
 }
 
@@ -64,7 +64,7 @@ pub fn of_file(session: &SessionId, path: &str) -> String {
     uri
 }
 
-/// What a file holds, by the end of its name; None, if that says nothing.
+/// The media type of a file, by the end of its name. None, if the end is unknown.
 pub fn mime_type(path: &str) -> Option<&'static str> {
     let name = path.rsplit('/').next()?;
     Some(match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
@@ -88,8 +88,8 @@ pub fn mime_type(path: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn file(session: Option<&str>, path: &str) -> Option<Address> {
-        Some(Address::File(session.and_then(SessionId::parse), FilePath::parse(path).unwrap()))
+    fn file(session: Option<&str>, path: &str) -> Option<ResourceAddress> {
+        Some(ResourceAddress::File(session.and_then(SessionId::parse), FilePath::parse(path).unwrap()))
     }
 
     #[test]
@@ -104,12 +104,12 @@ mod tests {
     fn addresses_say_what_they_are_of() {
         assert_eq!(parse("session://default/notes.txt"), file(Some("default"), "/notes.txt"));
         assert_eq!(parse("session://s/a%20b/%C3%A4.csv"), file(Some("s"), "/a b/ä.csv"));
-        assert_eq!(parse("tool://read_file"), Some(Address::Tool("read_file".into())));
+        assert_eq!(parse("tool://read_file"), Some(ResourceAddress::Tool("read_file".into())));
         assert_eq!(
             parse("tool://kit%3Arun/mode?value=fast"),
-            Some(Address::Parameter("kit:run".into(), "mode".into()))
+            Some(ResourceAddress::Parameter("kit:run".into(), "mode".into()))
         );
-        assert_eq!(parse("call://call_1"), Some(Address::Call(CallId::parse("call_1").unwrap())));
+        assert_eq!(parse("call://call_1"), Some(ResourceAddress::Call(CallId::parse("call_1").unwrap())));
     }
 
     #[test]

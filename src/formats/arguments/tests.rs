@@ -63,7 +63,7 @@ fn what_only_one_form_requires_may_be_left_out() {
     let expected = json!({"kind": "file", "path": "/a"});
     check(json!({"oneOf": [file, url], "required": ["kind"]}), given.clone(), expected.clone());
     check(json!({"properties": {"in": {"anyOf": [file, url]}}}), json!({"in": given}), json!({"in": expected}));
-    // What surely holds is not taken back by what may.
+    // A schema that may apply does not undo a schema that certainly applies.
     let then =
         json!({"properties": {"a": {"type": "string"}}, "then": {"properties": {"a": {"minLength": 2}}}, "if": true});
     check(then, json!({"a": null}), json!({}));

@@ -1,26 +1,27 @@
-//! Gemini's `functionCall` parts (`function_call`, as its Python package writes them), whose results go into one content.
+//! Gemini's `functionCall` parts, which its Python package writes as `function_call`. Their results go into one
+//! content.
 
-use super::{Asked, Came, Given, text};
-use crate::formats::Format;
+use super::{CallFormat, CallOutcome, ModelCall, ProviderCall, text};
 use crate::formats::json::object;
 use serde_json::Value;
 
-/// Up to here a floating-point number holds every whole one.
+/// A floating-point number holds every whole number up to here.
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
-pub fn read(item: &mut Value) -> Option<Given> {
-    // Its package writes null for what a part is not. OpenAI's oldest messages have a `function_call` too, with `arguments`.
+pub fn read(item: &mut Value) -> Option<ProviderCall> {
+    // Gemini's package writes null for the kinds that a part is not. OpenAI's oldest messages have a `function_call`
+    // too, but with `arguments`.
     let is_call = |it: &Value| it.is_object() && it.get("arguments").is_none();
     let key = ["functionCall", "function_call"].into_iter().find(|it| item.get(*it).is_some_and(is_call))?;
     let call = item.get_mut(key)?;
-    let mut given = Given::take(Format::Gemini, text(call, "id"), call, "args");
+    let mut given = ProviderCall::take(CallFormat::Gemini, text(call, "id"), call, "args");
     if let Some(arguments) = &mut given.arguments {
         whole(arguments);
     }
     Some(given)
 }
 
-/// All of its numbers are floating-point ones; 10.0 stands for 10.
+/// Replaces 10.0 by 10: Gemini writes all numbers as floating-point numbers.
 fn whole(value: &mut Value) {
     match value {
         Value::Number(number) => {
@@ -38,12 +39,12 @@ fn whole(value: &mut Value) {
     }
 }
 
-pub fn part(asked: &Asked, came: &Came) -> Value {
-    let key = if came.succeeded { "output" } else { "error" };
+pub fn part(call: &ModelCall, outcome: &CallOutcome) -> Value {
+    let key = if outcome.succeeded { "output" } else { "error" };
     let mut response =
-        vec![("name", asked.name.as_str().into()), ("response", object(vec![(key, came.value.clone())]))];
-    if asked.id.is_some() {
-        response.push(("id", asked.id()));
+        vec![("name", call.name.as_str().into()), ("response", object(vec![(key, outcome.value.clone())]))];
+    if call.id.is_some() {
+        response.push(("id", call.id()));
     }
     object(vec![("functionResponse", object(response))])
 }

@@ -1,42 +1,55 @@
-//! Calls as a model's provider gives them, and their results as it wants them back. Whose form it is shows in the calls.
+//! Calls as a provider's models make them, and their results as the provider takes them back. The calls themselves show
+//! which provider's shape they have.
 
 mod anthropic;
 mod gemini;
 mod openai;
 
-use super::Format;
 use super::json::object;
 use crate::json_size::{MAX_VALUES, values};
+use crate::text_enum::text_enum;
 use serde_json::{Map, Value};
 
-/// How many calls are taken at once. Each costs some requests to the database, of which a Worker may make so many.
+/// How many calls one request may hold. Each call costs some requests to the database, and a Worker may make only so
+/// many.
 pub const MAX_CALLS: usize = 32;
+
+text_enum! {
+    /// The shape in which a provider's models call tools, and take the results back.
+    CallFormat {
+        /// Chat Completions.
+        Openai = "openai",
+        OpenaiResponses = "openai_responses",
+        Anthropic = "anthropic",
+        Gemini = "gemini",
+    }
+}
 
 /// A call, as a model made it.
 #[derive(Debug, PartialEq)]
-pub struct Asked {
-    /// The provider's own name for the call; Gemini may give none.
+pub struct ModelCall {
+    /// The provider's id of the call. Gemini may give none.
     pub id: Option<String>,
     pub name: String,
-    /// Or what is wrong with them, for the model to read.
+    /// The arguments, or a text that tells the model what is wrong with them.
     pub arguments: Result<Map<String, Value>, String>,
 }
 
-impl Asked {
+impl ModelCall {
     fn id(&self) -> Value {
         self.id.as_deref().into()
     }
 }
 
-/// What came of a call.
-pub struct Came {
+/// The outcome of a call, for the model.
+pub struct CallOutcome {
     pub succeeded: bool,
     /// The result, or the failure.
     pub value: Value,
 }
 
-impl Came {
-    /// As text: a text as it is, anything else as JSON.
+impl CallOutcome {
+    /// The value as text: a text as it is, and any other value as JSON.
     fn text(&self) -> Value {
         match &self.value {
             text @ Value::String(_) => text.clone(),
@@ -45,14 +58,14 @@ impl Came {
     }
 }
 
-/// The calls in `body`: a list of them, or a message, a response or a candidate that holds such a list. What else stands
-/// in the list (texts, thoughts) is passed over.
-pub fn read(mut body: Value) -> Result<(Format, Vec<Asked>), String> {
+/// The calls in `body`: a list of calls, or a message, a response or a candidate that holds such a list. Other items of
+/// the list (texts, thoughts) are ignored.
+pub fn read(mut body: Value) -> Result<(CallFormat, Vec<ModelCall>), String> {
     let list = match place(&body, 4).and_then(|it| body.pointer_mut(&it)) {
         Some(Value::Array(list)) => list.as_mut_slice(),
         _ => std::slice::from_mut(&mut body),
     };
-    // Each may hold many values, and all are in memory at once.
+    // All calls are in memory at once, so their values are counted together.
     let mut left = MAX_VALUES;
     let mut calls = Vec::new();
     let mut format = None;
@@ -66,7 +79,7 @@ pub fn read(mut body: Value) -> Result<(Format, Vec<Asked>), String> {
         if calls.len() == MAX_CALLS {
             return Err(format!("holds more than {MAX_CALLS} calls"));
         }
-        calls.push(Asked { id: given.id, name: given.name, arguments: arguments(given.arguments, &mut left) });
+        calls.push(ModelCall { id: given.id, name: given.name, arguments: arguments(given.arguments, &mut left) });
     }
     let format = format.ok_or(
         "holds no call: send OpenAI's tool_calls or function_call items, Anthropic's tool_use blocks or Gemini's \
@@ -75,7 +88,7 @@ pub fn read(mut body: Value) -> Result<(Format, Vec<Asked>), String> {
     Ok((format, calls))
 }
 
-/// Where the list of a message's parts stands, as a JSON pointer.
+/// The JSON pointer to the list of a message's parts.
 fn place(body: &Value, depth: usize) -> Option<String> {
     if body.is_array() {
         return Some(String::new());
@@ -83,7 +96,7 @@ fn place(body: &Value, depth: usize) -> Option<String> {
     let held = ["tool_calls", "output", "content", "parts", "message", "choices", "candidates"];
     let (held, inner) = held.iter().find_map(|it| Some((*it, body.get(*it).filter(|it| !it.is_null())?)))?;
     match (held, inner) {
-        // Of several answers a conversation goes on with the first.
+        // A conversation goes on with the first of several answers.
         ("choices" | "candidates", Value::Array(answers)) => {
             Some(format!("/{held}/0{}", place(answers.first()?, depth.checked_sub(1)?)?))
         }
@@ -91,17 +104,17 @@ fn place(body: &Value, depth: usize) -> Option<String> {
     }
 }
 
-/// A call, as it stands in its provider's shape.
-struct Given {
-    format: Format,
+/// A call in its provider's shape.
+struct ProviderCall {
+    format: CallFormat,
     id: Option<String>,
     name: String,
     arguments: Option<Value>,
 }
 
-impl Given {
-    /// Takes it out of `call`. Without a name it is a call of no tool, and answered as such.
-    fn take(format: Format, id: Option<String>, call: &mut Value, arguments: &str) -> Self {
+impl ProviderCall {
+    /// Takes the parts out of `call`. A call without a name gets the outcome that no tool has this name.
+    fn take(format: CallFormat, id: Option<String>, call: &mut Value, arguments: &str) -> Self {
         let name = text(call, "name").unwrap_or_default();
         Self { format, id, name, arguments: call.get_mut(arguments).map(Value::take) }
     }
@@ -111,25 +124,25 @@ fn text(call: &Value, field: &str) -> Option<String> {
     call.get(field)?.as_str().map(str::to_owned)
 }
 
-/// What is appended to the conversation: messages, items or contents, as the provider calls them.
-pub fn answer(format: Format, results: &[(Asked, Came)]) -> Vec<Value> {
-    let (one, held_in): (fn(&Asked, &Came) -> Value, _) = match format {
-        Format::OpenaiResponses => (openai::item, ""),
-        Format::Anthropic => (anthropic::block, "content"),
-        Format::Gemini => (gemini::part, "parts"),
-        _ => (openai::message, ""),
+/// The messages that the client appends to the conversation. Providers also call them items or contents.
+pub fn answer(format: CallFormat, results: &[(ModelCall, CallOutcome)]) -> Vec<Value> {
+    let (one, held_in): (fn(&ModelCall, &CallOutcome) -> Value, _) = match format {
+        CallFormat::Openai => (openai::message, ""),
+        CallFormat::OpenaiResponses => (openai::item, ""),
+        CallFormat::Anthropic => (anthropic::block, "content"),
+        CallFormat::Gemini => (gemini::part, "parts"),
     };
     let all = results.iter().map(|(asked, came)| one(asked, came)).collect::<Vec<_>>();
     if held_in.is_empty() { all } else { vec![object(vec![("role", "user".into()), (held_in, all.into())])] }
 }
 
-/// Of the values that all calls may hold, `left` are left.
+/// The arguments of a call. `left` is how many values the calls may still hold together.
 fn arguments(given: Option<Value>, left: &mut usize) -> Result<Map<String, Value>, String> {
     let text = match given {
         None | Some(Value::Null) => return Ok(Map::new()),
-        // The body's values have been counted.
+        // The values of the body were counted before it was parsed.
         Some(Value::Object(arguments)) => return Ok(arguments),
-        // Models give no text at all where a tool has no parameters.
+        // Models give an empty text for a tool without parameters.
         Some(Value::String(text)) if text.trim().is_empty() => return Ok(Map::new()),
         Some(Value::String(text)) => text,
         Some(_) => "0".to_owned(),

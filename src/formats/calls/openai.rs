@@ -1,28 +1,28 @@
-//! OpenAI's two shapes: a message's `tool_calls`, and `function_call` items of a response. Arguments are JSON in a text.
+//! OpenAI's two shapes: the `tool_calls` of a message, and the `function_call` items of a response. Arguments are JSON
+//! in a text.
 
-use super::{Asked, Came, Given, text};
-use crate::formats::Format;
+use super::{CallFormat, CallOutcome, ModelCall, ProviderCall, text};
 use crate::formats::json::object;
 use serde_json::Value;
 
-pub fn read(item: &mut Value) -> Option<Given> {
+pub fn read(item: &mut Value) -> Option<ProviderCall> {
     let id = text(item, "id");
     if let Some(function) = item.get_mut("function").filter(|it| it.is_object()) {
-        return Some(Given::take(Format::Openai, id, function, "arguments"));
+        return Some(ProviderCall::take(CallFormat::Openai, id, function, "arguments"));
     }
     let is_item = item.get("type")? == "function_call";
-    is_item.then(|| Given::take(Format::OpenaiResponses, text(item, "call_id"), item, "arguments"))
+    is_item.then(|| ProviderCall::take(CallFormat::OpenaiResponses, text(item, "call_id"), item, "arguments"))
 }
 
-pub fn message(asked: &Asked, came: &Came) -> Value {
-    object(vec![("role", "tool".into()), ("tool_call_id", asked.id()), ("content", content(came))])
+pub fn message(call: &ModelCall, outcome: &CallOutcome) -> Value {
+    object(vec![("role", "tool".into()), ("tool_call_id", call.id()), ("content", content(outcome))])
 }
 
-pub fn item(asked: &Asked, came: &Came) -> Value {
-    object(vec![("type", "function_call_output".into()), ("call_id", asked.id()), ("output", content(came))])
+pub fn item(call: &ModelCall, outcome: &CallOutcome) -> Value {
+    object(vec![("type", "function_call_output".into()), ("call_id", call.id()), ("output", content(outcome))])
 }
 
-/// There is no sign for a failure but its words.
-fn content(came: &Came) -> Value {
-    if came.succeeded { came.text() } else { object(vec![("error", came.value.clone())]).to_string().into() }
+/// OpenAI has no field for a failure, so the text tells it.
+fn content(outcome: &CallOutcome) -> Value {
+    if outcome.succeeded { outcome.text() } else { object(vec![("error", outcome.value.clone())]).to_string().into() }
 }

@@ -1,12 +1,12 @@
 use super::*;
 use serde_json::json;
 
-fn names(body: Value) -> Result<(Format, Vec<String>), String> {
+fn names(body: Value) -> Result<(CallFormat, Vec<String>), String> {
     read(body).map(|(provider, calls)| (provider, calls.into_iter().map(|it| it.name).collect()))
 }
 
 #[track_caller]
-fn check(body: Value, provider: Format, expected: &[&str]) {
+fn check(body: Value, provider: CallFormat, expected: &[&str]) {
     let expected = expected.iter().map(|it| (*it).to_owned()).collect();
     assert_eq!(names(body), Ok((provider, expected)));
 }
@@ -16,17 +16,17 @@ fn calls_are_found_in_all_that_holds_them() {
     let call = json!({"id": "c1", "type": "function", "function": {"name": "a", "arguments": "{}"}});
     let message = json!({"role": "assistant", "content": null, "tool_calls": [call]});
     for body in [json!([call]), call.clone(), message.clone(), json!({"choices": [{"index": 0, "message": message}]})] {
-        check(body, Format::Openai, &["a"]);
+        check(body, CallFormat::Openai, &["a"]);
     }
     let item = json!({"type": "function_call", "call_id": "c1", "name": "a", "arguments": "{}"});
     for body in [json!([item]), json!({"output": [{"type": "reasoning", "summary": []}, item, item]})] {
         let count = body.get("output").map_or(1, |_| 2);
-        check(body, Format::OpenaiResponses, &["a", "a"][..count]);
+        check(body, CallFormat::OpenaiResponses, &["a", "a"][..count]);
     }
     let block = json!({"type": "tool_use", "id": "t1", "name": "a", "input": {}});
     let text = json!({"type": "text", "text": "Let me see"});
     for body in [json!([block]), json!({"role": "assistant", "content": [text, block]})] {
-        check(body, Format::Anthropic, &["a"]);
+        check(body, CallFormat::Anthropic, &["a"]);
     }
     let part = json!({"functionCall": {"name": "a", "args": {}}});
     for body in [
@@ -35,7 +35,7 @@ fn calls_are_found_in_all_that_holds_them() {
         json!({"role": "model", "parts": [{"text": "x", "functionCall": null}, part]}),
         json!({"candidates": [{"content": {"role": "model", "parts": [part]}}]}),
     ] {
-        check(body, Format::Gemini, &["a"]);
+        check(body, CallFormat::Gemini, &["a"]);
     }
 }
 
@@ -48,7 +48,7 @@ fn what_holds_no_calls_is_refused() {
         (json!({}), "holds no call"),
         (json!("x"), "holds no call"),
         (json!({"role": "assistant", "content": "Hello"}), "holds no call"),
-        // Of OpenAI's messages before there were tools; the arguments are no Gemini's.
+        // A message of OpenAI's API before it had tools. Gemini's calls have no `arguments`.
         (json!({"function_call": {"name": "a", "arguments": "{}"}}), "holds no call"),
         (json!([block, part]), "two kinds"),
         (json!(vec![block; 33]), "holds more than 32 calls"),
@@ -61,9 +61,9 @@ fn what_holds_no_calls_is_refused() {
 #[test]
 fn a_call_without_a_name_is_a_call_of_no_tool() {
     let block = json!({"type": "tool_use", "id": "t1", "name": "a", "input": {}});
-    check(json!([{"type": "tool_use", "id": "t0"}, block]), Format::Anthropic, &["", "a"]);
-    check(json!([{"function": {"arguments": "{}"}}]), Format::Openai, &[""]);
-    check(json!([{"functionCall": {"args": {}}}]), Format::Gemini, &[""]);
+    check(json!([{"type": "tool_use", "id": "t0"}, block]), CallFormat::Anthropic, &["", "a"]);
+    check(json!([{"function": {"arguments": "{}"}}]), CallFormat::Openai, &[""]);
+    check(json!([{"functionCall": {"args": {}}}]), CallFormat::Gemini, &[""]);
 }
 
 #[test]
@@ -95,17 +95,18 @@ fn arguments_that_cannot_be_read_are_told() {
 #[test]
 fn results_go_back_as_each_provider_wants_them() {
     let results = |id: Option<&str>| {
-        let asked = |name: &str| Asked { id: id.map(str::to_owned), name: name.to_owned(), arguments: Ok(Map::new()) };
+        let asked =
+            |name: &str| ModelCall { id: id.map(str::to_owned), name: name.to_owned(), arguments: Ok(Map::new()) };
         let failure = json!({"code": "TOOL_ERROR", "message": "No"});
         vec![
-            (asked("a"), Came { succeeded: true, value: json!("text") }),
-            (asked("b"), Came { succeeded: true, value: json!({"n": 1}) }),
-            (asked("c"), Came { succeeded: false, value: failure }),
+            (asked("a"), CallOutcome { succeeded: true, value: json!("text") }),
+            (asked("b"), CallOutcome { succeeded: true, value: json!({"n": 1}) }),
+            (asked("c"), CallOutcome { succeeded: false, value: failure }),
         ]
     };
     let told = r#"{"code":"TOOL_ERROR","message":"No"}"#;
     assert_eq!(
-        answer(Format::Openai, &results(Some("i"))),
+        answer(CallFormat::Openai, &results(Some("i"))),
         [
             json!({"role": "tool", "tool_call_id": "i", "content": "text"}),
             json!({"role": "tool", "tool_call_id": "i", "content": "{\"n\":1}"}),
@@ -113,11 +114,11 @@ fn results_go_back_as_each_provider_wants_them() {
         ]
     );
     assert_eq!(
-        answer(Format::OpenaiResponses, &results(Some("i")))[1],
+        answer(CallFormat::OpenaiResponses, &results(Some("i")))[1],
         json!({"type": "function_call_output", "call_id": "i", "output": "{\"n\":1}"}),
     );
     assert_eq!(
-        answer(Format::Anthropic, &results(Some("i"))),
+        answer(CallFormat::Anthropic, &results(Some("i"))),
         [json!({"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": "i", "content": "text", "is_error": false},
             {"type": "tool_result", "tool_use_id": "i", "content": "{\"n\":1}", "is_error": false},
@@ -125,12 +126,12 @@ fn results_go_back_as_each_provider_wants_them() {
         ]})]
     );
     assert_eq!(
-        answer(Format::Gemini, &results(None)),
+        answer(CallFormat::Gemini, &results(None)),
         [json!({"role": "user", "parts": [
             {"functionResponse": {"name": "a", "response": {"output": "text"}}},
             {"functionResponse": {"name": "b", "response": {"output": {"n": 1}}}},
             {"functionResponse": {"name": "c", "response": {"error": {"code": "TOOL_ERROR", "message": "No"}}}},
         ]})]
     );
-    assert_eq!(answer(Format::Gemini, &results(Some("i")))[0]["parts"][0]["functionResponse"]["id"], "i");
+    assert_eq!(answer(CallFormat::Gemini, &results(Some("i")))[0]["parts"][0]["functionResponse"]["id"], "i");
 }

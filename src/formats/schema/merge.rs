@@ -1,4 +1,5 @@
-//! One object of an object's parts, for providers that take none at the top.
+//! Merges the parts of an object's schema into one object, for providers that take no `allOf`, `anyOf` or `oneOf` at
+//! the top.
 
 use crate::formats::json::{fields, list, push_new, put, put_new, without};
 use serde_json::{Map, Value};
@@ -23,8 +24,8 @@ pub fn object(
     schema
 }
 
-/// An object's schema with what its parts say of properties: those of `allOf` all hold, of `anyOf` and `oneOf` one does, of
-/// `then` and `else` one may.
+/// An object's schema merged with the properties of its parts. All parts of `allOf` apply, one part of `anyOf` and of
+/// `oneOf` applies, and one of `then` and `else` may apply.
 pub fn merged(schema: &Map<String, Value>, depth: usize) -> Map<String, Value> {
     let mut required = list(schema, "required").to_vec();
     let mut properties = fields(schema, "properties").cloned().unwrap_or_default();
@@ -60,7 +61,7 @@ pub fn merged(schema: &Map<String, Value>, depth: usize) -> Map<String, Value> {
     }
     let mut rest = without(schema.clone(), &["allOf", "anyOf", "oneOf", "then", "else"]);
     if !is_whole {
-        // They were about what stood beside them, and now stands elsewhere.
+        // These keywords spoke of the properties beside them. Merged properties now stand there too.
         rest = without(rest, &["additionalProperties", "unevaluatedProperties"]);
     }
     object(rest, properties, required)
@@ -81,7 +82,7 @@ fn add_variants(properties: &mut Map<String, Value>, variants: &[Map<String, Val
         }
         match properties.get_mut(name) {
             Some(there) if forms.iter().all(|it| it == there) => {}
-            // Only where each of them has something to say of it, one of these holds.
+            // One of the forms applies only if every variant describes the property.
             Some(Value::Object(there)) if list(&all, name).len() == variants.len() => {
                 put_new(there, "anyOf", &forms.into());
             }

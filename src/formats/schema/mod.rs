@@ -1,7 +1,8 @@
-//! A stored schema as every provider takes it: one object with named properties at its top, references replaced by what
-//! they refer to, names of properties that fit, items for every array. What a schema says and this cannot is told in words.
+//! A *plain* schema: a stored schema in a form that every provider takes. It has one object with named properties at
+//! its top, no references, names of properties that fit, and items for every array. The tool's description tells what
+//! it cannot express.
 //!
-//! It may accept more than the stored one: a call is held to that one, whatever was handed out.
+//! A plain schema may accept more than the stored schema. Calls are checked against the stored schema.
 
 mod merge;
 
@@ -13,16 +14,17 @@ use crate::registry::{MAX_EXPORTED_DEPTH, References};
 use merge::object;
 use serde_json::{Map, Value};
 
-/// How large a schema may be once its references are replaced, in bytes of text. Of a larger one, only an object is left.
+/// The most bytes of a schema after its references are replaced. A larger schema is replaced by an object of any kind.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// What each part costs of these besides its text.
+/// How many of these bytes a part of a schema costs besides its text.
 const PART_BYTES: usize = 64;
 
-/// OpenAI takes descriptions of this many characters.
+/// The longest description that OpenAI takes, in characters.
 const MAX_DESCRIPTION: usize = 1_024;
 
-/// What is about the document that a schema stands in, what it refers to, and what speaks of properties by their names.
+/// Keywords that are left out: they are about the document, hold the targets of references, or repeat names of
+/// properties.
 const ABOUT: [&str; 11] = [
     "$schema",
     "$id",
@@ -37,20 +39,20 @@ const ABOUT: [&str; 11] = [
     "propertyNames",
 ];
 
-/// What OpenAI and Anthropic refuse at the top.
+/// Keywords that OpenAI and Anthropic refuse at the top.
 const NOT_AT_TOP: [&str; 9] = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else"];
 
-/// A schema that can be handed out.
-pub struct Plain {
+/// A schema that every provider takes.
+pub struct PlainSchema {
     pub schema: Map<String, Value>,
-    /// What it leaves out.
+    /// The part of the stored schema that it cannot express, as JSON.
     told: Option<String>,
-    /// Whether it is any object, as all else would be too large.
+    /// Whether the stored schema was too large, and this one is an object of any kind.
     pub too_large: bool,
 }
 
-impl Plain {
-    /// The tool's description, with what the schema leaves out.
+impl PlainSchema {
+    /// The tool's description, and the part of the stored schema that this one cannot express.
     pub fn describe(&self, description: &str) -> String {
         let Some(told) = &self.told else { return description.to_owned() };
         let mut text = format!("{description}\n\nThe arguments must also fit: {told}");
@@ -62,33 +64,34 @@ impl Plain {
     }
 }
 
-pub fn plain(text: &str) -> Plain {
+pub fn plain(text: &str) -> PlainSchema {
     let root = serde_json::from_str(text).unwrap_or(Value::Bool(true));
-    let mut writer = Writer { references: References::of(&root), path: Vec::new(), left: MAX_BYTES };
+    let mut writer = PlainSchemaWriter { references: References::of(&root), path: Vec::new(), left: MAX_BYTES };
     let top = writer.schema(&root);
     let too_large = writer.left == 0;
     if too_large || (top.contains_key("type") && !takes(&top, "object")) {
         let schema = object(Map::new(), Map::new(), Vec::new());
-        return Plain { schema, told: Some(text.to_owned()), too_large };
+        return PlainSchema { schema, told: Some(text.to_owned()), too_large };
     }
     let told = writer.left_out(&root);
     let told = (!told.is_empty()).then(|| Value::Object(told).to_string());
-    Plain { schema: without(merged(&top, MAX_EXPORTED_DEPTH), &NOT_AT_TOP), told, too_large }
+    PlainSchema { schema: without(merged(&top, MAX_EXPORTED_DEPTH), &NOT_AT_TOP), told, too_large }
 }
 
-struct Writer<'a> {
+struct PlainSchemaWriter<'a> {
     references: References<'a>,
-    /// What stands around the part that is being written: a reference to one of these leads in a circle.
+    /// The schemas around the part that is being written. A reference to one of them would never end.
     path: Vec<&'a Value>,
     left: usize,
 }
 
-impl<'a> Writer<'a> {
-    /// What stands at the top and cannot, in the words of the stored schema; what `allOf` says is merged.
+impl<'a> PlainSchemaWriter<'a> {
+    /// The keywords at the top that providers refuse, as the stored schema has them. `allOf` is merged, and not among
+    /// them.
     fn left_out(&self, root: &'a Value) -> Map<String, Value> {
         let mut told = Map::new();
         let mut top = root.as_object();
-        // References may lead in a circle.
+        // References may form a circle.
         for _ in 0..MAX_EXPORTED_DEPTH {
             let Some(keywords) = top else { break };
             for (keyword, value) in &only(keywords, &NOT_AT_TOP[1..]) {
@@ -216,7 +219,7 @@ fn bytes(value: &Value) -> usize {
     }
 }
 
-/// Whether a schema says that it takes values of that type.
+/// Whether a schema names the type as one that it accepts.
 pub fn takes(schema: &Map<String, Value>, kind: &str) -> bool {
     match schema.get("type") {
         Some(Value::String(own)) => own == kind,
@@ -225,7 +228,7 @@ pub fn takes(schema: &Map<String, Value>, kind: &str) -> bool {
     }
 }
 
-/// What a reference leads to, with what stands beside it: both hold.
+/// The target of a reference, merged with the keywords beside the reference: both apply.
 fn beside(mut target: Map<String, Value>, mut beside: Map<String, Value>) -> Map<String, Value> {
     let is_word = |it: &str| matches!(it, "title" | "description" | "default" | "examples" | "deprecated");
     if beside.iter().all(|(keyword, value)| is_word(keyword) || target.get(keyword).is_none_or(|it| it == value)) {

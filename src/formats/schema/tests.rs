@@ -1,7 +1,7 @@
 use super::*;
 use serde_json::json;
 
-fn refs(count: usize, target: &Value) -> Plain {
+fn refs(count: usize, target: &Value) -> PlainSchema {
     let properties = (0..count).map(|it| (format!("p{it}"), json!({"$ref": "#/$defs/x"}))).collect::<Map<_, _>>();
     plain(&json!({"type": "object", "properties": properties, "$defs": {"x": target}}).to_string())
 }
