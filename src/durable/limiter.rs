@@ -6,15 +6,17 @@
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, WorkspaceId};
-use crate::outgoing;
+use crate::outgoing::{OutgoingRequest, Route};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use worker::web_sys::RequestRedirect;
-use worker::{Date, DurableObject, Env, Headers, Request, Response, State, durable_object, wasm_bindgen};
+use worker::{Date, DurableObject, Env, Request, Response, State, durable_object, wasm_bindgen};
 
 /// The length of the window.
 const WINDOW_MILLIS: u64 = 60_000;
 const STORAGE_KEY: &str = "window";
+
+/// The longest response of a limiter: a few numbers.
+const MAX_RESPONSE_BYTES: usize = 1_000;
 
 /// What is asked of a limiter.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -56,14 +58,14 @@ pub async fn give_back(app: &App, workspace: &WorkspaceId, tool: &ToolId, taken:
 
 async fn send(app: &App, workspace: &WorkspaceId, tool: &ToolId, ask: Ask) -> Result<Standing> {
     let limiters = app.limiters()?;
-    let answer = async {
-        let asked = serde_json::to_string(&ask)?;
-        let request = outgoing::post("https://limiter/", &Headers::new(), RequestRedirect::Follow, &asked)?;
-        // A slash can be in neither name, so that no two pairs share an object.
-        let limiter = limiters.get_by_name(&format!("{workspace}/{tool}"))?;
-        limiter.fetch_with_request(request).await?.json::<Standing>().await
-    };
-    answer.await.map_err(|cause: worker::Error| Error::Internal(format!("the limiter did not answer: {cause}")))
+    let failed = |cause: String| Error::Internal(format!("the limiter did not answer: {cause}"));
+    // A slash can be in neither name, so that no two pairs share an object.
+    let limiter = limiters.get_by_name(&format!("{workspace}/{tool}")).map_err(|it| failed(it.to_string()))?;
+    let asked = serde_json::to_string(&ask).map_err(|it| failed(it.to_string()))?;
+    let response = OutgoingRequest::post("https://limiter/", &asked).send(Route::Object(&limiter)).await;
+    let response = response.map_err(|it| failed(it.to_string()))?;
+    let text = response.text(MAX_RESPONSE_BYTES).await.map_err(|it| failed(it.to_string()))?;
+    serde_json::from_str(&text).map_err(|it| failed(it.to_string()))
 }
 
 #[durable_object(fetch)]

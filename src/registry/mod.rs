@@ -1,7 +1,6 @@
 //! The registry: tools and their versions, registered, found and shown; the credentials that they ask for. It knows
 //! workspaces and callers, and nothing of agents.
 
-mod address;
 mod bump;
 mod compat;
 pub mod credential;
@@ -25,11 +24,10 @@ mod store;
 mod tool;
 mod warnings;
 
-pub use address::check_url;
 pub use definition::{ToolIn, is_registered_id, kept};
 pub use describe::describe;
 pub use filter::ToolFilter;
-pub use handler::{Builtin, Handler, pieces};
+pub use handler::{Builtin, Handler};
 pub use lifecycle::{activate, deactivate, list_versions, roll_back};
 pub use log::{Switch, change, removal};
 pub use out::ToolOut;

@@ -1,6 +1,5 @@
 //! What carries calls out. A runner gets a task that is allowed and whose arguments fit, and asks neither again.
 
-mod answer;
 mod builtin;
 mod files;
 mod http;
@@ -18,6 +17,9 @@ use serde_json::Value;
 use std::pin::pin;
 use std::time::Duration;
 use worker::Delay;
+
+/// The longest response that is read, of a tool's server or of the sandbox.
+const MAX_RESPONSE_BYTES: usize = 10 * 1024 * 1024;
 
 /// What is to be done.
 pub struct Task<'a> {
@@ -79,6 +81,11 @@ impl Failed {
     fn tool(message: impl Into<String>) -> Self {
         Self::Tool(Said { message: message.into(), details: None })
     }
+
+    fn timeout(tool: &Tool) -> Self {
+        let message = format!("{} did not finish within {} seconds", tool.id, tool.timeout_seconds);
+        Self::Timeout(Said { message, details: None })
+    }
 }
 
 impl From<Error> for Failed {
@@ -106,10 +113,7 @@ pub async fn run(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
     match select(pin!(carry_out(scope, task, handler)), Delay::from(deadline)).await {
         Either::Left((ended, _)) => ended,
         Either::Right(_) if python => Err(Failed::Unreachable("The sandbox did not answer in time: call again".into())),
-        Either::Right(_) => {
-            let message = format!("{} did not finish within {seconds} seconds", task.tool.id);
-            Err(Failed::Timeout(Said { message, details: None }))
-        }
+        Either::Right(_) => Err(Failed::timeout(task.tool)),
     }
 }
 

@@ -1,14 +1,15 @@
 //! Where Python runs: in the sandbox's container where the deployment has one, else in the server at SANDBOX_URL. The
 //! contract is docs/sandbox.md's.
 
-use super::{Failed, answer};
+use super::{Failed, MAX_RESPONSE_BYTES};
 use crate::callers::Scope;
 use crate::durable::sandbox;
 use crate::error::Error;
 use crate::json_size::{MAX_VALUES, values};
+use crate::outgoing::{OutgoingFailure, OutgoingRequest, OutgoingResponse, Redirects, Route, excerpt};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use worker::{Fetch, Response, console_error};
+use worker::console_error;
 
 /// What a call may need beyond its own time: a place in the queue, and a container that starts.
 pub const WAIT_SECONDS: u32 = 25;
@@ -59,29 +60,41 @@ pub struct Truncated {
 
 pub async fn run(scope: &Scope, job: &Job<'_>) -> Result<Ran, Failed> {
     let asked = serde_json::to_string(job).map_err(|cause| Error::Internal(format!("a job is not JSON: {cause}")))?;
-    let mut response = ask(scope, &asked).await?;
-    let text = answer::text(&mut response, "The sandbox").await?;
-    match response.status_code() {
+    let response = ask(scope, &asked).await?;
+    let status = response.status();
+    let text = response.text(MAX_RESPONSE_BYTES).await.map_err(|it| failed("its answer cannot be read", it))?;
+    match status {
         200 if values(text.as_bytes()) > MAX_VALUES => {
             Err(Failed::tool(format!("The code returned more than {MAX_VALUES} values")))
         }
         200 => serde_json::from_str(&text).map_err(|cause| unusable("what answers is no sandbox", &cause.to_string())),
         429 => Err(Failed::Unreachable("The sandbox is busy: call again in a second".into())),
-        status => Err(unusable(&format!("it answered with the status {status}"), answer::told(&text))),
+        status => Err(unusable(&format!("it answered with the status {status}"), excerpt(&text))),
     }
 }
 
-async fn ask(scope: &Scope, asked: &str) -> Result<Response, Failed> {
+/// Asks the workspace's container, or, where the deployment has none, the server at SANDBOX_URL.
+async fn ask(scope: &Scope, asked: &str) -> Result<OutgoingResponse, Failed> {
     let app = scope.app();
     let contained = sandbox::run(app, scope.workspace(), asked).await;
-    if let Some(response) = contained.map_err(|it| unusable("its container did not answer", &it.to_string()))? {
+    if let Some(response) = contained.map_err(|it| failed("its container did not answer", it))? {
         return Ok(response);
     }
     let url = app.settings().sandbox_url.as_ref().ok_or_else(|| Failed::Unreachable(NOT_CONFIGURED.into()))?;
-    let request = sandbox::request(&format!("{url}/run"), asked)
-        .map_err(|cause| unusable("SANDBOX_URL is no URL", &cause.to_string()))?;
-    let sent = Fetch::Request(request).send().await;
-    sent.map_err(|cause| unusable("nothing answers at SANDBOX_URL", &cause.to_string()))
+    let url = format!("{url}/run");
+    let request = OutgoingRequest { redirects: Redirects::Follow, ..OutgoingRequest::post(&url, asked) };
+    request.send(Route::Network).await.map_err(|it| failed("nothing answers at SANDBOX_URL", it))
+}
+
+fn failed(unreachable: &str, failure: OutgoingFailure) -> Failed {
+    match failure {
+        OutgoingFailure::Unusable(cause) => unusable("SANDBOX_URL is no URL", &cause),
+        OutgoingFailure::Unreachable(cause) => unusable(unreachable, &cause),
+        OutgoingFailure::TimedOut => Failed::Unreachable("The sandbox did not answer in time: call again".into()),
+        OutgoingFailure::BrokenOff(cause) => Failed::Unreachable(format!("The sandbox broke off its answer: {cause}")),
+        OutgoingFailure::TooLarge => Failed::tool(format!("The sandbox answered more than {MAX_RESPONSE_BYTES} bytes")),
+        OutgoingFailure::NotText => Failed::tool("The sandbox answered something that is not text"),
+    }
 }
 
 /// The cause is for the operator.
