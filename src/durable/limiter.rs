@@ -31,7 +31,7 @@ enum Ask {
 
 /// How a window stands, after a call was taken or refused, or at a look.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct RateWindow {
     /// Whether the call that asked may go on; at a look, whether one could.
     pub allowed: bool,
     pub remaining: u32,
@@ -42,21 +42,21 @@ pub struct Standing {
 }
 
 /// Uses up one call, or says when to come back.
-pub async fn take(app: &App, workspace: &WorkspaceId, tool: &ToolId, limit: u32) -> Result<Standing> {
+pub async fn take(app: &App, workspace: &WorkspaceId, tool: &ToolId, limit: u32) -> Result<RateWindow> {
     send(app, workspace, tool, Ask::Take { limit }).await
 }
 
 /// Looks at the window without using it.
-pub async fn peek(app: &App, workspace: &WorkspaceId, tool: &ToolId, limit: u32) -> Result<Standing> {
+pub async fn peek(app: &App, workspace: &WorkspaceId, tool: &ToolId, limit: u32) -> Result<RateWindow> {
     send(app, workspace, tool, Ask::Peek { limit }).await
 }
 
 /// Gives back a call that was let through and then did not take place.
-pub async fn give_back(app: &App, workspace: &WorkspaceId, tool: &ToolId, taken: Standing) -> Result<()> {
+pub async fn give_back(app: &App, workspace: &WorkspaceId, tool: &ToolId, taken: RateWindow) -> Result<()> {
     send(app, workspace, tool, Ask::GiveBack { taken_at: taken.at }).await.map(drop)
 }
 
-async fn send(app: &App, workspace: &WorkspaceId, tool: &ToolId, ask: Ask) -> Result<Standing> {
+async fn send(app: &App, workspace: &WorkspaceId, tool: &ToolId, ask: Ask) -> Result<RateWindow> {
     let limiters = app.limiters()?;
     let failed = |cause: String| Error::Internal(format!("the limiter did not answer: {cause}"));
     // A slash can be in neither name, so that no two pairs share an object.
@@ -107,11 +107,11 @@ impl DurableObject for Limiter {
 struct Window(VecDeque<u64>);
 
 impl Window {
-    fn take(&mut self, limit: u32, now: u64) -> Standing {
+    fn take(&mut self, limit: u32, now: u64) -> RateWindow {
         let before = self.standing(limit, now);
         if before.allowed {
             self.0.push_back(now);
-            return Standing { allowed: true, ..self.standing(limit, now) };
+            return RateWindow { allowed: true, ..self.standing(limit, now) };
         }
         before
     }
@@ -122,7 +122,7 @@ impl Window {
         }
     }
 
-    fn standing(&mut self, limit: u32, now: u64) -> Standing {
+    fn standing(&mut self, limit: u32, now: u64) -> RateWindow {
         while self.0.front().is_some_and(|at| at + WINDOW_MILLIS <= now) {
             self.0.pop_front();
         }
@@ -132,7 +132,7 @@ impl Window {
         // lowered since, so that it need not be the oldest.
         let blocking = used.checked_sub(limit).and_then(|index| self.0.get(index));
         let wait = blocking.map_or(0, |at| (at + WINDOW_MILLIS).saturating_sub(now).div_ceil(1_000));
-        Standing {
+        RateWindow {
             allowed: used < limit,
             remaining: u32::try_from(limit.saturating_sub(used)).unwrap_or(u32::MAX),
             retry_after: u32::try_from(wait).unwrap_or(u32::MAX),
@@ -150,7 +150,7 @@ mod tests {
         let mut window = Window::default();
         let allowed = (0..30).filter(|_| window.take(5, 1_000).allowed).count();
         assert_eq!(allowed, 5);
-        assert_eq!(window.standing(5, 1_000), Standing { allowed: false, remaining: 0, retry_after: 60, at: 1_000 });
+        assert_eq!(window.standing(5, 1_000), RateWindow { allowed: false, remaining: 0, retry_after: 60, at: 1_000 });
     }
 
     #[test]

@@ -34,7 +34,7 @@ const ANSWER: Duration = Duration::from_secs(30);
 const ATTEMPT: Duration = Duration::from_secs(1);
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 
-/// Until when it is worth while to ask another container for room.
+/// How long a call goes on asking other containers for room.
 const ROUND_MILLIS: u32 = 5_000;
 
 /// Has the container of a workspace run what is asked for, or the next one if it is busy. None where this deployment
@@ -46,6 +46,7 @@ pub async fn run(app: &App, workspace: &WorkspaceId, asked: &str) -> Result<Opti
     let instances = app.settings().sandbox_instances;
     let home = home(workspace, instances);
     let mut instance = home;
+    let begun = app.clock();
     loop {
         let sandbox = sandboxes.get_by_name(&format!("sandbox-{instance}"));
         let sandbox = sandbox.map_err(|cause| OutgoingFailure::Unreachable(cause.to_string()))?;
@@ -56,7 +57,7 @@ pub async fn run(app: &App, workspace: &WorkspaceId, asked: &str) -> Result<Opti
                 NONE.store(true, Ordering::Relaxed);
                 return Ok(None);
             }
-            BUSY if instance != home && app.elapsed_millis() < ROUND_MILLIS => {}
+            BUSY if instance != home && app.clock().millis_since(begun) < ROUND_MILLIS => {}
             _ => return Ok(Some(answer)),
         }
     }

@@ -94,8 +94,8 @@ impl From<Unwritable> for Error {
 }
 
 /// Makes the session if there is none of that name (for a batch of another room).
-pub fn spring_up(workspace: &WorkspaceId, session: &SessionId, now: Timestamp) -> Result<Statement> {
-    Ok(commit::spring_up(workspace, session, &ids::random_hex::<16>()?, now))
+pub fn create_session_if_missing(workspace: &WorkspaceId, session: &SessionId, now: Timestamp) -> Result<Statement> {
+    Ok(commit::create_session_if_missing(workspace, session, &ids::random_hex::<16>()?, now))
 }
 
 /// Writes a file into the session's present, whatever others are writing at the same time. The session springs up if
@@ -112,11 +112,11 @@ pub async fn write_file(
     if let Some(reason) = never_writable(path, blob.size(), max_bytes) {
         return Ok(Err(reason));
     }
-    let (workspace, now, post) = (scope.workspace(), scope.app().now(), ManifestId::random()?);
+    let (workspace, now, post) = (scope.workspace(), scope.app().clock(), ManifestId::random()?);
     let new = Commit { workspace, session, manifest: &post, origin: &origin, now };
     // In a session that springs up here nothing can stand in the way, so that no refused write makes one.
     let mut statements = vec![
-        spring_up(workspace, session, now)?,
+        create_session_if_missing(workspace, session, now)?,
         commit::find_place(&new, path),
         commit::insert_writing(&new, path, &blob, max_bytes),
         commit::count_in_lines(workspace, &post),
@@ -146,7 +146,7 @@ pub async fn delete_file(scope: &Scope, session: &SessionId, path: &FilePath, or
     if path.is_root() {
         return Err(Error::path("path", "is the root, which cannot be deleted"));
     }
-    let (workspace, now, post) = (scope.workspace(), scope.app().now(), ManifestId::random()?);
+    let (workspace, now, post) = (scope.workspace(), scope.app().clock(), ManifestId::random()?);
     let new = Commit { workspace, session, manifest: &post, origin: &origin, now };
     let [seen, inserted, _, _, _] = scope
         .write([

@@ -12,7 +12,9 @@ mod store;
 mod sweep;
 
 pub use blob::{Blob, Content};
-pub use commit::{MAX_FILE_BYTES, Origin, Source, Unwritable, Written, delete_file, spring_up, write_file};
+pub use commit::{
+    MAX_FILE_BYTES, Origin, Source, Unwritable, Written, create_session_if_missing, delete_file, write_file,
+};
 pub use listing::{Entry, Kind, listing_text};
 pub use look::{File, Look, Opened, list_dir, open, read_blob, read_file};
 pub use path::FilePath;

@@ -5,7 +5,7 @@ use super::respond::Json;
 use crate::agents;
 use crate::callers::Scope;
 use crate::error::{Error, Result};
-use crate::execution::{self, Call, Code, Failure, Status, ToolResult};
+use crate::execution::{self, Call, CallFailure, Code, Status, ToolResult};
 use crate::formats::calls::{self, Asked, Came};
 use crate::formats::json::object;
 use crate::ids::{AgentId, SessionId};
@@ -73,7 +73,7 @@ pub struct CallMade {
     /// Its record.
     call_id: Option<String>,
     status: Status,
-    error: Option<Failure>,
+    error: Option<CallFailure>,
 }
 
 /// Run what a model asks for
@@ -132,7 +132,7 @@ fn shown(scope: &Scope, asked: &Asked, result: Result<ToolResult>) -> (CallMade,
             (made, Came { succeeded: result.success, value })
         }
         Err(error) => {
-            let failure = Failure::of(&error, scope.app().request_id());
+            let failure = CallFailure::of(&error, scope.app().request_id());
             let came = Came { succeeded: false, value: told(&failure) };
             let tool_name = asked.name.clone();
             (CallMade { id, tool_name, call_id: None, status: Status::Error, error: Some(failure) }, came)
@@ -141,7 +141,7 @@ fn shown(scope: &Scope, asked: &Asked, result: Result<ToolResult>) -> (CallMade,
 }
 
 /// A failure in the words that a model gets: what it can do about it stands in the message.
-fn told(failure: &Failure) -> Value {
+fn told(failure: &CallFailure) -> Value {
     let mut told = vec![("code", failure.code.as_str().into()), ("message", failure.message.as_str().into())];
     // The message has the violations already.
     if let Some(details) = failure.details.as_ref().filter(|_| failure.code != Code::InvalidArguments) {

@@ -1,7 +1,8 @@
 //! What a call came to, as the blocks that MCP's results are made of.
 
 use super::rpc::Object;
-use crate::execution::{Failure, ToolResult};
+use crate::execution::{CallFailure, ToolResult};
+use crate::formats;
 use data_encoding::BASE64;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -31,8 +32,8 @@ impl Content {
     pub fn of(result: &ToolResult) -> Self {
         let mut content = match (&result.error, &result.result) {
             (Some(failure), _) => Self::error(&told(failure)),
-            (None, Some(json)) => of_json(json, result.typed),
-            (None, None) => of_json(RawValue::NULL, result.typed),
+            (None, Some(json)) => of_json(json, is_typed(result)),
+            (None, None) => of_json(RawValue::NULL, is_typed(result)),
         };
         content.meta.insert("pegboard/call_id".to_owned(), result.call_id.as_str().into());
         content
@@ -48,11 +49,16 @@ impl Content {
     }
 }
 
-fn told(failure: &Failure) -> String {
+fn told(failure: &CallFailure) -> String {
     match &failure.details {
         None => format!("{}: {}", failure.code, failure.message),
         Some(details) => format!("{}: {}\n{details}", failure.code, failure.message),
     }
+}
+
+/// Whether clients were told that the tool's results are objects of a schema.
+fn is_typed(result: &ToolResult) -> bool {
+    result.returns.as_ref().is_some_and(|it| formats::mcp::is_promise(it.definition()))
 }
 
 fn texts(text: &str) -> String {

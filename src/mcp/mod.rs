@@ -5,6 +5,7 @@
 
 mod completion;
 mod content;
+mod header_check;
 mod pause;
 mod resources;
 mod revision;
@@ -212,7 +213,7 @@ async fn tool_of(served: &Served<'_>, name: &str) -> std::result::Result<Option<
     let mut found = None;
     if served.endpoint.agent.is_none() {
         // Before anything else, so that the caller is checked in the same round trip.
-        found = execution::named(served.scope, name).await?;
+        found = execution::tool_of_name(served.scope, name).await?;
     }
     if let Some(agent_id) = served.agent().await? {
         let tools = agents::toolbox(served.scope, agent_id).await?;

@@ -4,7 +4,7 @@ use super::content::Content;
 use super::pause::{self, Paused, Reply, Seal, Words};
 use super::revision::{self, Revision};
 use super::rpc::{Fault, Kind, Object, Params};
-use super::{Endpoint, Refusal, Served, search, tools_json};
+use super::{Endpoint, Refusal, Served, header_check, search, tools_json};
 use crate::agents;
 use crate::callers::{Level, Scope};
 use crate::error::Error;
@@ -81,7 +81,9 @@ pub async fn call(served: &Served<'_>, mut params: Params) -> Result<Object, Ref
         }
     }
     let mut call = served.endpoint.call(name, arguments);
-    call.mirrored = (served.revision == Revision::Modern).then(|| served.headers.mirrored());
+    if served.revision == Revision::Modern {
+        call.door_check = Some(header_check::check(&call.tool_name, served.headers.mirrored()));
+    }
     make(served, &params, call).await
 }
 

@@ -54,7 +54,7 @@ pub use tool::{
 pub use warnings::{MAX_DEPTH as MAX_EXPORTED_DEPTH, Warning, is_key};
 
 use crate::callers::Scope;
-use crate::durable::limiter::{self, Standing};
+use crate::durable::limiter::{self, RateWindow};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version};
 use crate::page::{Page, PageRequest, bad_cursor};
@@ -93,7 +93,7 @@ pub async fn get(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result
 }
 
 /// The tool's rate limit, if it has one, and how it stands.
-pub async fn rate_limit(scope: &Scope, id: &ToolId) -> Result<Option<(u32, Standing)>> {
+pub async fn rate_limit(scope: &Scope, id: &ToolId) -> Result<Option<(u32, RateWindow)>> {
     let Some(limit) = get(scope, id, None).await?.rate_limit else { return Ok(None) };
     let standing = limiter::peek(scope.app(), scope.workspace(), id, limit).await?;
     Ok(Some((limit, standing)))

@@ -1,7 +1,7 @@
-//! Tools that are servers: a call is posted to them as JSON, and what they answer is its result. No header of the caller's
-//! goes with it, no redirect is followed.
+//! Tools that are servers: a call is posted to the server as JSON, and the response is the call's result. No header of the
+//! caller's goes with it, and no redirect is followed.
 
-use super::{Failed, MAX_RESPONSE_BYTES, Output, Task};
+use super::{MAX_RESPONSE_BYTES, Prepared, Run, RunFailure, RunOutput, RunTask, Runner};
 use crate::callers::Scope;
 use crate::error::Error;
 use crate::json_size::{MAX_VALUES, values};
@@ -11,15 +11,30 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub async fn run(
+struct HttpRunner {
+    url: String,
+    headers: BTreeMap<String, String>,
+}
+
+pub fn prepare(url: String, headers: BTreeMap<String, String>) -> Prepared {
+    Ok(Box::new(HttpRunner { url, headers }))
+}
+
+impl Runner for HttpRunner {
+    fn run<'a>(&'a self, scope: &'a Scope, task: &'a RunTask<'a>) -> Run<'a> {
+        Box::pin(post(scope, task, &self.url, &self.headers))
+    }
+}
+
+async fn post(
     scope: &Scope,
-    task: &Task<'_>,
+    task: &RunTask<'_>,
     url: &str,
     headers: &BTreeMap<String, String>,
-) -> Result<Output, Failed> {
-    // Where a tool is, and what is wrong with that, is for admins, who see its handler.
-    let unusable = |cause: &str| Failed::Unreachable(format!("{} cannot be called: {cause}", task.tool.id));
-    // One that was replaced can still be called by its number, and what it may use may be gone since.
+) -> Result<RunOutput, RunFailure> {
+    // Only admins see the handler. So no message tells the URL, or repeats what is wrong with the server behind it.
+    let unusable = |cause: &str| RunFailure::Unreachable(format!("{} cannot be called: {cause}", task.tool.id));
+    // A replaced version can still be called by its number, and a credential that it uses may have been deleted since.
     if let Some(missing) = task.tool.missing_credentials.first() {
         return Err(unusable(&format!("this workspace does not define the credential {missing} any more")));
     }
@@ -39,28 +54,28 @@ pub async fn run(
     let response = request.send(Route::Network).await.map_err(|it| failed(task, it))?;
     let status = response.status();
     let text = response.text(MAX_RESPONSE_BYTES).await.map_err(|it| failed(task, it))?;
-    // A server that repeats what it was sent must not show the caller what was lent to the tool alone.
+    // A server may repeat the headers that it got. The caller must not see the credentials in them.
     let text = registry::scrub(&lent, text);
     if !(200..300).contains(&status) {
         let told = excerpt(&text);
-        return Err(Failed::tool(format!("{} answered with the status {status}: {told}", task.tool.id)));
+        return Err(RunFailure::tool(format!("{} answered with the status {status}: {told}", task.tool.id)));
     }
     if values(text.as_bytes()) > MAX_VALUES {
-        return Err(Failed::tool(format!("{} answered more than {MAX_VALUES} values", task.tool.id)));
+        return Err(RunFailure::tool(format!("{} answered more than {MAX_VALUES} values", task.tool.id)));
     }
-    Ok(Output::plain(serde_json::from_str(&text).unwrap_or(Value::String(text))))
+    Ok(RunOutput::plain(serde_json::from_str(&text).unwrap_or(Value::String(text))))
 }
 
-fn failed(task: &Task<'_>, failure: OutgoingFailure) -> Failed {
+fn failed(task: &RunTask<'_>, failure: OutgoingFailure) -> RunFailure {
     let tool = &task.tool.id;
     match failure {
         OutgoingFailure::Unusable(cause) => {
-            Failed::Broken(Error::Internal(format!("a tool's request could not be made: {cause}")))
+            RunFailure::Broken(Error::Internal(format!("a tool's request could not be made: {cause}")))
         }
-        OutgoingFailure::Unreachable(_) => Failed::Unreachable(format!("{tool} could not be reached")),
-        OutgoingFailure::TimedOut => Failed::timeout(task.tool),
-        OutgoingFailure::BrokenOff(cause) => Failed::Unreachable(format!("{tool} broke off its answer: {cause}")),
-        OutgoingFailure::TooLarge => Failed::tool(format!("{tool} answered more than {MAX_RESPONSE_BYTES} bytes")),
-        OutgoingFailure::NotText => Failed::tool(format!("{tool} answered something that is not text")),
+        OutgoingFailure::Unreachable(_) => RunFailure::Unreachable(format!("{tool} could not be reached")),
+        OutgoingFailure::TimedOut => RunFailure::timeout(task.tool),
+        OutgoingFailure::BrokenOff(cause) => RunFailure::Unreachable(format!("{tool} broke off its answer: {cause}")),
+        OutgoingFailure::TooLarge => RunFailure::tool(format!("{tool} answered more than {MAX_RESPONSE_BYTES} bytes")),
+        OutgoingFailure::NotText => RunFailure::tool(format!("{tool} answered something that is not text")),
     }
 }
