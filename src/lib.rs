@@ -20,6 +20,7 @@ pub mod ids;
 mod json_size;
 pub mod mail;
 pub mod mcp;
+mod model_calls;
 mod outgoing;
 pub mod oversight;
 pub mod page;

@@ -2,16 +2,11 @@
 
 use super::extract::{Bytes, Guest, Named, Query, read_any_json};
 use super::respond::Json;
-use crate::agents;
-use crate::callers::Scope;
 use crate::error::{Error, Result};
-use crate::execution::{self, Call, CallFailure, Code, Status, ToolResult};
-use crate::formats::calls::{self, Asked, Came};
-use crate::formats::json::object;
 use crate::ids::{AgentId, SessionId};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
+use crate::model_calls::{self, ModelCallContext, ToolCallsOut};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 const MAX_TEXT_CHARS: usize = 250;
 
@@ -52,30 +47,6 @@ impl ToolCallsQuery {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-pub struct ToolCallsOut {
-    /// Whose calls they were: `openai`, `openai_responses`, `anthropic` or `gemini`.
-    #[schema(example = "openai")]
-    format: &'static str,
-    /// What is to be appended to the conversation: messages with the role `tool`, `function_call_output` items, one
-    /// message with `tool_result` blocks, or one content with `functionResponse` parts.
-    #[schema(value_type = Vec<Object>)]
-    messages: Vec<Value>,
-    /// How each call went, in their order.
-    calls: Vec<CallMade>,
-}
-
-#[derive(Serialize, ToSchema)]
-pub struct CallMade {
-    /// The provider's id for it.
-    id: Option<String>,
-    tool_name: String,
-    /// Its record.
-    call_id: Option<String>,
-    status: Status,
-    error: Option<CallFailure>,
-}
-
 /// Run what a model asks for
 ///
 /// The body is what the model gave: OpenAI's `tool_calls` or `function_call` items, Anthropic's `tool_use` blocks, Gemini's
@@ -95,57 +66,10 @@ pub async fn run_tool_calls(
     Bytes(body): Bytes,
 ) -> Result<Json<ToolCallsOut>> {
     let session_id = query.checked()?;
-    let (format, mut asked) =
-        calls::read(read_any_json(&body)?).map_err(|it| Error::body("", format!("The body {it}")))?;
+    let message = read_any_json(&body)?;
     // The run may take long, and the body be large.
     drop(body);
-    agents::get(&scope, &agent_id).await?;
-    let calls = asked.iter_mut().enumerate().map(|(index, asked)| Call {
-        tool_name: asked.name.clone(),
-        unreadable: asked.arguments.as_mut().err().map(std::mem::take),
-        arguments: asked.arguments.as_mut().map(std::mem::take).unwrap_or_default(),
-        agent_id: Some(agent_id.to_string()),
-        session_id: session_id.clone(),
-        user_id: query.user_id.clone(),
-        message_id: query.message_id.clone(),
-        idempotency_key: query.idempotency_key.as_ref().map(|it| format!("{it}#{index}")),
-        ..Call::default()
-    });
-    let results = execution::execute_all(&scope, calls.collect()).await?;
-    let (mut made, mut came) = (Vec::new(), Vec::new());
-    for (asked, result) in asked.into_iter().zip(results) {
-        let (call, outcome) = shown(&scope, &asked, result);
-        made.push(call);
-        came.push((asked, outcome));
-    }
-    Ok(Json(ToolCallsOut { format: format.as_str(), messages: calls::answer(format, &came), calls: made }))
-}
-
-fn shown(scope: &Scope, asked: &Asked, result: Result<ToolResult>) -> (CallMade, Came) {
-    let id = asked.id.clone();
-    match result {
-        Ok(result) => {
-            let value = result.result.and_then(|it| serde_json::from_str(it.get()).ok());
-            let value = result.error.as_ref().map(told).or(value).unwrap_or(Value::Null);
-            let (tool_name, call_id) = (result.tool_name, Some(result.call_id));
-            let made = CallMade { id, tool_name, call_id, status: result.status, error: result.error };
-            (made, Came { succeeded: result.success, value })
-        }
-        Err(error) => {
-            let failure = CallFailure::of(&error, scope.app().request_id());
-            let came = Came { succeeded: false, value: told(&failure) };
-            let tool_name = asked.name.clone();
-            (CallMade { id, tool_name, call_id: None, status: Status::Error, error: Some(failure) }, came)
-        }
-    }
-}
-
-/// A failure in the words that a model gets: what it can do about it stands in the message.
-fn told(failure: &CallFailure) -> Value {
-    let mut told = vec![("code", failure.code.as_str().into()), ("message", failure.message.as_str().into())];
-    // The message has the violations already.
-    if let Some(details) = failure.details.as_ref().filter(|_| failure.code != Code::InvalidArguments) {
-        told.push(("details", details.clone()));
-    }
-    object(told)
+    let ToolCallsQuery { user_id, message_id, idempotency_key, .. } = query;
+    let context = ModelCallContext { agent_id, session_id, user_id, message_id, idempotency_key };
+    model_calls::run(&scope, &context, message).await.map(Json)
 }
