@@ -16,11 +16,11 @@
 //! | `sessions` | sessions and their past: manifests, differences, going back, branching, retention, the sweep |
 //! | `execute` | every stage of a call, what stops it there, and that the record says so |
 //! | `formats` | tools as each provider wants them, called by the names and properties that were handed out |
-//! | `tool_calls` | what a model asks for, as its provider gives it, and the answer as it wants it |
+//! | `model_calls` | what a model asks for, as its provider gives it, and the answer as it wants it |
 //! | `python` | `execute_python` and tools that are Python, in the real sandbox |
 //! | `approvals` | calls that wait: decided once, run as they were asked, sealed, expired |
 //! | `idempotency` | the same call sent twice |
-//! | `calls` | the record of calls: filters, pages, figures, the sweep |
+//! | `call_log` | the record of calls: filters, pages, figures, the sweep |
 //! | `crash` | the runtime killed in the middle of writes |
 //! | `tokens` | who is let in, as what, and until when |
 //! | `changes` | what the change log says of all that |
@@ -41,7 +41,7 @@ mod agents;
 mod approvals;
 mod attachments;
 mod backup;
-mod calls;
+mod call_log;
 mod changes;
 mod conventions;
 mod cost;
@@ -56,11 +56,11 @@ mod idempotency;
 mod limiter;
 mod mail;
 mod mcp;
+mod model_calls;
 mod oversight;
 mod python;
 mod sessions;
 mod tokens;
-mod tool_calls;
 mod tools;
 mod upkeep;
 mod versions;
