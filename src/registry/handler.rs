@@ -1,4 +1,5 @@
-//! What carries a tool's calls out: how it is given, kept and shown.
+//! What carries a tool's calls out: how it is given, kept and shown. In the registry, this file alone tells the kinds of
+//! handler apart; `runners::prepare` does where calls are run.
 
 use super::Tool;
 use super::credential::is_credential_id;
@@ -135,18 +136,35 @@ impl Handler {
         }
     }
 
-    /// Why it would lead nowhere. What is elsewhere, a server or code for the sandbox, is taken to be there.
-    pub fn missing_target(&self) -> Option<String> {
+    /// The built-in that it names, whether this deployment has that one or not.
+    pub fn builtin_key(&self) -> Option<&str> {
         match self {
-            Self::Builtin { key } => missing_builtin(key),
+            Self::Builtin { key } => Some(key),
             Self::Http { .. } | Self::Python { .. } => None,
         }
     }
 
+    /// Why it would lead nowhere. A server, and code for the sandbox, are taken to be there.
+    pub fn missing_target(&self) -> Option<String> {
+        self.builtin_key().and_then(missing_builtin)
+    }
+
     /// The credentials that its headers name.
     pub fn credentials(&self) -> Vec<&str> {
-        let Self::Http { headers, .. } = self else { return Vec::new() };
-        headers.values().flat_map(|value| credentials_in(value)).collect()
+        match self {
+            Self::Http { headers, .. } => headers.values().flat_map(|value| credentials_in(value)).collect(),
+            Self::Builtin { .. } | Self::Python { .. } => Vec::new(),
+        }
+    }
+
+    /// What is allowed, and yet likely to be a mistake: where in the handler, and why.
+    pub fn doubt(&self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Python { code, function } if !code.contains(&format!("def {function}(")) => {
+                Some(("/code", "does not seem to define the function"))
+            }
+            Self::Builtin { .. } | Self::Http { .. } | Self::Python { .. } => None,
+        }
     }
 }
 

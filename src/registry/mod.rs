@@ -45,7 +45,7 @@ pub use store::refusals::{
 pub use store::tools::{
     RELEVANCE, find_sought, find_tool, find_tools, read_tool, read_tools, search_tools, tool_exists,
 };
-pub use store::versions::{find_all as find_all_versions, insert_all as insert_versions, version_json};
+pub use store::versions::{BUILTIN_KEY, find_all as find_all_versions, insert_all as insert_versions, version_json};
 #[cfg(test)]
 pub use tool::fixture;
 pub use tool::{
