@@ -50,15 +50,15 @@ impl App {
         self.settings
     }
 
-    /// The time at which the request came in.
+    /// The time at which the request came in. All that it changes in the registry has this one time.
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// How long the request has taken so far. The clock of a Worker stands still between its waits.
-    pub fn elapsed_millis(&self) -> u32 {
-        let millis = Date::now().as_millis().saturating_sub(self.now.millis());
-        u32::try_from(millis).unwrap_or(u32::MAX)
+    /// The time now, which calls and their runs go by: a request may make many calls, for minutes. The clock of a Worker
+    /// stands still between its waits.
+    pub fn clock(&self) -> Timestamp {
+        Timestamp::from_millis(Date::now().as_millis()).unwrap_or(self.now)
     }
 
     pub fn request_id(&self) -> &str {

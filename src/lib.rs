@@ -23,6 +23,7 @@ mod json_size;
 pub mod mail;
 pub mod mcp;
 mod mcp_protocol;
+mod model_calls;
 mod outgoing;
 pub mod oversight;
 pub mod page;

@@ -3,7 +3,8 @@
 use crate::ids::WorkspaceId;
 use crate::seal::Sealer;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use worker::Env;
 
@@ -36,25 +37,9 @@ pub struct Settings {
     pub sandbox_idle_seconds: u32,
     /// Secrets that only some workspaces may use as credentials.
     credential_workspaces: BTreeMap<String, Vec<String>>,
+    /// The names of all these settings. No tool can use one of them as a credential.
+    own_names: BTreeSet<&'static str>,
 }
-
-/// What the Worker itself is configured by. Tools can ask for none of it as a credential.
-const OURS: [&str; 14] = [
-    "APPROVAL_SECONDS",
-    "AUTH",
-    "CORS_ORIGINS",
-    "COST_HEADER",
-    "CREDENTIAL_WORKSPACES",
-    "DATABASE_ALERT_BYTES",
-    "MANIFEST_RETENTION_DAYS",
-    "PRIVATE_URLS",
-    "ROOT_TOKEN",
-    "SANDBOX_IDLE_SECONDS",
-    "SANDBOX_INSTANCES",
-    "SANDBOX_URL",
-    "SECRET_KEY",
-    "WORKSPACE_MAX_BYTES",
-];
 
 const DAY_SECONDS: u32 = 24 * 60 * 60;
 const DEFAULT_WORKSPACE_MAX_BYTES: u64 = 1024 * 1024 * 1024;
@@ -69,40 +54,79 @@ impl Settings {
         SETTINGS.get_or_init(|| Self::read(|name| env.var(name).ok().map(|it| it.to_string())))
     }
 
-    /// Fails closed: no other word opens.
+    /// Fails closed: only the exact word opens.
     fn read(var: impl Fn(&str) -> Option<String>) -> Self {
-        let is = |name: &str, word: &str| var(name).is_some_and(|it| it.trim() == word);
-        let secret = |name: &str| var(name).filter(|it| !it.is_empty());
-        let number = |name: &str| var(name).and_then(|it| it.trim().parse::<u64>().ok());
-        let count = |name: &str| number(name).and_then(|it| u32::try_from(it).ok()).filter(|it| *it > 0);
+        let vars = Vars { var, names: RefCell::default() };
+        let root_token = vars.secret("ROOT_TOKEN");
+        let secret_key = vars.secret("SECRET_KEY");
         Self {
-            open: is("AUTH", "open"),
-            root_token: secret("ROOT_TOKEN").map(|token| Sha256::digest(token).into()),
-            cors_origins: var("CORS_ORIGINS")
-                .unwrap_or_default()
-                .split(',')
+            open: vars.is("AUTH", "open"),
+            root_token: root_token.as_ref().map(|token| Sha256::digest(token).into()),
+            cors_origins: (vars.text("CORS_ORIGINS").split(','))
                 .map(|origin| origin.trim().to_owned())
                 .filter(|origin| !origin.is_empty())
                 .collect(),
-            cost_header: is("COST_HEADER", "on"),
-            // The root token is a secret too: who has set it need not set another.
-            sealer: secret("SECRET_KEY").or_else(|| secret("ROOT_TOKEN")).map(|it| Sealer::new(&it)),
-            approval_seconds: number("APPROVAL_SECONDS").and_then(|it| u32::try_from(it).ok()).unwrap_or(DAY_SECONDS),
-            private_urls: is("PRIVATE_URLS", "allow"),
-            workspace_max_bytes: number("WORKSPACE_MAX_BYTES").unwrap_or(DEFAULT_WORKSPACE_MAX_BYTES),
-            manifest_retention_days: count("MANIFEST_RETENTION_DAYS"),
-            database_alert_bytes: number("DATABASE_ALERT_BYTES").unwrap_or(DEFAULT_DATABASE_ALERT_BYTES),
-            sandbox_url: secret("SANDBOX_URL").map(|it| it.trim().trim_end_matches('/').to_owned()),
-            sandbox_instances: count("SANDBOX_INSTANCES").unwrap_or(DEFAULT_SANDBOX_INSTANCES),
-            sandbox_idle_seconds: count("SANDBOX_IDLE_SECONDS").unwrap_or(DEFAULT_SANDBOX_IDLE_SECONDS),
-            credential_workspaces: credential_workspaces(&var("CREDENTIAL_WORKSPACES").unwrap_or_default()),
+            cost_header: vars.is("COST_HEADER", "on"),
+            // The root token is a secret too: a deployment that has one needs no other.
+            sealer: secret_key.or(root_token).map(|it| Sealer::new(&it)),
+            approval_seconds: (vars.number("APPROVAL_SECONDS"))
+                .and_then(|it| u32::try_from(it).ok())
+                .unwrap_or(DAY_SECONDS),
+            private_urls: vars.is("PRIVATE_URLS", "allow"),
+            workspace_max_bytes: vars.number("WORKSPACE_MAX_BYTES").unwrap_or(DEFAULT_WORKSPACE_MAX_BYTES),
+            manifest_retention_days: vars.count("MANIFEST_RETENTION_DAYS"),
+            database_alert_bytes: vars.number("DATABASE_ALERT_BYTES").unwrap_or(DEFAULT_DATABASE_ALERT_BYTES),
+            sandbox_url: vars.secret("SANDBOX_URL").map(|it| it.trim().trim_end_matches('/').to_owned()),
+            sandbox_instances: vars.count("SANDBOX_INSTANCES").unwrap_or(DEFAULT_SANDBOX_INSTANCES),
+            sandbox_idle_seconds: vars.count("SANDBOX_IDLE_SECONDS").unwrap_or(DEFAULT_SANDBOX_IDLE_SECONDS),
+            credential_workspaces: credential_workspaces(&vars.text("CREDENTIAL_WORKSPACES")),
+            // The last field, when every setting has been read.
+            own_names: vars.names.into_inner(),
         }
     }
 
-    /// Whether tools of a workspace may use the Worker's secret of that name. One that is not listed is for all.
+    /// Whether tools of a workspace may use the Worker's secret of that name. A secret that is not listed is for all
+    /// workspaces; a setting of the Worker itself is for none.
     pub fn lends(&self, secret: &str, workspace: &WorkspaceId) -> bool {
-        !OURS.contains(&secret)
+        !self.own_names.contains(secret)
             && self.credential_workspaces.get(secret).is_none_or(|it| it.iter().any(|id| id == workspace.as_str()))
+    }
+}
+
+/// The Worker's vars and secrets. Every name that a setting is read by is noted, so that no new setting can be forgotten
+/// where secrets are lent to tools.
+struct Vars<V> {
+    var: V,
+    names: RefCell<BTreeSet<&'static str>>,
+}
+
+impl<V: Fn(&str) -> Option<String>> Vars<V> {
+    fn get(&self, name: &'static str) -> Option<String> {
+        self.names.borrow_mut().insert(name);
+        (self.var)(name)
+    }
+
+    /// Empty, if it is not set.
+    fn text(&self, name: &'static str) -> String {
+        self.get(name).unwrap_or_default()
+    }
+
+    fn is(&self, name: &'static str, word: &str) -> bool {
+        self.get(name).is_some_and(|it| it.trim() == word)
+    }
+
+    /// None, if it is empty.
+    fn secret(&self, name: &'static str) -> Option<String> {
+        self.get(name).filter(|it| !it.is_empty())
+    }
+
+    fn number(&self, name: &'static str) -> Option<u64> {
+        self.get(name).and_then(|it| it.trim().parse().ok())
+    }
+
+    /// A number above 0.
+    fn count(&self, name: &'static str) -> Option<u32> {
+        self.number(name).and_then(|it| u32::try_from(it).ok()).filter(|it| *it > 0)
     }
 }
 
@@ -171,6 +195,21 @@ mod tests {
         assert!(lends("OTHER", "acme") && lends("ONE", "acme") && lends("ONE", "beta"));
         assert!(!lends("ONE", "gamma") && !lends("NONE", "acme"));
         assert!(!lends("ROOT_TOKEN", "acme") && !lends("SECRET_KEY", "acme"));
+    }
+
+    #[test]
+    fn no_setting_of_wrangler_toml_is_lent_to_tools() {
+        let toml = include_str!("../wrangler.toml");
+        let (_, vars) = toml.split_once("[vars]").unwrap();
+        let vars = vars.split("\n[").next().unwrap();
+        let names = vars.lines().filter_map(|line| line.trim_start_matches("# ").split_once(" = "));
+        let names = names.map(|(name, _)| name).filter(|it| it.bytes().all(|it| it.is_ascii_uppercase() || it == b'_'));
+        let (settings, workspace) = (read(&[]), WorkspaceId::parse("acme").unwrap());
+        let names = names.collect::<Vec<_>>();
+        assert!(names.contains(&"AUTH") && names.contains(&"CREDENTIAL_WORKSPACES"), "{names:?}");
+        for name in names {
+            assert!(!settings.lends(name, &workspace), "{name}");
+        }
     }
 
     #[test]

@@ -19,8 +19,9 @@ impl Timestamp {
         u64::try_from(self.0.timestamp_millis()).unwrap_or(0)
     }
 
-    pub fn plus_millis(self, millis: u32) -> Self {
-        Self(self.0 + TimeDelta::milliseconds(millis.into()))
+    /// How many milliseconds have passed since an earlier time; 0 if it is not earlier.
+    pub fn millis_since(self, earlier: Self) -> u32 {
+        u32::try_from(self.millis().saturating_sub(earlier.millis())).unwrap_or(u32::MAX)
     }
 
     /// The time this many seconds later.
@@ -82,6 +83,13 @@ mod tests {
     fn seconds_can_be_added() {
         let time = Timestamp::parse("2026-12-31T23:59:59.500Z").unwrap();
         assert_eq!(time.plus_seconds(90).to_string(), "2027-01-01T00:01:29.500Z");
+    }
+
+    #[test]
+    fn what_has_passed_is_never_negative() {
+        let (first, second) = (Timestamp::from_millis(1_000).unwrap(), Timestamp::from_millis(3_500).unwrap());
+        assert_eq!((second.millis_since(first), first.millis_since(second)), (2_500, 0));
+        assert_eq!(Timestamp::from_millis(u64::from(u32::MAX) * 2).unwrap().millis_since(first), u32::MAX);
     }
 
     #[test]

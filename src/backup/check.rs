@@ -214,10 +214,7 @@ impl Found {
                 version: it.version.to_string(),
                 active: it.active,
                 deactivated_reason: it.deactivated_reason,
-                builtin: match Handler::of(it)? {
-                    Handler::Builtin { key } => Some(key),
-                    Handler::Http { .. } | Handler::Python { .. } => None,
-                },
+                builtin: Handler::of(it)?.builtin_key().map(str::to_owned),
                 credentials_required: it.credentials_required.clone(),
             })
         });

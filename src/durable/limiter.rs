@@ -6,19 +6,21 @@
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, WorkspaceId};
-use crate::outgoing;
+use crate::outgoing::{OutgoingRequest, Route};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use worker::web_sys::RequestRedirect;
-use worker::{Date, DurableObject, Env, Headers, Request, Response, State, durable_object, wasm_bindgen};
+use worker::{Date, DurableObject, Env, Request, Response, State, durable_object, wasm_bindgen};
 
 /// The length of the window.
 const WINDOW_MILLIS: u64 = 60_000;
 const STORAGE_KEY: &str = "window";
 
+/// The longest response of a limiter: a few numbers.
+const MAX_RESPONSE_BYTES: usize = 1_000;
+
 /// What is asked of a limiter.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-enum Ask {
+enum LimiterRequest {
     /// Use one call of the window, if there is one left.
     Take { limit: u32 },
     /// Only look.
@@ -27,9 +29,9 @@ enum Ask {
     GiveBack { taken_at: u64 },
 }
 
-/// How a window stands, after a call was taken or refused, or at a look.
+/// A tool's window of one minute: after a call was taken or refused, or at a look.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct RateWindow {
     /// Whether the call that asked may go on; at a look, whether one could.
     pub allowed: bool,
     pub remaining: u32,
@@ -40,30 +42,30 @@ pub struct Standing {
 }
 
 /// Uses up one call, or says when to come back.
-pub async fn take(app: &App, workspace: &WorkspaceId, tool: &ToolId, limit: u32) -> Result<Standing> {
-    send(app, workspace, tool, Ask::Take { limit }).await
+pub async fn take(app: &App, workspace: &WorkspaceId, tool: &ToolId, limit: u32) -> Result<RateWindow> {
+    send(app, workspace, tool, LimiterRequest::Take { limit }).await
 }
 
 /// Looks at the window without using it.
-pub async fn peek(app: &App, workspace: &WorkspaceId, tool: &ToolId, limit: u32) -> Result<Standing> {
-    send(app, workspace, tool, Ask::Peek { limit }).await
+pub async fn peek(app: &App, workspace: &WorkspaceId, tool: &ToolId, limit: u32) -> Result<RateWindow> {
+    send(app, workspace, tool, LimiterRequest::Peek { limit }).await
 }
 
 /// Gives back a call that was let through and then did not take place.
-pub async fn give_back(app: &App, workspace: &WorkspaceId, tool: &ToolId, taken: Standing) -> Result<()> {
-    send(app, workspace, tool, Ask::GiveBack { taken_at: taken.at }).await.map(drop)
+pub async fn give_back(app: &App, workspace: &WorkspaceId, tool: &ToolId, taken: RateWindow) -> Result<()> {
+    send(app, workspace, tool, LimiterRequest::GiveBack { taken_at: taken.at }).await.map(drop)
 }
 
-async fn send(app: &App, workspace: &WorkspaceId, tool: &ToolId, ask: Ask) -> Result<Standing> {
+async fn send(app: &App, workspace: &WorkspaceId, tool: &ToolId, ask: LimiterRequest) -> Result<RateWindow> {
     let limiters = app.limiters()?;
-    let answer = async {
-        let asked = serde_json::to_string(&ask)?;
-        let request = outgoing::post("https://limiter/", &Headers::new(), RequestRedirect::Follow, &asked)?;
-        // A slash can be in neither name, so that no two pairs share an object.
-        let limiter = limiters.get_by_name(&format!("{workspace}/{tool}"))?;
-        limiter.fetch_with_request(request).await?.json::<Standing>().await
-    };
-    answer.await.map_err(|cause: worker::Error| Error::Internal(format!("the limiter did not answer: {cause}")))
+    let failed = |cause: String| Error::Internal(format!("the limiter did not answer: {cause}"));
+    // A slash can be in neither name, so that no two pairs share an object.
+    let limiter = limiters.get_by_name(&format!("{workspace}/{tool}")).map_err(|it| failed(it.to_string()))?;
+    let asked = serde_json::to_string(&ask).map_err(|it| failed(it.to_string()))?;
+    let response = OutgoingRequest::post("https://limiter/", &asked).send(Route::Object(&limiter)).await;
+    let response = response.map_err(|it| failed(it.to_string()))?;
+    let text = response.text(MAX_RESPONSE_BYTES).await.map_err(|it| failed(it.to_string()))?;
+    serde_json::from_str(&text).map_err(|it| failed(it.to_string()))
 }
 
 #[durable_object(fetch)]
@@ -77,39 +79,39 @@ impl DurableObject for Limiter {
     }
 
     async fn fetch(&self, mut request: Request) -> worker::Result<Response> {
-        let ask = request.json::<Ask>().await?;
+        let ask = request.json::<LimiterRequest>().await?;
         let storage = self.state.storage();
-        let mut window = storage.get::<Window>(STORAGE_KEY).await?.unwrap_or_default();
+        let mut times = storage.get::<CallTimes>(STORAGE_KEY).await?.unwrap_or_default();
         let now = Date::now().as_millis();
-        let standing = match ask {
-            Ask::Peek { limit } => window.standing(limit, now),
-            Ask::Take { limit } => {
-                let standing = window.take(limit, now);
-                if standing.allowed {
-                    storage.put(STORAGE_KEY, &window).await?;
+        let window = match ask {
+            LimiterRequest::Peek { limit } => times.window(limit, now),
+            LimiterRequest::Take { limit } => {
+                let window = times.take(limit, now);
+                if window.allowed {
+                    storage.put(STORAGE_KEY, &times).await?;
                 }
-                standing
+                window
             }
-            Ask::GiveBack { taken_at } => {
-                window.give_back(taken_at);
-                storage.put(STORAGE_KEY, &window).await?;
-                window.standing(0, now)
+            LimiterRequest::GiveBack { taken_at } => {
+                times.give_back(taken_at);
+                storage.put(STORAGE_KEY, &times).await?;
+                times.window(0, now)
             }
         };
-        Response::from_json(&standing)
+        Response::from_json(&window)
     }
 }
 
 /// The times of the calls that were let through, oldest first.
 #[derive(Default, Serialize, Deserialize)]
-struct Window(VecDeque<u64>);
+struct CallTimes(VecDeque<u64>);
 
-impl Window {
-    fn take(&mut self, limit: u32, now: u64) -> Standing {
-        let before = self.standing(limit, now);
+impl CallTimes {
+    fn take(&mut self, limit: u32, now: u64) -> RateWindow {
+        let before = self.window(limit, now);
         if before.allowed {
             self.0.push_back(now);
-            return Standing { allowed: true, ..self.standing(limit, now) };
+            return RateWindow { allowed: true, ..self.window(limit, now) };
         }
         before
     }
@@ -120,7 +122,7 @@ impl Window {
         }
     }
 
-    fn standing(&mut self, limit: u32, now: u64) -> Standing {
+    fn window(&mut self, limit: u32, now: u64) -> RateWindow {
         while self.0.front().is_some_and(|at| at + WINDOW_MILLIS <= now) {
             self.0.pop_front();
         }
@@ -130,7 +132,7 @@ impl Window {
         // lowered since, so that it need not be the oldest.
         let blocking = used.checked_sub(limit).and_then(|index| self.0.get(index));
         let wait = blocking.map_or(0, |at| (at + WINDOW_MILLIS).saturating_sub(now).div_ceil(1_000));
-        Standing {
+        RateWindow {
             allowed: used < limit,
             remaining: u32::try_from(limit.saturating_sub(used)).unwrap_or(u32::MAX),
             retry_after: u32::try_from(wait).unwrap_or(u32::MAX),
@@ -145,58 +147,58 @@ mod tests {
 
     #[test]
     fn as_many_as_the_limit_and_no_more() {
-        let mut window = Window::default();
-        let allowed = (0..30).filter(|_| window.take(5, 1_000).allowed).count();
+        let mut times = CallTimes::default();
+        let allowed = (0..30).filter(|_| times.take(5, 1_000).allowed).count();
         assert_eq!(allowed, 5);
-        assert_eq!(window.standing(5, 1_000), Standing { allowed: false, remaining: 0, retry_after: 60, at: 1_000 });
+        assert_eq!(times.window(5, 1_000), RateWindow { allowed: false, remaining: 0, retry_after: 60, at: 1_000 });
     }
 
     #[test]
     fn the_window_slides() {
-        let mut window = Window::default();
+        let mut times = CallTimes::default();
         for at in [0, 10_000, 20_000] {
-            assert!(window.take(3, at).allowed);
+            assert!(times.take(3, at).allowed);
         }
-        assert_eq!(window.take(3, 59_999).retry_after, 1);
-        assert!(window.take(3, 60_000).allowed);
-        assert_eq!(window.take(3, 60_000).retry_after, 10);
+        assert_eq!(times.take(3, 59_999).retry_after, 1);
+        assert!(times.take(3, 60_000).allowed);
+        assert_eq!(times.take(3, 60_000).retry_after, 10);
     }
 
     #[test]
     fn to_wait_as_told_is_enough() {
-        let mut window = Window::default();
-        window.take(1, 123);
-        let wait = u64::from(window.take(1, 30_456).retry_after);
-        assert!(window.take(1, 30_456 + wait * 1_000).allowed);
+        let mut times = CallTimes::default();
+        times.take(1, 123);
+        let wait = u64::from(times.take(1, 30_456).retry_after);
+        assert!(times.take(1, 30_456 + wait * 1_000).allowed);
     }
 
     #[test]
     fn a_lowered_limit_waits_for_enough_calls_to_leave() {
-        let mut window = Window::default();
+        let mut times = CallTimes::default();
         for at in [0, 10_000, 20_000] {
-            window.take(3, at);
+            times.take(3, at);
         }
-        assert_eq!(window.standing(1, 20_000).retry_after, 60);
-        assert_eq!(window.standing(2, 20_000).retry_after, 50);
+        assert_eq!(times.window(1, 20_000).retry_after, 60);
+        assert_eq!(times.window(2, 20_000).retry_after, 50);
     }
 
     #[test]
     fn what_is_given_back_can_be_taken_again() {
-        let mut window = Window::default();
-        let taken = [window.take(2, 5), window.take(2, 7)];
-        assert!(!window.take(2, 8).allowed);
-        window.give_back(taken[0].at);
-        assert!(window.take(2, 9).allowed && !window.take(2, 9).allowed);
-        window.give_back(1);
-        assert!(!window.take(2, 9).allowed);
+        let mut times = CallTimes::default();
+        let taken = [times.take(2, 5), times.take(2, 7)];
+        assert!(!times.take(2, 8).allowed);
+        times.give_back(taken[0].at);
+        assert!(times.take(2, 9).allowed && !times.take(2, 9).allowed);
+        times.give_back(1);
+        assert!(!times.take(2, 9).allowed);
     }
 
     #[test]
     fn a_look_uses_nothing() {
-        let mut window = Window::default();
-        window.take(2, 0);
+        let mut times = CallTimes::default();
+        times.take(2, 0);
         for _ in 0..5 {
-            assert_eq!(window.standing(2, 0).remaining, 1);
+            assert_eq!(times.window(2, 0).remaining, 1);
         }
     }
 }

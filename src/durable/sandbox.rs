@@ -5,19 +5,17 @@
 
 use crate::app::App;
 use crate::ids::WorkspaceId;
-use crate::outgoing;
+use crate::outgoing::{OutgoingFailure, OutgoingRequest, OutgoingResponse, Route};
 use crate::settings::Settings;
-use futures_util::future::{Either, select};
 use sha2::{Digest, Sha256};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use worker::js_sys::{Function, Object, Reflect};
 use worker::wasm_bindgen::{JsCast, JsValue};
-use worker::web_sys::RequestRedirect;
 use worker::{
-    Container, Date, Delay, DurableObject, Env, Fetcher, Headers, Request, Response, State, console_error,
-    durable_object, wasm_bindgen,
+    Container, Date, Delay, DurableObject, Env, Fetcher, Request, Response, State, console_error, durable_object,
+    wasm_bindgen,
 };
 
 /// Where the sandbox's server listens inside the container.
@@ -36,36 +34,33 @@ const ANSWER: Duration = Duration::from_secs(30);
 const ATTEMPT: Duration = Duration::from_secs(1);
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 
-/// Until when it is worth while to ask another container for room.
+/// How long a call goes on asking other containers for room.
 const ROUND_MILLIS: u32 = 5_000;
 
 /// Has the container of a workspace run what is asked for, or the next one if it is busy. None where this deployment
 /// has no containers.
-pub async fn run(app: &App, workspace: &WorkspaceId, asked: &str) -> worker::Result<Option<Response>> {
+pub async fn run(app: &App, workspace: &WorkspaceId, asked: &str) -> Result<Option<OutgoingResponse>, OutgoingFailure> {
     // Known after the first look, and the same for all that an isolate lives.
     static NONE: AtomicBool = AtomicBool::new(false);
     let Some(sandboxes) = app.sandboxes().filter(|_| !NONE.load(Ordering::Relaxed)) else { return Ok(None) };
     let instances = app.settings().sandbox_instances;
     let home = home(workspace, instances);
     let mut instance = home;
+    let begun = app.clock();
     loop {
-        let sandbox = sandboxes.get_by_name(&format!("sandbox-{instance}"))?;
-        let answer = sandbox.fetch_with_request(request(RUN, asked)?).await?;
+        let sandbox = sandboxes.get_by_name(&format!("sandbox-{instance}"));
+        let sandbox = sandbox.map_err(|cause| OutgoingFailure::Unreachable(cause.to_string()))?;
+        let answer = OutgoingRequest::post(RUN, asked).send(Route::Object(&sandbox)).await?;
         instance = (instance + 1) % instances;
-        match answer.status_code() {
+        match answer.status() {
             NO_CONTAINER => {
                 NONE.store(true, Ordering::Relaxed);
                 return Ok(None);
             }
-            BUSY if instance != home && app.elapsed_millis() < ROUND_MILLIS => {}
+            BUSY if instance != home && app.clock().millis_since(begun) < ROUND_MILLIS => {}
             _ => return Ok(Some(answer)),
         }
     }
-}
-
-/// The request that a sandbox's server takes.
-pub fn request(url: &str, asked: &str) -> worker::Result<Request> {
-    outgoing::post(url, &Headers::new(), RequestRedirect::Follow, asked)
 }
 
 /// A workspace's calls go to one container, which they keep warm; workspaces are spread over all.
@@ -126,12 +121,15 @@ impl Sandbox {
     async fn pass_on(&self, container: &Container, asked: &str) -> worker::Result<Response> {
         let begun = Date::now().as_millis();
         while let Some(server) = self.server(container, begun).await? {
-            let answer = Box::pin(server.fetch_request(request(RUN, asked)?));
-            match select(answer, Delay::from(ANSWER)).await {
-                Either::Left((Ok(answer), _)) => return answer.try_into(),
-                // It has died, and is started again.
-                Either::Left((Err(cause), _)) => console_error!("a sandbox container broke off: {cause}"),
-                Either::Right(_) => break,
+            let request = OutgoingRequest { time: Some(ANSWER), ..OutgoingRequest::post(RUN, asked) };
+            match request.send(Route::Container(&server)).await {
+                Ok(response) => return Ok(response.into_unread()),
+                Err(OutgoingFailure::Unusable(cause)) => return Err(cause.into()),
+                // The container has died, and is started again.
+                Err(OutgoingFailure::Unreachable(cause) | OutgoingFailure::BrokenOff(cause)) => {
+                    console_error!("a sandbox container broke off: {cause}");
+                }
+                Err(OutgoingFailure::TimedOut | OutgoingFailure::TooLarge | OutgoingFailure::NotText) => break,
             }
             self.ready.set(false);
         }
@@ -178,12 +176,8 @@ fn start(container: &Container) -> worker::Result<()> {
 
 /// Whether the server answers that it is well; an attempt can hang while the container starts.
 async fn is_well(server: &Fetcher) -> bool {
-    let answer = Box::pin(server.fetch(HEALTH, None));
-    let deadline = Box::pin(Delay::from(ATTEMPT));
-    match select(answer, deadline).await {
-        Either::Left((Ok(response), _)) => response.status().is_success(),
-        Either::Left((Err(_), _)) | Either::Right(_) => false,
-    }
+    let request = OutgoingRequest { time: Some(ATTEMPT), ..OutgoingRequest::get(HEALTH) };
+    request.send(Route::Container(server)).await.is_ok_and(|it| (200..300).contains(&it.status()))
 }
 
 #[cfg(test)]

@@ -1,23 +1,24 @@
-//! Stage 4, and what follows from it: calls that wait until an admin lets them run. An approval is used once, however
-//! many race for it, and runs the arguments that were asked for, on the version that they were checked against.
+//! The fourth stage, and what follows from it: calls that wait until an admin lets them run. An approval is used once,
+//! however many requests race for it. It runs the arguments that were asked for, on the version that they were checked
+//! against.
 
-use super::call::{Opened, sealer};
-use super::limit;
-use super::outcome::{Code, Failure, Status, Stop, ToolResult, approval_required};
-use super::record::{self, Journal, Which};
-use super::resolve::Target;
+use super::call::sealer;
+use super::limit::{self, RateSlot};
+use super::outcome::{CallFailure, CallStop, Code, Status, ToolResult, approval_required};
+use super::record::{self, CallIdentity, Journal};
+use super::resolve::{CallTarget, ResolvedCall};
 use super::row::CallRow;
 use super::run;
-use super::store::{self, approvals::Asked, approvals::Decision};
-use super::validate::Input;
+use super::store::{self, approvals::ApprovalDecision, approvals::ApprovalWithCall};
+use super::validate::{self, CheckedCall};
 use crate::callers::Scope;
-use crate::changes::{Action, Change};
+use crate::changes::{Action, Author, Change};
 use crate::db::Statement;
 use crate::error::{Error, Result};
 use crate::ids::{ApprovalId, CallId};
 use crate::page::{Page, PageRequest};
-use crate::registry::{self, Tool};
-use crate::runners::Task;
+use crate::registry::{self, Risk, Tool};
+use crate::runners::Runner;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 use serde::Serialize;
@@ -63,40 +64,62 @@ pub struct ApprovalOut {
     pub reason: Option<String>,
 }
 
-/// What makes a call wait.
-pub struct Asking {
+/// An approval that is about to be asked for.
+pub struct ApprovalRequest {
     /// They go into the batch that closes the call's row.
     pub statements: Vec<Statement>,
     /// What the call is answered with.
-    pub failure: Failure,
+    pub failure: CallFailure,
 }
 
-/// The call, if nobody needs to approve it.
-pub async fn clear<'a>(
-    scope: &Scope,
-    call: &Opened,
-    input: Input<'a>,
-    journal: &Journal,
-) -> std::result::Result<Input<'a>, Stop> {
-    if input.needs_approval() {
-        Err(Stop::Pending(Box::new(ask(scope, call, &input, journal).await?)))
-    } else {
-        Ok(input)
+/// A call that may run: nobody needs to approve it, or somebody has.
+pub struct ClearedCall<'a> {
+    call: &'a ResolvedCall,
+    runner: Box<dyn Runner>,
+}
+
+impl<'a> ClearedCall<'a> {
+    pub fn call(&self) -> &'a ResolvedCall {
+        self.call
+    }
+
+    pub fn tool(&self) -> &'a Tool {
+        &self.call.target.tool
+    }
+
+    pub fn runner(&self) -> &dyn Runner {
+        self.runner.as_ref()
     }
 }
 
-async fn ask(scope: &Scope, call: &Opened, input: &Input<'_>, journal: &Journal) -> Result<Asking> {
+/// Lets the call go on if nobody needs to approve it.
+pub async fn clear<'a>(
+    scope: &Scope,
+    id: &CallId,
+    checked: CheckedCall<'a>,
+) -> std::result::Result<ClearedCall<'a>, CallStop> {
+    let call = checked.call();
+    let tool = &call.target.tool;
+    if tool.requires_approval || tool.risk_level >= Risk::High {
+        return Err(CallStop::Pending(Box::new(ask(scope, id, call).await?)));
+    }
+    Ok(ClearedCall { call, runner: checked.into_runner() })
+}
+
+async fn ask(scope: &Scope, call_id: &CallId, call: &ResolvedCall) -> Result<ApprovalRequest> {
     let id = ApprovalId::random()?;
-    let sealed = journal.has_secrets().then(|| seal(scope, &call.id, &input.arguments)).transpose()?;
-    let expires_at = scope.app().now().plus_seconds(scope.app().settings().approval_seconds);
-    let (author, tool_name) = (scope.author().await?, input.tool.id.as_str());
-    let state = state(&id, call.id.as_str(), tool_name, ApprovalStatus::Pending, None);
-    Ok(Asking {
+    let sealed = call.parameters.has_secrets().then(|| seal(scope, call_id, &call.arguments)).transpose()?;
+    // A call has its own clock: its request may have begun long before.
+    let author = Author { now: scope.app().clock(), ..scope.author().await? };
+    let expires_at = author.now.plus_seconds(scope.app().settings().approval_seconds);
+    let tool = &call.target.tool.id;
+    let state = state(&id, call_id.as_str(), tool.as_str(), ApprovalStatus::Pending, None);
+    Ok(ApprovalRequest {
         statements: vec![
-            store::approvals::insert(&author, &id, &call.id, sealed.as_deref(), expires_at),
-            Change::new(Action::Create, subject(&id)).of_tool(&input.tool.id).to(&state)?.record(&author),
+            store::approvals::insert(&author, &id, call_id, sealed.as_deref(), expires_at),
+            Change::new(Action::Create, subject(&id)).of_tool(tool).to(&state)?.record(&author),
         ],
-        failure: approval_required(tool_name, &id),
+        failure: approval_required(tool.as_str(), &id),
     })
 }
 
@@ -125,17 +148,17 @@ pub async fn get(scope: &Scope, id: &ApprovalId) -> Result<ApprovalOut> {
 
 /// Lets the call run, now, and answers with what comes of it. If its tool's rate is used up, it goes on waiting.
 pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Result<ToolResult> {
-    let waiting = Waiting::find(scope, id).await?;
+    let waiting = WaitingCall::find(scope, id).await?;
     let tool = waiting.tool()?;
     let arguments = waiting.arguments(scope).await?;
     let slot = match limit::take(scope, tool).await {
         Ok(slot) => slot,
-        Err(Stop::Refused(failure)) => {
-            // Unless another has been faster: then it does not wait any more.
-            return Ok(Waiting::find(scope, id).await?.still_waits(failure));
+        Err(CallStop::Refused(failure)) => {
+            // Unless another request was faster: then the call does not wait any more.
+            return Ok(WaitingCall::find(scope, id).await?.still_waits(failure));
         }
-        Err(Stop::Broken(error)) => return Err(error),
-        Err(Stop::Failed(_) | Stop::Pending(_)) => {
+        Err(CallStop::Broken(error)) => return Err(error),
+        Err(CallStop::Failed(_) | CallStop::Pending(_)) => {
             return Err(Error::Internal("a limit neither held nor failed".into()));
         }
     };
@@ -143,8 +166,8 @@ pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Re
         Ok(true) => waiting.run(scope, arguments, slot).await,
         Ok(false) => {
             limit::give_back(scope, tool, slot).await;
-            // What has changed is said better by what it is now.
-            Waiting::find(scope, id).await?.tool()?;
+            // The approval as it is now tells best what has changed: its tool may be gone, or another decided it.
+            WaitingCall::find(scope, id).await?.tool()?;
             Err(decided_meanwhile(id))
         }
         Err(error) => {
@@ -156,7 +179,7 @@ pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Re
 
 /// Ends the call without running it.
 pub async fn deny(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Result<ApprovalOut> {
-    let waiting = Waiting::find(scope, id).await?;
+    let waiting = WaitingCall::find(scope, id).await?;
     if !waiting.decide(scope, ApprovalStatus::Denied, reason).await? {
         return Err(decided_meanwhile(id));
     }
@@ -169,15 +192,15 @@ pub async fn deny(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Resul
 }
 
 /// An approval that can be decided, with what it takes to run its call.
-struct Waiting {
+struct WaitingCall {
     id: ApprovalId,
     call_id: CallId,
-    asked: Asked,
-    target: Option<Target>,
+    asked: ApprovalWithCall,
+    target: Option<CallTarget>,
     agent_is_gone: bool,
 }
 
-impl Waiting {
+impl WaitingCall {
     async fn find(scope: &Scope, id: &ApprovalId) -> Result<Self> {
         let workspace = scope.workspace();
         let [approval, tool, agent] = scope
@@ -187,7 +210,7 @@ impl Waiting {
                 store::approvals::find_agent(workspace, id),
             ])
             .await?;
-        // What an agent may do is not for the agent to decide.
+        // An agent does not decide what the agent itself may do.
         scope.caller().await?.must_be_unbound()?;
         let asked = found(id, store::approvals::read(&approval)?)?;
         let status = asked.approval.status;
@@ -195,7 +218,7 @@ impl Waiting {
             return Err(Error::Conflict(format!("The approval {id} is {status} already")));
         }
         let call_id = asked.call.call_id()?;
-        let target = registry::read_tool(&tool)?.map(Target::pinned);
+        let target = registry::read_tool(&tool)?.map(CallTarget::pinned);
         let agent_is_gone = asked.call.agent_id.is_some() && agent.is_empty()?;
         Ok(Self { id: id.clone(), call_id, asked, target, agent_is_gone })
     }
@@ -240,7 +263,7 @@ impl Waiting {
         let tool_name = &self.asked.call.tool_name;
         let state = |status, reason| state(&self.id, self.call_id.as_str(), tool_name, status, reason);
         let to_run = if to == ApprovalStatus::Approved { Some(self.tool()?) } else { None };
-        let decision = Decision { id: &self.id, now: author.now, to_run };
+        let decision = ApprovalDecision { id: &self.id, now: author.now, to_run };
         let (condition, params) = store::approvals::condition(&decision, Change::BOUND);
         let action = if to_run.is_some() { Action::Approve } else { Action::Deny };
         let change = Change::new(action, subject(&self.id))
@@ -251,13 +274,13 @@ impl Waiting {
         let then = match to_run {
             Some(tool) => {
                 let seconds = tool.timeout_seconds + store::calls::GRACE_SECONDS;
-                store::calls::resume(workspace, &self.call_id, author.now.plus_seconds(seconds))
+                store::calls::resume(workspace, &self.call_id, scope.app().clock().plus_seconds(seconds))
             }
             None => {
                 let because = reason.map(|it| format!(": {it}")).unwrap_or_default();
                 let message = format!("{} was denied by {}{because}", tool_name, author.operator);
                 let failure =
-                    Failure::new(Code::ApprovalDenied, message).with(json!({"approval_id": self.id.as_str()}));
+                    CallFailure::new(Code::ApprovalDenied, message).with(json!({"approval_id": self.id.as_str()}));
                 store::calls::deny(workspace, &self.call_id, &failure.to_json()?, author.now)
             }
         };
@@ -266,28 +289,30 @@ impl Waiting {
         Ok(decided.changes() > 0)
     }
 
-    /// Stages 6 to 9 of the call that was let through.
-    async fn run(self, scope: &Scope, arguments: Value, slot: limit::Slot) -> Result<ToolResult> {
+    /// Runs the call that was let through, and records it.
+    async fn run(self, scope: &Scope, arguments: Value, slot: RateSlot) -> Result<ToolResult> {
         let Some(target) = self.target else { return Err(decided_meanwhile(&self.id)) };
-        let call = self.asked.call;
-        let session = call.session()?;
-        let mut journal = Journal::resumed(&call);
-        journal.resolved(&target)?;
-        let arguments = journal.put_arguments(arguments);
-        let task = Task {
-            call_id: &self.call_id,
-            tool: &target.tool,
-            arguments: &arguments,
+        let row = self.asked.call;
+        let session = row.session()?;
+        let call = ResolvedCall::resumed(target, arguments, row.max_result_bytes)?;
+        let identity = CallIdentity {
+            id: &self.call_id,
+            tool_name: row.tool_name,
             session: &session,
-            user_id: call.user_id.as_deref(),
+            user_id: row.user_id.as_deref(),
+            key: None,
+            max_result_bytes: row.max_result_bytes,
         };
-        let ended = run::run(scope, task, slot, &mut journal).await;
-        let which = Which { id: &self.call_id, tool_name: call.tool_name.clone(), session: &session, key: None };
-        record::close(scope, &which, journal, ended).await
+        let mut journal = Journal::default();
+        let ended = match validate::prepare(&call) {
+            Ok(runner) => run::run(scope, &identity, ClearedCall { call: &call, runner }, slot, &mut journal).await,
+            Err(stop) => Err(stop),
+        };
+        record::close(scope, &identity, Some(&call), journal, ended).await
     }
 
     /// The answer where the call goes on waiting, though it was approved.
-    fn still_waits(self, failure: Failure) -> ToolResult {
+    fn still_waits(self, failure: CallFailure) -> ToolResult {
         ToolResult {
             call_id: self.call_id.to_string(),
             tool_name: self.asked.call.tool_name,
@@ -300,12 +325,12 @@ impl Waiting {
             render_plan: None,
             pre_manifest_id: None,
             post_manifest_id: None,
-            typed: false,
+            returns: None,
         }
     }
 }
 
-fn found(id: &ApprovalId, row: Option<Asked>) -> Result<Asked> {
+fn found(id: &ApprovalId, row: Option<ApprovalWithCall>) -> Result<ApprovalWithCall> {
     row.ok_or_else(|| Error::not_found("Approval", id))
 }
 

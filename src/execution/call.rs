@@ -1,12 +1,15 @@
 //! A call, as it was asked for.
 
-use super::mirrored::Mirrored;
+use super::outcome::CallFailure;
+use crate::agents::Agent;
 use crate::callers::Scope;
 use crate::error::{Error, Result};
 use crate::formats::names::HashedName;
 use crate::ids::{CallId, SessionId, ToolId, Version};
+use crate::registry::schema::Schema;
 use crate::registry::{Sought, Tool};
 use crate::seal::Sealer;
+use crate::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// The session of calls that name none.
@@ -26,9 +29,9 @@ pub struct Call {
     pub message_id: Option<String>,
     pub idempotency_key: Option<String>,
     pub max_result_bytes: Option<u32>,
-    /// What the request says of its arguments outside of its body; none, where nothing need be said.
-    pub mirrored: Option<Mirrored>,
-    /// What is wrong with arguments of which nothing could be read.
+    /// What the door that the call came through checks once the tool is known.
+    pub door_check: Option<DoorCheck>,
+    /// What is wrong with the arguments, if nothing of them could be read.
     pub unreadable: Option<String>,
     /// What is wrong with the request apart from its `tool_name`: such a call is refused, and recorded.
     pub fault: Option<Error>,
@@ -41,22 +44,33 @@ impl Call {
     }
 }
 
+/// A check that only one door needs: it sees the tool and the arguments as they came, and tells what is wrong with the
+/// request. Only a caller who may call the tool is told.
+pub type DoorCheck = Box<dyn Fn(&CalledTool<'_>, &Value) -> Option<CallFailure>>;
+
+/// The tool of a call, and the agent that the call is for.
+pub struct CalledTool<'a> {
+    pub tool: &'a Tool,
+    pub parameters: &'a Schema,
+    pub agent: Option<&'a Agent>,
+}
+
 /// Which tool, at which version, a name means.
 #[derive(Debug, PartialEq)]
-pub struct Wanted {
-    name: Name,
+pub struct CalledName {
+    name: NameForm,
     /// The version that is pinned; the active one, if none is.
     pub version: Option<Version>,
 }
 
 /// A tool's own name, or the one that it is handed out under.
 #[derive(Debug, PartialEq)]
-enum Name {
+enum NameForm {
     Id(ToolId),
     Hashed(HashedName),
 }
 
-impl Wanted {
+impl CalledName {
     /// None, if no tool could have that name.
     pub fn parse(name: &str) -> Option<Self> {
         let (name, version) = match name.rsplit_once('@') {
@@ -64,65 +78,70 @@ impl Wanted {
             Some((name, version)) => (name, Some(Version::parse(version)?)),
         };
         let name = match HashedName::parse(name) {
-            Some(hashed) => Name::Hashed(hashed),
-            None => Name::Id(ToolId::parse(name)?),
+            Some(hashed) => NameForm::Hashed(hashed),
+            None => NameForm::Id(ToolId::parse(name)?),
         };
         Some(Self { name, version })
     }
 
-    /// As it is looked for.
+    /// How the registry looks for it.
     pub fn sought(&self) -> Sought<'_> {
         match &self.name {
-            Name::Id(id) => Sought::Id(id),
-            Name::Hashed(hashed) => Sought::Prefix(hashed.prefix()),
+            NameForm::Id(id) => Sought::Id(id),
+            NameForm::Hashed(hashed) => Sought::Prefix(hashed.prefix()),
         }
     }
 
-    /// The tool that it means, of those that were found.
+    /// The tool that the name means, out of those that were found.
     pub fn choose(&self, mut found: Vec<Tool>) -> Option<Tool> {
-        if let Name::Hashed(hashed) = &self.name {
+        if let NameForm::Hashed(hashed) = &self.name {
             found.retain(|it| hashed.is_of(&it.id));
         }
-        // Two tools of one name would be two of one hash. Neither is better than the wrong one.
+        // If two tools were found, the hashes in their names are the same. The name could mean either, so it means none.
         if found.len() == 1 { found.pop() } else { None }
     }
 
-    pub fn name(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         match &self.name {
-            Name::Id(id) => id.as_str(),
-            Name::Hashed(hashed) => hashed.as_str(),
+            NameForm::Id(id) => id.as_str(),
+            NameForm::Hashed(hashed) => hashed.as_str(),
         }
     }
 }
 
-/// A call that has its id, and goes on to be looked at.
-pub struct Opened {
+/// A call that has its id and its own clock, and goes on to be looked up.
+pub struct OpenedCall {
     pub id: CallId,
+    /// When the call began. The request that holds it may have begun long before.
+    pub opened_at: Timestamp,
+    /// 1 for the first of several calls that are opened together, 2 for the next. A call may have to wait for those before it,
+    /// so that the sweep takes it for dead only after the time-outs of all of them.
+    pub place: u32,
     pub asked: Call,
     pub session: SessionId,
     /// None, if no tool could have the name.
-    pub wanted: Option<Wanted>,
-    pub key: Option<Key>,
+    pub name: Option<CalledName>,
+    pub key: Option<IdempotencyKey>,
 }
 
 /// What makes two requests the same call.
-pub struct Key {
+pub struct IdempotencyKey {
     pub key: String,
     pub arguments_hash: String,
 }
 
-impl Key {
+impl IdempotencyKey {
     fn of(scope: &Scope, asked: &Call) -> Result<Option<Self>> {
         let Some(key) = &asked.idempotency_key else { return Ok(None) };
         Ok(Some(Self { key: key.clone(), arguments_hash: sealer(scope)?.hash(&identity(asked))? }))
     }
 }
 
-impl Opened {
-    pub fn new(scope: &Scope, mut asked: Call) -> Result<Self> {
+impl OpenedCall {
+    pub fn new(scope: &Scope, mut asked: Call, place: u32) -> Result<Self> {
         let default = || SessionId::parse(DEFAULT_SESSION);
         let session = asked.session_id.clone().or_else(default);
-        let key = match Key::of(scope, &asked) {
+        let key = match IdempotencyKey::of(scope, &asked) {
             Ok(key) => key,
             Err(error) => {
                 asked.fault.get_or_insert(error);
@@ -131,8 +150,10 @@ impl Opened {
         };
         Ok(Self {
             id: CallId::random()?,
+            opened_at: scope.app().clock(),
+            place,
             session: session.ok_or_else(|| Error::Internal("the default session has no name".into()))?,
-            wanted: Wanted::parse(&asked.tool_name),
+            name: CalledName::parse(&asked.tool_name),
             key,
             asked,
         })
@@ -140,8 +161,8 @@ impl Opened {
 
     /// The name under which the call is recorded and answered, until it is known which tool it means.
     pub fn tool_name(&self) -> String {
-        match &self.wanted {
-            Some(wanted) => wanted.name().to_owned(),
+        match &self.name {
+            Some(name) => name.as_str().to_owned(),
             None => self.asked.tool_name.chars().take(MAX_RECORDED_NAME).collect(),
         }
     }
@@ -194,8 +215,8 @@ mod tests {
     #[test]
     fn a_name_may_pin_a_version() {
         let check = |name: &str, expected: Option<(&str, bool)>| {
-            let wanted = Wanted::parse(name);
-            assert_eq!(wanted.as_ref().map(|it| (it.name(), it.version.is_some())), expected, "{name}");
+            let called = CalledName::parse(name);
+            assert_eq!(called.as_ref().map(|it| (it.as_str(), it.version.is_some())), expected, "{name}");
         };
         check("read_file", Some(("read_file", false)));
         check("read_file@1.0.0", Some(("read_file", true)));

@@ -1,21 +1,21 @@
 //! Calls under an idempotency key: the first one runs, and the same one again is answered from its record.
 
-use super::outcome::{Code, Failure, Status};
+use super::outcome::{CallFailure, Code, Status};
 use super::row::CallRow;
 
 /// An earlier call under the same key.
-pub struct Earlier {
+pub struct EarlierCall {
     pub call: CallRow,
     /// Whether it was asked the same.
     pub same: bool,
 }
 
-impl Earlier {
+impl EarlierCall {
     /// The record to answer from, or why this call cannot have the key.
-    pub fn settle(self) -> Result<CallRow, Failure> {
+    pub fn settle(self) -> Result<CallRow, CallFailure> {
         let conflict = |message: &str| {
             let details = serde_json::json!({"call_id": self.call.id});
-            Err(Failure::new(Code::Conflict, message).with(details))
+            Err(CallFailure::new(Code::Conflict, message).with(details))
         };
         match self.call.status {
             _ if !self.same => conflict("The idempotency key was used for a call with other arguments"),

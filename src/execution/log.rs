@@ -1,7 +1,7 @@
 //! The record of calls, read.
 
-use super::outcome::{Failure, Status};
-use super::payload::Kind;
+use super::outcome::{CallFailure, Status};
+use super::payload::CallDocument;
 use super::row::CallRow;
 use super::store;
 use crate::callers::Scope;
@@ -57,7 +57,7 @@ pub struct CallOut {
     pub arguments: Option<Box<RawValue>>,
     #[schema(value_type = Option<Value>)]
     pub result: Option<Box<RawValue>>,
-    pub error: Option<Failure>,
+    pub error: Option<CallFailure>,
     pub status: Status,
     pub duration_ms: Option<u32>,
     #[schema(value_type = String, format = DateTime)]
@@ -77,8 +77,8 @@ impl TryFrom<CallRow> for CallOut {
 
     fn try_from(row: CallRow) -> Result<Self> {
         Ok(Self {
-            arguments: row.shown(Kind::Arguments)?,
-            result: row.shown(Kind::Result)?,
+            arguments: row.shown(CallDocument::Arguments)?,
+            result: row.shown(CallDocument::Result)?,
             error: row.failure()?,
             render_plan: row.plan()?,
             id: row.id,

@@ -1,9 +1,9 @@
 //! Several calls at once, as one message of a model holds them. They are looked up together, and run side by side where
 //! none of them can notice: calls that read or write state keep their order among themselves.
 
-use super::call::{Call, Opened};
+use super::call::{Call, OpenedCall};
 use super::outcome::ToolResult;
-use super::resolve;
+use super::{resolve, walk};
 use crate::callers::Scope;
 use crate::error::{Error, Result};
 use std::future::poll_fn;
@@ -13,20 +13,21 @@ use std::task::Poll;
 /// How many run at once. A Worker has six connections: with more, a call's time would run while it waits for one.
 const AT_ONCE: usize = 5;
 
-/// What came of each, in their order. An error is one's own, and does not keep the others from running.
+/// What came of each call, in their order. An error of one call does not keep the others from running.
 ///
 /// The caller must have been checked: what runs side by side cannot wait for another's check.
 pub async fn execute_all(scope: &Scope, calls: Vec<Call>) -> Result<Vec<Result<ToolResult>>> {
     scope.caller().await?;
-    let opened = calls.into_iter().map(|it| Opened::new(scope, it)).collect::<Result<Vec<_>>>()?;
-    let looks = resolve::look(scope, &opened).await?;
+    let opened =
+        (1..).zip(calls).map(|(place, call)| OpenedCall::new(scope, call, place)).collect::<Result<Vec<_>>>()?;
+    let lookups = resolve::look_up(scope, &opened).await?;
     let mut ended = opened.iter().map(|_| Err(Error::Internal("a call was never run".into()))).collect::<Vec<_>>();
     let mut waiting = Vec::new();
-    for (index, (call, look)) in opened.into_iter().zip(looks).enumerate() {
-        let order = look.order();
-        waiting.push(One { index, order, ends: Box::pin(super::conclude(scope, call, look)) });
+    for (index, (call, lookup)) in opened.into_iter().zip(lookups).enumerate() {
+        let order = lookup.order();
+        waiting.push(QueuedCall { index, order, ends: Box::pin(walk::walk(scope, call, lookup)) });
     }
-    let mut running = Vec::<One<'_>>::new();
+    let mut running = Vec::<QueuedCall<'_>>::new();
     poll_fn(|context| {
         loop {
             running.retain_mut(|it| match it.ends.as_mut().poll(context) {
@@ -36,7 +37,7 @@ pub async fn execute_all(scope: &Scope, calls: Vec<Call>) -> Result<Vec<Result<T
                 }
                 Poll::Pending => true,
             });
-            let orders = |calls: &[One<'_>]| calls.iter().map(|it| it.order).collect::<Vec<_>>();
+            let orders = |calls: &[QueuedCall<'_>]| calls.iter().map(|it| it.order).collect::<Vec<_>>();
             match next(&orders(&waiting), &orders(&running)) {
                 Some(next) => running.push(waiting.remove(next)),
                 None if running.is_empty() => return Poll::Ready(()),
@@ -49,15 +50,15 @@ pub async fn execute_all(scope: &Scope, calls: Vec<Call>) -> Result<Vec<Result<T
 }
 
 /// A call, which does nothing until it is driven.
-struct One<'a> {
+struct QueuedCall<'a> {
     index: usize,
-    order: Order,
+    order: RunOrder,
     ends: Pin<Box<dyn Future<Output = Result<ToolResult>> + 'a>>,
 }
 
 /// When a call may run, beside the others of its message.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Order {
+pub enum RunOrder {
     Any,
     /// After the writes before it, beside other reads.
     Reads,
@@ -66,16 +67,16 @@ pub enum Order {
 }
 
 /// Which of those that wait may run now, the first before the others.
-fn next(waiting: &[Order], running: &[Order]) -> Option<usize> {
+fn next(waiting: &[RunOrder], running: &[RunOrder]) -> Option<usize> {
     if running.len() >= AT_ONCE {
         return None;
     }
     let mut before = running.to_vec();
     waiting.iter().position(|order| {
         let may_run = match order {
-            Order::Any => true,
-            Order::Reads => !before.contains(&Order::Writes),
-            Order::Writes => before.iter().all(|it| *it == Order::Any),
+            RunOrder::Any => true,
+            RunOrder::Reads => !before.contains(&RunOrder::Writes),
+            RunOrder::Writes => before.iter().all(|it| *it == RunOrder::Any),
         };
         before.push(*order);
         may_run
@@ -84,7 +85,7 @@ fn next(waiting: &[Order], running: &[Order]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::Order::{Any, Reads, Writes};
+    use super::RunOrder::{Any, Reads, Writes};
     use super::*;
 
     #[test]

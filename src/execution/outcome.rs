@@ -1,12 +1,14 @@
 //! What comes of a call.
 
-use super::approvals::Asking;
+use super::approvals::ApprovalRequest;
 use crate::error::{Error, Result};
 use crate::ids::{ApprovalId, CallId};
+use crate::registry::schema::Schema;
 use crate::text_enum::text_enum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::rc::Rc;
 use utoipa::ToSchema;
 
 text_enum! {
@@ -52,14 +54,15 @@ text_enum! {
 
 /// Why a call did not succeed.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Failure {
+#[schema(as = Failure)]
+pub struct CallFailure {
     pub code: Code,
     pub message: String,
     #[schema(value_type = Option<Object>)]
     pub details: Option<Value>,
 }
 
-impl Failure {
+impl CallFailure {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), details: None }
     }
@@ -79,7 +82,7 @@ impl Failure {
         serde_json::to_string(self).map_err(|cause| Error::Internal(format!("a failure is not JSON: {cause}")))
     }
 
-    /// A failure of the house, told as one of the call.
+    /// An error of the Worker, told as a failure of the call.
     pub fn of(error: &Error, request_id: &str) -> Self {
         let code = match error {
             Error::Invalid(_) => Code::ValidationError,
@@ -96,31 +99,34 @@ impl Failure {
 }
 
 /// Why a call goes no further.
-pub enum Stop {
+pub enum CallStop {
     /// It was not run.
-    Refused(Failure),
+    Refused(CallFailure),
     /// It was run, or may have been, and failed.
-    Failed(Failure),
+    Failed(CallFailure),
     /// It waits for an approval.
-    Pending(Box<Asking>),
+    Pending(Box<ApprovalRequest>),
     /// Our fault, before it was run.
     Broken(Error),
 }
 
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
+impl From<CallFailure> for CallStop {
+    fn from(failure: CallFailure) -> Self {
         Self::Refused(failure)
     }
 }
 
-impl From<Error> for Stop {
+impl From<Error> for CallStop {
     fn from(error: Error) -> Self {
         Self::Broken(error)
     }
 }
 
+/// The result of a call that ran well, or why the call stopped.
+pub type Ended = std::result::Result<Box<RawValue>, CallStop>;
+
 /// The answer to a call, whatever came of it.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Serialize, ToSchema)]
 pub struct ToolResult {
     #[schema(example = "call_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
     pub call_id: String,
@@ -132,15 +138,15 @@ pub struct ToolResult {
     pub status: Status,
     #[schema(value_type = Option<Value>)]
     pub result: Option<Box<RawValue>>,
-    pub error: Option<Failure>,
+    pub error: Option<CallFailure>,
     pub duration_ms: u32,
     #[schema(value_type = Option<Object>)]
     pub render_plan: Option<Box<RawValue>>,
     pub pre_manifest_id: Option<String>,
     pub post_manifest_id: Option<String>,
-    /// Whether the tool promises objects, by a schema that MCP can show.
+    /// What the tool promises of its results, for a door that shows them by it. Not part of the answer itself.
     #[serde(skip)]
-    pub typed: bool,
+    pub returns: Option<Rc<Schema>>,
 }
 
 impl ToolResult {
@@ -172,8 +178,8 @@ pub fn cut(result: Box<RawValue>, limit: Option<u32>, call_id: &CallId) -> Box<R
 }
 
 /// What a pending call is answered with.
-pub fn approval_required(tool_name: &str, approval: &ApprovalId) -> Failure {
-    Failure::new(Code::ApprovalRequired, format!("{tool_name} needs an approval before it runs"))
+pub fn approval_required(tool_name: &str, approval: &ApprovalId) -> CallFailure {
+    CallFailure::new(Code::ApprovalRequired, format!("{tool_name} needs an approval before it runs"))
         .with(serde_json::json!({"approval_id": approval.as_str()}))
 }
 

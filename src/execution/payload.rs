@@ -19,13 +19,13 @@ const PREFIX_BYTES: usize = 1_000;
 
 text_enum! {
     /// Which of a call's documents.
-    Kind {
+    CallDocument {
         Arguments = "arguments",
         Result = "result",
     }
 }
 
-impl Kind {
+impl CallDocument {
     /// The longest JSON that is kept in the row.
     const fn max_inline(self) -> usize {
         match self {
@@ -37,7 +37,7 @@ impl Kind {
 
 /// What the row holds of a large document.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub struct Payload {
+pub struct BlobDescription {
     pub sha256: String,
     pub size: u32,
     pub prefix: String,
@@ -52,13 +52,13 @@ pub struct LeftOut {
 
 /// What is in the column.
 #[derive(Debug, PartialEq)]
-pub enum Stored<'a> {
+pub enum StoredDocument<'a> {
     Inline(&'a str),
-    Blob(Payload),
+    Blob(BlobDescription),
     LeftOut(LeftOut),
 }
 
-impl<'a> Stored<'a> {
+impl<'a> StoredDocument<'a> {
     pub fn read(column: &'a str) -> Result<Self> {
         let broken = |cause| Error::Internal(format!("a call's document is badly described: {cause}"));
         if let Some(description) = column.strip_prefix(BLOB_MARK) {
@@ -71,11 +71,11 @@ impl<'a> Stored<'a> {
     }
 
     /// The document as a record shows it: itself, or what it is and where the whole can be had.
-    pub fn shown(self, call_id: &str, kind: Kind) -> Result<Box<RawValue>> {
+    pub fn shown(self, call_id: &str, kind: CallDocument) -> Result<Box<RawValue>> {
         let url = format!("/api/tool-calls/{call_id}/{kind}");
         let shown = match self {
             Self::Inline(text) => RawValue::from_string(text.to_owned()),
-            Self::Blob(Payload { sha256, size, prefix }) => {
+            Self::Blob(BlobDescription { sha256, size, prefix }) => {
                 to_raw_value(&json!({"truncated": true, "sha256": sha256, "size": size, "prefix": prefix, "url": url}))
             }
             Self::LeftOut(LeftOut { size, prefix }) => {
@@ -87,19 +87,19 @@ impl<'a> Stored<'a> {
 }
 
 /// A document on its way into the record.
-pub struct Recorded {
+pub struct RecordedDocument {
     pub column: String,
     pub blob: Option<Blob>,
 }
 
-impl Recorded {
-    pub fn new(kind: Kind, json: String) -> Result<Self> {
+impl RecordedDocument {
+    pub fn new(kind: CallDocument, json: String) -> Result<Self> {
         if json.len() <= kind.max_inline() {
             return Ok(Self { column: json, blob: None });
         }
         let prefix = json[..json.floor_char_boundary(PREFIX_BYTES)].to_owned();
         let blob = Blob::text(json);
-        let payload = Payload { sha256: blob.sha256().to_owned(), size: blob.size(), prefix };
+        let payload = BlobDescription { sha256: blob.sha256().to_owned(), size: blob.size(), prefix };
         let description = serde_json::to_string(&payload)
             .map_err(|cause| Error::Internal(format!("a payload is not JSON: {cause}")))?;
         Ok(Self { column: format!("{BLOB_MARK}{description}"), blob: Some(blob) })
@@ -113,19 +113,21 @@ mod tests {
     #[test]
     fn a_small_document_stays_in_the_row() {
         let json = format!("\"{}\"", "x".repeat(64 * 1024 - 2));
-        let recorded = Recorded::new(Kind::Arguments, json.clone()).unwrap();
+        let recorded = RecordedDocument::new(CallDocument::Arguments, json.clone()).unwrap();
         assert!(recorded.blob.is_none());
-        assert_eq!(Stored::read(&recorded.column).unwrap(), Stored::Inline(&json));
+        assert_eq!(StoredDocument::read(&recorded.column).unwrap(), StoredDocument::Inline(&json));
     }
 
     #[test]
     fn a_large_one_is_a_blob_with_its_hash_size_and_beginning() {
         let json = format!("\"{}\"", "ä".repeat(33_000));
-        let recorded = Recorded::new(Kind::Arguments, json.clone()).unwrap();
-        let Stored::Blob(payload) = Stored::read(&recorded.column).unwrap() else { unreachable!("it is large") };
+        let recorded = RecordedDocument::new(CallDocument::Arguments, json.clone()).unwrap();
+        let StoredDocument::Blob(payload) = StoredDocument::read(&recorded.column).unwrap() else {
+            unreachable!("it is large")
+        };
         assert_eq!(payload.size as usize, json.len());
         assert!(json.starts_with(&payload.prefix) && payload.prefix.len() <= PREFIX_BYTES);
         assert_eq!(payload.sha256, recorded.blob.unwrap().sha256());
-        assert!(Recorded::new(Kind::Result, json).unwrap().blob.is_none());
+        assert!(RecordedDocument::new(CallDocument::Result, json).unwrap().blob.is_none());
     }
 }

@@ -1,84 +1,139 @@
-//! Stage 1: one look at the database finds the tool, the agent and an earlier call under the same key, and leaves the
-//! call's row as running.
+//! The first stage: one look at the database finds the tool, the agent and an earlier call under the same idempotency key,
+//! and leaves the call's row as running.
 
-use super::call::{Opened, Wanted};
-use super::keys::Earlier;
-use super::many::Order;
-use super::outcome::{Code, Failure, Stop};
+use super::call::{CalledName, CalledTool, OpenedCall};
+use super::keys::EarlierCall;
+use super::many::RunOrder;
+use super::outcome::{CallFailure, CallStop, Code};
 use super::store;
 use crate::agents::{self, Standing};
 use crate::callers::{Caller, Scope};
 use crate::db::{Rows, Statement};
 use crate::error::{Error, Result, shortened};
+use crate::formats;
 use crate::ids::AgentId;
+use crate::registry::schema::{self, Schema};
 use crate::registry::{self, DeactivationReason, ResourceClass, Risk, Tool};
+use serde_json::Value;
+use std::rc::Rc;
 
-/// What the look showed.
-pub struct Look {
+/// What the look at the database showed.
+pub struct CallLookup {
     tool: Option<Tool>,
     standing: Option<Standing>,
-    pub earlier: Option<Earlier>,
+    pub earlier: Option<EarlierCall>,
 }
 
-impl Look {
-    /// When the call may run, beside others.
-    pub fn order(&self) -> Order {
-        match &self.tool {
-            Some(tool) if tool.resource_class == ResourceClass::State => {
-                let reads = tool.risk_level == Risk::Safe && tool.side_effects.is_empty();
-                if reads { Order::Reads } else { Order::Writes }
-            }
-            _ => Order::Any,
+impl CallLookup {
+    /// When the call may run, beside others of its message.
+    pub fn order(&self) -> RunOrder {
+        let Some(tool) = &self.tool else { return RunOrder::Any };
+        match tool.resource_class {
+            ResourceClass::State if tool.risk_level == Risk::Safe && tool.side_effects.is_empty() => RunOrder::Reads,
+            ResourceClass::State => RunOrder::Writes,
+            ResourceClass::Control | ResourceClass::Compute => RunOrder::Any,
         }
     }
 }
 
-/// What is to be called, and for whom.
-pub struct Target {
+/// The tool that is called, and the agent that it is called for.
+pub struct CallTarget {
     pub tool: Tool,
     /// None, where the call is for no agent.
     pub standing: Option<Standing>,
     pinned: bool,
 }
 
-impl Target {
+impl CallTarget {
     /// A version that a call was checked against before.
     pub fn pinned(tool: Tool) -> Self {
         Self { tool, standing: None, pinned: true }
     }
 
-    /// Whether the version can be called: it is active, or was pinned and has only been replaced.
+    /// Whether the version can be called: it is active, or it is pinned and was only replaced.
     pub fn is_enabled(&self) -> bool {
         self.tool.active || (self.pinned && self.tool.deactivated_reason == Some(DeactivationReason::VersionUpdate))
     }
 }
 
+/// A call whose tool and agent are known. Every later stage works on it, and the record is written from it.
+pub struct ResolvedCall {
+    pub target: CallTarget,
+    /// What the arguments must fit. It also tells which of them are secret.
+    pub parameters: Rc<Schema>,
+    /// What the result must fit, if the tool says so.
+    pub returns: Option<Rc<Schema>>,
+    /// In the words of the schema, which are the words that tell secrets.
+    pub arguments: Value,
+    pub max_result_bytes: Option<u32>,
+    /// What is wrong with the arguments as they came. Only a caller who may call the tool is told.
+    pub fault_as_given: Option<CallFailure>,
+}
+
+impl ResolvedCall {
+    /// A call whose arguments were checked before. It has waited for its approval.
+    pub fn resumed(target: CallTarget, arguments: Value, max_result_bytes: Option<u32>) -> Result<Self> {
+        let (parameters, returns) = schemas(&target.tool)?;
+        Ok(Self { target, parameters, returns, arguments, max_result_bytes, fault_as_given: None })
+    }
+}
+
+fn schemas(tool: &Tool) -> Result<(Rc<Schema>, Option<Rc<Schema>>)> {
+    let parameters = schema::compiled(&tool.parameters_schema)?;
+    Ok((parameters, tool.returns_schema.as_deref().map(schema::compiled).transpose()?))
+}
+
+/// Resolves a call that was looked up: finds out what it is about, and puts its arguments in the words of the tool's schema.
+pub async fn resolve(
+    scope: &Scope,
+    call: &mut OpenedCall,
+    lookup: CallLookup,
+) -> std::result::Result<ResolvedCall, CallStop> {
+    let caller = scope.caller().await?;
+    if let Some(fault) = &call.asked.fault {
+        return Err(CallFailure::of(fault, scope.app().request_id()).into());
+    }
+    let target = target(call, caller, lookup)?;
+    let (parameters, returns) = schemas(&target.tool)?;
+    let mut arguments = Value::Object(std::mem::take(&mut call.asked.arguments));
+    let agent = target.standing.as_ref().map(|it| &it.agent);
+    let unreadable = call.asked.unreadable.as_ref().map(|it| CallFailure::new(Code::InvalidArguments, it));
+    let fault_as_given = unreadable.or_else(|| {
+        let check = call.asked.door_check.as_ref()?;
+        check(&CalledTool { tool: &target.tool, parameters: &parameters, agent }, &arguments)
+    });
+    formats::arguments::restore(&parameters, &mut arguments);
+    let config = target.standing.as_ref().and_then(|it| it.config.as_ref());
+    let max_result_bytes = call.asked.max_result_bytes.or(config.and_then(|it| it.max_result_bytes()));
+    Ok(ResolvedCall { target, parameters, returns, arguments, max_result_bytes, fault_as_given })
+}
+
 /// One round trip for any number of calls.
-pub async fn look(scope: &Scope, calls: &[Opened]) -> Result<Vec<Look>> {
+pub async fn look_up(scope: &Scope, calls: &[OpenedCall]) -> Result<Vec<CallLookup>> {
     let mut statements = Vec::new();
-    for (turn, call) in (1..).zip(calls) {
+    for call in calls {
         if let Some(key) = &call.key {
-            statements.push(store::keys::forget_expired(scope, key));
-            statements.push(store::keys::claim(scope, key, &call.id));
+            statements.push(store::keys::forget_expired(scope, key, call.opened_at));
+            statements.push(store::keys::claim(scope, key, &call.id, call.opened_at));
             statements.push(store::keys::find_earlier(scope, key, &call.id));
         }
-        statements.push(store::calls::open(scope, call, turn));
+        statements.push(store::calls::open(scope, call));
         statements
-            .extend(call.wanted.as_ref().map(|it| registry::find_sought(scope.workspace(), it.sought(), it.version)));
+            .extend(call.name.as_ref().map(|it| registry::find_sought(scope.workspace(), it.sought(), it.version)));
         statements.extend(find_standing(scope, call));
     }
     let mut rows = scope.enter(statements).await?.into_iter();
-    calls.iter().map(|call| read_look(scope, call, &mut rows)).collect()
+    calls.iter().map(|call| read_lookup(scope, call, &mut rows)).collect()
 }
 
 /// Whether a token is bound to an agent is seen only in the same batch.
-fn find_standing(scope: &Scope, call: &Opened) -> Option<Statement> {
+fn find_standing(scope: &Scope, call: &OpenedCall) -> Option<Statement> {
     let (agent, token) = (call.asked.agent_id.as_deref(), scope.token_id());
-    let sought = call.wanted.as_ref().map(Wanted::sought);
+    let sought = call.name.as_ref().map(CalledName::sought);
     (agent.is_some() || token.is_some()).then(|| agents::find_standing(scope.workspace(), agent, token, sought))
 }
 
-fn read_look(scope: &Scope, call: &Opened, rows: &mut impl Iterator<Item = Rows>) -> Result<Look> {
+fn read_lookup(scope: &Scope, call: &OpenedCall, rows: &mut impl Iterator<Item = Rows>) -> Result<CallLookup> {
     let mut next = || rows.next().ok_or_else(|| Error::Internal("D1 left a statement unanswered".into()));
     let earlier = match &call.key {
         Some(key) => {
@@ -88,33 +143,33 @@ fn read_look(scope: &Scope, call: &Opened, rows: &mut impl Iterator<Item = Rows>
         None => None,
     };
     let _opened: Rows = next()?;
-    let tool = match &call.wanted {
-        Some(wanted) => wanted.choose(registry::read_tools(&next()?)?),
+    let tool = match &call.name {
+        Some(name) => name.choose(registry::read_tools(&next()?)?),
         None => None,
     };
     let key = tool.as_ref().map(|it| it.key);
     let asks_standing = call.asked.agent_id.is_some() || scope.token_id().is_some();
     let standing = if asks_standing { agents::read_standing(&next()?, key)? } else { None };
-    Ok(Look { tool, standing, earlier })
+    Ok(CallLookup { tool, standing, earlier })
 }
 
-/// What the call is about, if there is such a tool and such an agent.
-pub fn target(call: &Opened, caller: &Caller, look: Look) -> std::result::Result<Target, Stop> {
+/// The tool and the agent that the call names, if both are there.
+fn target(call: &OpenedCall, caller: &Caller, lookup: CallLookup) -> std::result::Result<CallTarget, CallStop> {
     let named = call.asked.agent_id.as_deref();
     if let (Some(named), Some(own)) = (named, &caller.agent)
         && own.as_str() != named
     {
         let message = format!("This token is bound to the agent {own} and cannot act as another");
-        return Err(Failure::new(Code::PermissionDenied, message).into());
+        return Err(CallFailure::new(Code::PermissionDenied, message).into());
     }
-    let Some(tool) = look.tool else {
+    let Some(tool) = lookup.tool else {
         let name = shortened(&call.asked.tool_name);
-        return Err(Failure::new(Code::UnknownTool, format!("Tool not found: {name}")).into());
+        return Err(CallFailure::new(Code::UnknownTool, format!("Tool not found: {name}")).into());
     };
     let agent = named.or(caller.agent.as_ref().map(AgentId::as_str));
-    if let (Some(agent), None) = (agent, &look.standing) {
-        return Err(Failure::new(Code::UnknownAgent, format!("Agent not found: {agent}")).into());
+    if let (Some(agent), None) = (agent, &lookup.standing) {
+        return Err(CallFailure::new(Code::UnknownAgent, format!("Agent not found: {agent}")).into());
     }
-    let pinned = call.wanted.as_ref().is_some_and(|it| it.version.is_some());
-    Ok(Target { tool, standing: look.standing, pinned })
+    let pinned = call.name.as_ref().is_some_and(|it| it.version.is_some());
+    Ok(CallTarget { tool, standing: lookup.standing, pinned })
 }

@@ -1,7 +1,7 @@
 //! A call as it is recorded.
 
-use super::outcome::{Failure, Status, ToolResult, cut};
-use super::payload::{Kind, Payload, Stored};
+use super::outcome::{CallFailure, Status, ToolResult, cut};
+use super::payload::{BlobDescription, CallDocument, StoredDocument};
 use crate::callers::Scope;
 use crate::error::{Error, Result};
 use crate::files;
@@ -84,15 +84,15 @@ impl CallRow {
     }
 
     /// A document as the record shows it.
-    pub fn shown(&self, kind: Kind) -> Result<Option<Box<RawValue>>> {
+    pub fn shown(&self, kind: CallDocument) -> Result<Option<Box<RawValue>>> {
         let column = match kind {
-            Kind::Arguments => &self.arguments,
-            Kind::Result => &self.result,
+            CallDocument::Arguments => &self.arguments,
+            CallDocument::Result => &self.result,
         };
-        column.as_deref().map(|it| Stored::read(it)?.shown(&self.id, kind)).transpose()
+        column.as_deref().map(|it| StoredDocument::read(it)?.shown(&self.id, kind)).transpose()
     }
 
-    pub fn failure(&self) -> Result<Option<Failure>> {
+    pub fn failure(&self) -> Result<Option<CallFailure>> {
         self.error.as_deref().map(|it| self.json("error", it)).transpose()
     }
 
@@ -108,11 +108,12 @@ impl CallRow {
     /// The whole JSON of what is stored in a column, wherever it is.
     pub async fn whole(scope: &Scope, column: Option<&str>) -> Result<Option<Box<RawValue>>> {
         let broken = |cause: serde_json::Error| Error::Internal(format!("a call has broken JSON: {cause}"));
-        let text = match column.map(Stored::read).transpose()? {
+        let text = match column.map(StoredDocument::read).transpose()? {
             None => return Ok(None),
-            Some(Stored::Inline(text)) => text.to_owned(),
-            Some(Stored::LeftOut(_)) => return Err(Error::Internal("a call was read as for a list".into())),
-            Some(Stored::Blob(Payload { sha256, .. })) => match files::read_blob(scope, &sha256).await? {
+            Some(StoredDocument::Inline(text)) => text.to_owned(),
+            Some(StoredDocument::LeftOut(_)) => return Err(Error::Internal("a call was read as for a list".into())),
+            Some(StoredDocument::Blob(BlobDescription { sha256, .. })) => match files::read_blob(scope, &sha256).await?
+            {
                 Some(content) => String::from_utf8(content.into_bytes()?)
                     .map_err(|cause| Error::Internal(format!("a call has a broken blob: {cause}")))?,
                 None => return Err(Error::Internal(format!("the blob {sha256} of a call is gone"))),
@@ -137,7 +138,7 @@ impl CallRow {
             duration_ms: self.duration_ms.unwrap_or(0),
             pre_manifest_id: self.pre_manifest_id,
             post_manifest_id: self.post_manifest_id,
-            typed: false,
+            returns: None,
         })
     }
 }

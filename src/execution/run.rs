@@ -1,49 +1,59 @@
-//! Stages 6 and 7: the run itself, and its result.
+//! The sixth stage: the run itself, and whether its result fits the tool's schema.
 
-use super::limit::Slot;
-use super::outcome::{Code, Failure, Stop};
-use super::record::Journal;
+use super::approvals::ClearedCall;
+use super::limit::RateSlot;
+use super::outcome::{CallFailure, CallStop, Code, Ended};
+use super::record::{CallIdentity, Journal};
 use super::validate;
 use crate::callers::Scope;
 use crate::error::Error;
-use crate::runners::{self, Failed, Said, Task};
-use serde_json::value::RawValue;
+use crate::ids::CallId;
+use crate::runners::{self, RunFailure, RunTask, ToolReport};
 
-/// Runs the task of a call that was let through.
+/// Runs a call that was cleared and let through. The slot is used up by it.
 pub async fn run(
     scope: &Scope,
-    task: Task<'_>,
-    _slot: Slot,
+    identity: &CallIdentity<'_>,
+    cleared: ClearedCall<'_>,
+    _slot: RateSlot,
     journal: &mut Journal,
-) -> std::result::Result<Box<RawValue>, Stop> {
-    let begun = scope.app().elapsed_millis();
-    let ended = runners::run(scope, &task).await;
-    journal.duration_ms = scope.app().elapsed_millis().saturating_sub(begun);
-    let output = ended.map_err(|failed| stop(scope, &task, failed))?;
+) -> Ended {
+    let call = cleared.call();
+    let task = RunTask {
+        call_id: identity.id,
+        tool: &call.target.tool,
+        arguments: &call.arguments,
+        session: identity.session,
+        user_id: identity.user_id,
+    };
+    let begun = scope.app().clock();
+    let ended = runners::run(cleared.runner(), scope, &task).await;
+    journal.duration_ms = scope.app().clock().millis_since(begun);
+    let output = ended.map_err(|failed| stop(scope, identity.id, failed))?;
     journal.manifests = output.manifests;
     journal.session_seen = output.session_seen;
-    if let Some(failure) = validate::result(journal.returns(), &output.result) {
-        return Err(Stop::Failed(failure));
+    if let Some(failure) = validate::result(call.returns.as_deref(), &output.result) {
+        return Err(CallStop::Failed(failure));
     }
     serde_json::value::to_raw_value(&output.result).map_err(|cause| {
         let error = Error::Internal(format!("a result is not JSON: {cause}"));
-        stop(scope, &task, Failed::Broken(error))
+        stop(scope, identity.id, RunFailure::Broken(error))
     })
 }
 
-/// What ran, or may have run, has failed.
-fn stop(scope: &Scope, task: &Task<'_>, failed: Failed) -> Stop {
-    match failed {
-        Failed::Tool(said) => Stop::Failed(failure(Code::ToolError, said)),
-        Failed::Timeout(said) => Stop::Failed(failure(Code::Timeout, said)),
-        Failed::Unreachable(message) => Stop::Failed(Failure::new(Code::Unreachable, message)),
-        Failed::Broken(error) => {
-            super::record::log(scope, task.call_id, &error);
-            Stop::Failed(Failure::of(&error, scope.app().request_id()))
+/// The call has failed though it ran, or may have run.
+fn stop(scope: &Scope, id: &CallId, failed: RunFailure) -> CallStop {
+    CallStop::Failed(match failed {
+        RunFailure::Tool(report) => failure(Code::ToolError, report),
+        RunFailure::Timeout(report) => failure(Code::Timeout, report),
+        RunFailure::Unreachable(message) => CallFailure::new(Code::Unreachable, message),
+        RunFailure::Broken(error) => {
+            super::record::log(scope, id, &error);
+            CallFailure::of(&error, scope.app().request_id())
         }
-    }
+    })
 }
 
-fn failure(code: Code, Said { message, details }: Said) -> Failure {
-    Failure { code, message, details }
+fn failure(code: Code, ToolReport { message, details }: ToolReport) -> CallFailure {
+    CallFailure { code, message, details }
 }

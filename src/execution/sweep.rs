@@ -1,6 +1,6 @@
 //! What nobody is there to end: calls whose runtime died, approvals that nobody decided, keys that are no longer needed.
 
-use super::outcome::{Code, Failure};
+use super::outcome::{CallFailure, Code};
 use super::store;
 use crate::app::App;
 use crate::error::Result;
@@ -8,8 +8,8 @@ use crate::error::Result;
 /// One transaction, of bounded work; the next run goes on where this one stopped.
 #[expect(clippy::disallowed_methods, reason = "the sweep is about no workspace, and nobody calls it")]
 pub async fn sweep(app: &App) -> Result<()> {
-    let died = Failure::new(Code::Timeout, "The call did not end within its time: its runtime ended before it did");
-    let expired = Failure::expired();
+    let died = CallFailure::new(Code::Timeout, "The call did not end within its time: its runtime ended before it did");
+    let expired = CallFailure::expired();
     app.db()?
         .batch(&[
             store::sweep::end_dead_calls(app.now(), &died.to_json()?),

@@ -1,36 +1,39 @@
-//! Stages 3 and 7: arguments with their defaults, and results, against the tool's schemas.
+//! The third stage: the arguments, with their defaults, against the tool's schema and its handler's own rules. And the
+//! check of a result, which is part of the run.
 
-use super::authorize::Granted;
-use super::outcome::{Code, Failure, Stop};
-use super::record::Journal;
+use super::authorize::GrantedCall;
+use super::outcome::{CallFailure, CallStop, Code};
+use super::resolve::ResolvedCall;
 use crate::callers::Scope;
 use crate::error::Result;
 use crate::formats;
 use crate::ids::ToolId;
+use crate::registry;
 use crate::registry::schema::{self, CheckedDocument, Schema, Violation};
-use crate::registry::{self, Risk, Tool};
-use crate::runners;
+use crate::runners::{self, Runner};
 use serde_json::{Map, Value, json};
-use std::rc::Rc;
 
-/// How many violations the message tells; the details have them all.
-const TOLD: usize = 5;
+/// How many violations stand in the message. The details have them all.
+const MAX_IN_MESSAGE: usize = 5;
 
-/// A call that can run: it may be made, and its arguments fit.
-pub struct Input<'a> {
-    pub tool: &'a Tool,
-    pub arguments: Rc<Value>,
+/// A call that may be made, and whose arguments fit.
+pub struct CheckedCall<'a> {
+    call: &'a ResolvedCall,
+    runner: Box<dyn Runner>,
 }
 
-impl Input<'_> {
-    /// Whether somebody must approve it first.
-    pub fn needs_approval(&self) -> bool {
-        self.tool.requires_approval || self.tool.risk_level >= Risk::High
+impl<'a> CheckedCall<'a> {
+    pub fn call(&self) -> &'a ResolvedCall {
+        self.call
+    }
+
+    pub fn into_runner(self) -> Box<dyn Runner> {
+        self.runner
     }
 }
 
-/// Holds arguments against a tool's schema, and runs nothing. A call's handler may ask more of them: the file tools want a
-/// usable path.
+/// Checks arguments against a tool's schema, and runs nothing. The handler of a call may have more rules: the file tools want
+/// a usable path.
 pub async fn check_arguments(scope: &Scope, id: &ToolId, arguments: Map<String, Value>) -> Result<CheckedDocument> {
     let tool = registry::get(scope, id, None).await?;
     let schema = schema::compiled(&tool.parameters_schema)?;
@@ -39,43 +42,52 @@ pub async fn check_arguments(scope: &Scope, id: &ToolId, arguments: Map<String, 
     Ok(schema.check(given))
 }
 
-/// The attachment's defaults first, then the schema's own, then the schema itself.
-pub fn arguments<'a>(granted: &Granted<'a>, journal: &mut Journal) -> std::result::Result<Input<'a>, Stop> {
-    let tool = &granted.target.tool;
-    let config = granted.target.standing.as_ref().and_then(|it| it.config.as_ref());
-    let schema = journal.parameters()?;
-    let mut given = journal.take_arguments();
+/// Fills in the attachment's defaults first, then the schema's own, and then checks.
+pub fn arguments(granted: GrantedCall<'_>) -> std::result::Result<CheckedCall<'_>, CallStop> {
+    let call = granted.into_call();
+    if let Some(fault) = call.fault_as_given.take() {
+        return Err(fault.into());
+    }
+    let config = call.target.standing.as_ref().and_then(|it| it.config.as_ref());
+    let mut given = std::mem::take(&mut call.arguments);
     if let (Some(config), Value::Object(fields)) = (config, &mut given) {
         config.fill(fields);
     }
-    let mut checked = schema.check(given);
-    if checked.violations.is_empty() {
-        checked.violations = runners::check(tool, &checked.document)?;
+    let checked = call.parameters.check(given);
+    call.arguments = checked.document;
+    if !checked.violations.is_empty() {
+        return Err(misfit(&checked.violations).into());
     }
-    let arguments = journal.put_arguments(checked.document);
-    match checked.violations.as_slice() {
-        [] => Ok(Input { tool, arguments }),
-        violations => Err(failure(Code::InvalidArguments, "The arguments do not fit", violations).into()),
-    }
+    let runner = prepare(call)?;
+    Ok(CheckedCall { call, runner })
+}
+
+/// The runner of a call whose arguments fit the schema, if they keep the handler's own rules too.
+pub fn prepare(call: &ResolvedCall) -> std::result::Result<Box<dyn Runner>, CallStop> {
+    Ok(runners::prepare(&call.target.tool, &call.arguments)?.map_err(|it| misfit(&it))?)
+}
+
+fn misfit(violations: &[Violation]) -> CallFailure {
+    failure(Code::InvalidArguments, "The arguments do not fit", violations)
 }
 
 /// What is wrong with a result, if anything is.
-pub fn result(returns: Option<&Schema>, result: &Value) -> Option<Failure> {
+pub fn result(returns: Option<&Schema>, result: &Value) -> Option<CallFailure> {
     match returns?.violations(result).as_slice() {
         [] => None,
         violations => Some(failure(Code::InvalidResult, "The tool's result does not fit", violations)),
     }
 }
 
-fn failure(code: Code, what: &str, violations: &[Violation]) -> Failure {
-    let told = violations.iter().take(TOLD).map(|it| match it.path.as_str() {
+fn failure(code: Code, what: &str, violations: &[Violation]) -> CallFailure {
+    let told = violations.iter().take(MAX_IN_MESSAGE).map(|it| match it.path.as_str() {
         "" => it.message.clone(),
         path => format!("{path}: {}", it.message),
     });
-    let more = match violations.len().saturating_sub(TOLD) {
+    let more = match violations.len().saturating_sub(MAX_IN_MESSAGE) {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
     let message = format!("{what}: {}{more}", told.collect::<Vec<_>>().join("; "));
-    Failure::new(code, message).with(json!({"violations": violations}))
+    CallFailure::new(code, message).with(json!({"violations": violations}))
 }

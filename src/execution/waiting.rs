@@ -1,20 +1,19 @@
 //! How a call stands that was left waiting for its approval.
 
 use super::approvals::ApprovalStatus;
-use super::outcome::{Failure, Status, ToolResult};
+use super::outcome::{CallFailure, Status, ToolResult};
 use super::store;
 use crate::callers::Scope;
 use crate::error::Result;
-use crate::formats;
 use crate::ids::{AgentId, ApprovalId, CallId};
-use crate::registry;
+use crate::registry::{self, schema};
 
 /// What came of the call, or that it still waits or runs. None, if there is no such call for this caller.
 pub async fn standing(scope: &Scope, call: &CallId, approval: &ApprovalId) -> Result<Option<ToolResult>> {
     let workspace = scope.workspace();
     let [rows, tool] = scope
         .read([
-            store::approvals::find(workspace, approval, scope.app().now()),
+            store::approvals::find(workspace, approval, scope.app().clock()),
             store::approvals::find_tool(workspace, approval),
         ])
         .await?;
@@ -23,11 +22,13 @@ pub async fn standing(scope: &Scope, call: &CallId, approval: &ApprovalId) -> Re
         .filter(|it| it.call.id == call.as_str() && (own.is_none() || it.call.agent_id.as_deref() == own));
     let Some(asked) = asked else { return Ok(None) };
     let mut result = asked.call.answer(scope).await?;
-    result.typed = registry::read_tool(&tool)?.is_some_and(|it| formats::mcp::output_schema(&it).is_some());
-    // The sweep has not come by yet.
+    let tool = registry::read_tool(&tool)?;
+    let returns = tool.as_ref().and_then(|it| it.returns_schema.as_deref());
+    result.returns = returns.map(schema::compiled).transpose()?;
+    // The sweep may not have ended the call yet.
     if asked.approval.status == ApprovalStatus::Expired && result.status == Status::PendingApproval {
         result.status = Status::Error;
-        result.error = Some(Failure::expired());
+        result.error = Some(CallFailure::expired());
     }
     Ok(Some(result))
 }

@@ -94,8 +94,8 @@ impl From<FileWriteRefusal> for Error {
 }
 
 /// Creates the session if no session has that name. The statement is for another room's batch.
-pub fn spring_up(workspace: &WorkspaceId, session: &SessionId, now: Timestamp) -> Result<Statement> {
-    Ok(commit::spring_up(workspace, session, &ids::random_hex::<16>()?, now))
+pub fn create_session_if_missing(workspace: &WorkspaceId, session: &SessionId, now: Timestamp) -> Result<Statement> {
+    Ok(commit::create_session_if_missing(workspace, session, &ids::random_hex::<16>()?, now))
 }
 
 /// Writes a file on top of the session's present, whatever other requests write at the same time. Creates the session
@@ -112,11 +112,11 @@ pub async fn write_file(
     if let Some(reason) = never_writable(path, blob.size(), max_bytes) {
         return Ok(Err(reason));
     }
-    let (workspace, now, post) = (scope.workspace(), scope.app().now(), FileManifestId::random()?);
+    let (workspace, now, post) = (scope.workspace(), scope.app().clock(), FileManifestId::random()?);
     let new = FileCommit { workspace, session, manifest: &post, origin: &origin, now };
     // Nothing can stand in the way of a file in a new session, so a refused write never creates a session.
     let mut statements = vec![
-        spring_up(workspace, session, now)?,
+        create_session_if_missing(workspace, session, now)?,
         commit::find_place(&new, path),
         commit::insert_manifest_with_file(&new, path, &blob, max_bytes),
         commit::count_in_lines(workspace, &post),
@@ -151,7 +151,7 @@ pub async fn delete_file(
     if path.is_root() {
         return Err(Error::path("path", "is the root, which cannot be deleted"));
     }
-    let (workspace, now, post) = (scope.workspace(), scope.app().now(), FileManifestId::random()?);
+    let (workspace, now, post) = (scope.workspace(), scope.app().clock(), FileManifestId::random()?);
     let new = FileCommit { workspace, session, manifest: &post, origin: &origin, now };
     let [seen, inserted, _, _, _] = scope
         .write([

@@ -14,11 +14,10 @@ mod sweep;
 
 pub use blob::{Blob, BlobContent};
 pub use commit::{
-    FileChangeOrigin, FileManifestSource, FileWriteRefusal, MAX_FILE_BYTES, WrittenFile, delete_file, spring_up,
-    write_file,
+    FileChangeOrigin, FileManifestSource, MAX_FILE_BYTES, create_session_if_missing, delete_file, write_file,
 };
 pub use listing::{DirectoryEntry, DirectoryEntryKind, listing_text};
-pub use lookup::{File, FileLookup, FileOrDirectory, list_dir, open_path, read_blob, read_file};
+pub use lookup::{File, FileOrDirectory, list_dir, open_path, read_blob, read_file};
 pub use path::FilePath;
 pub use session::{
     FileChangeKind, FileDifference, FileDigest, FileManifest, Session, branch, check_out, delete_session, diff,

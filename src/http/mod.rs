@@ -5,7 +5,7 @@ mod agents;
 mod approvals;
 mod attachments;
 mod benchmarks;
-mod calls;
+mod call_log;
 mod cors;
 mod credentials;
 mod execute;
@@ -14,6 +14,7 @@ mod files;
 mod formats;
 mod history;
 mod mcp;
+mod model_calls;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod openapi;
 mod origin;
@@ -23,7 +24,6 @@ mod respond;
 mod sessions;
 mod site;
 mod tokens;
-mod tool_calls;
 mod tools;
 mod versions;
 mod wire;
@@ -98,12 +98,12 @@ routes![
     tokens::create_token,
     tokens::revoke_token,
     execute::execute_tool,
-    tool_calls::run_tool_calls,
-    calls::list_tool_calls,
-    calls::get_call_summary,
-    calls::get_tool_call,
-    calls::get_call_result,
-    calls::get_call_arguments,
+    model_calls::run_tool_calls,
+    call_log::list_tool_calls,
+    call_log::get_call_summary,
+    call_log::get_tool_call,
+    call_log::get_call_result,
+    call_log::get_call_arguments,
     approvals::list_approvals,
     approvals::get_approval,
     approvals::approve_call,

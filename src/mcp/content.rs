@@ -1,6 +1,7 @@
 //! The result of a call as MCP's [`CallToolResult`].
 
-use crate::execution::{Failure, ToolResult};
+use crate::execution::{CallFailure, ToolResult};
+use crate::formats;
 use crate::mcp_protocol::CallToolResult;
 use serde_json::value::RawValue;
 
@@ -8,15 +9,20 @@ use serde_json::value::RawValue;
 pub fn of(result: &ToolResult) -> CallToolResult {
     let mut content = match (&result.error, &result.result) {
         (Some(failure), _) => CallToolResult::error(&told(failure)),
-        (None, Some(json)) => of_json(json, result.typed),
-        (None, None) => of_json(RawValue::NULL, result.typed),
+        (None, Some(json)) => of_json(json, is_typed(result)),
+        (None, None) => of_json(RawValue::NULL, is_typed(result)),
     };
     content.meta.insert("pegboard/call_id".to_owned(), result.call_id.as_str().into());
     content
 }
 
+/// Whether clients were told that the tool's results are objects of a schema.
+fn is_typed(result: &ToolResult) -> bool {
+    result.returns.as_ref().is_some_and(|it| formats::mcp::is_promise(it.definition()))
+}
+
 /// The text of a failure, for the model.
-fn told(failure: &Failure) -> String {
+fn told(failure: &CallFailure) -> String {
     match &failure.details {
         None => format!("{}: {}", failure.code, failure.message),
         Some(details) => format!("{}: {}\n{details}", failure.code, failure.message),

@@ -92,7 +92,7 @@ impl McpContext<'_> {
         let mut found = None;
         if self.endpoint.agent.is_none() {
             // The first read, so that the caller is checked in the same round trip.
-            found = execution::named(self.scope, name).await?;
+            found = execution::tool_of_name(self.scope, name).await?;
         }
         if let Some(agent_id) = self.agent().await? {
             let tools = agents::toolbox(self.scope, agent_id).await?;

@@ -6,6 +6,7 @@
 mod completion;
 mod content;
 mod context;
+mod header_check;
 mod introduction;
 mod pause;
 mod reply;

@@ -3,7 +3,7 @@
 use super::context::{McpContext, tools_json};
 use super::pause::{self, FormReply, PauseWording, PausedCall, StateSeal};
 use super::reply::McpFailure;
-use super::{McpEndpoint, content, search};
+use super::{McpEndpoint, content, header_check, search};
 use crate::agents;
 use crate::callers::{Level, Scope};
 use crate::error::Error;
@@ -83,7 +83,9 @@ pub async fn call(context: &McpContext<'_>, mut params: RpcParams) -> Result<Jso
         }
     }
     let mut call = context.endpoint.call(name, arguments);
-    call.mirrored = (context.era == Era::Modern).then(|| context.headers.mirrored());
+    if context.era == Era::Modern {
+        call.door_check = Some(header_check::check(&call.tool_name, context.headers.mirrored()));
+    }
     make(context, &params, call).await
 }
 

@@ -3,7 +3,7 @@
 
 use crate::db::{Statement, sql};
 use crate::ids::WorkspaceId;
-use crate::registry::Builtin;
+use crate::registry::{BUILTIN_KEY, Builtin};
 use crate::time::Timestamp;
 use serde_json::json;
 
@@ -66,7 +66,7 @@ pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
     sql(format!(
         "WITH looked_at AS (
            SELECT t.key, t.id || '@' || v.major || '.' || v.minor || '.' || v.patch AS version,
-             v.handler ->> '$.type' = 'builtin' AND v.handler ->> '$.key' NOT IN (SELECT value FROM json_each(?2)) AS lost,
+             {BUILTIN_KEY} NOT IN (SELECT value FROM json_each(?2)) AS lost,
              (SELECT json_group_array(value) FROM json_each(v.credentials_required)
                WHERE value NOT IN (SELECT value FROM json_each(?3))) AS missing
            FROM {CURRENT} AND v.active = 1),

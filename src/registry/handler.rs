@@ -1,9 +1,10 @@
-//! What carries a tool's calls out: how it is given, kept and shown.
+//! What carries a tool's calls out: how it is given, kept and shown. In the registry, this file alone tells the kinds of
+//! handler apart; `runners::prepare` does where calls are run.
 
 use super::Tool;
-use super::address;
 use super::credential::is_credential_id;
 use crate::error::{Error, Place, Problem, Result};
+use crate::outgoing::{check_url, credentials_in, fault_of_header};
 use crate::text_enum::text_enum;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -11,22 +12,7 @@ use std::collections::BTreeMap;
 
 const MAX_URL_BYTES: usize = 2_048;
 const MAX_HEADERS: usize = 32;
-const MAX_HEADER_BYTES: usize = 4_096;
 const MAX_CODE_BYTES: usize = 256 * 1024;
-
-/// Headers that say how the request itself is sent: not the registrant's to choose.
-const OURS: [&str; 10] = [
-    "connection",
-    "content-encoding",
-    "content-length",
-    "content-type",
-    "expect",
-    "host",
-    "keep-alive",
-    "te",
-    "transfer-encoding",
-    "upgrade",
-];
 
 text_enum! {
     /// The handlers that are code of the Worker itself.
@@ -130,7 +116,7 @@ impl Handler {
             Self::Http { url, headers } => {
                 let mut problems = check_headers(headers);
                 let fault = match url.len() {
-                    0..=MAX_URL_BYTES => address::check_url(url, private).err(),
+                    0..=MAX_URL_BYTES => check_url(url, private).err(),
                     _ => Some("is too long"),
                 };
                 problems.extend(fault.map(|it| problem("/url", it)));
@@ -150,18 +136,35 @@ impl Handler {
         }
     }
 
-    /// Why it would lead nowhere. What is elsewhere, a server or code for the sandbox, is taken to be there.
-    pub fn missing_target(&self) -> Option<String> {
+    /// The built-in that it names, whether this deployment has that one or not.
+    pub fn builtin_key(&self) -> Option<&str> {
         match self {
-            Self::Builtin { key } => missing_builtin(key),
+            Self::Builtin { key } => Some(key),
             Self::Http { .. } | Self::Python { .. } => None,
         }
     }
 
+    /// Why it would lead nowhere. A server, and code for the sandbox, are taken to be there.
+    pub fn missing_target(&self) -> Option<String> {
+        self.builtin_key().and_then(missing_builtin)
+    }
+
     /// The credentials that its headers name.
     pub fn credentials(&self) -> Vec<&str> {
-        let Self::Http { headers, .. } = self else { return Vec::new() };
-        headers.values().flat_map(|value| pieces(value)).filter_map(|it| it.err()).collect()
+        match self {
+            Self::Http { headers, .. } => headers.values().flat_map(|value| credentials_in(value)).collect(),
+            Self::Builtin { .. } | Self::Python { .. } => Vec::new(),
+        }
+    }
+
+    /// What is allowed, and yet likely to be a mistake: where in the handler, and why.
+    pub fn doubt(&self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Python { code, function } if !code.contains(&format!("def {function}(")) => {
+                Some(("/code", "does not seem to define the function"))
+            }
+            Self::Builtin { .. } | Self::Http { .. } | Self::Python { .. } => None,
+        }
     }
 }
 
@@ -170,39 +173,15 @@ pub fn missing_builtin(key: &str) -> Option<String> {
     Builtin::parse(key).is_none().then(|| format!("its handler {key} is not part of this deployment"))
 }
 
-/// A header's value in pieces: plain text, and the names of credentials that stand in it as `${NAME}`.
-pub fn pieces(value: &str) -> Vec<std::result::Result<&str, &str>> {
-    let mut found = Vec::new();
-    let mut rest = value;
-    while let Some((before, after)) = rest.split_once("${")
-        && let Some((name, after)) = after.split_once('}')
-    {
-        found.extend([Ok(before), Err(name)]);
-        rest = after;
-    }
-    found.push(Ok(rest));
-    found
-}
-
 fn check_headers(headers: &BTreeMap<String, String>) -> Vec<Problem> {
     let mut problems = Vec::new();
     if headers.len() > MAX_HEADERS {
         problems.push(problem("/headers", format!("holds {} headers; {MAX_HEADERS} are allowed", headers.len())));
     }
     for (name, value) in headers {
-        let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        let fault = if name.is_empty() || name.len() > 256 || !name.bytes().all(token) {
-            Some("is not the name of a header")
-        } else if OURS.iter().any(|it| name.eq_ignore_ascii_case(it)) {
-            Some("is set by the one who sends")
-        } else if value.len() > MAX_HEADER_BYTES || !value.bytes().all(|it| it == b'\t' || (b' '..=b'~').contains(&it))
-        {
-            Some("must have a value of visible ASCII characters, 4096 at the most")
-        } else if pieces(value).into_iter().filter_map(|it| it.err()).any(|it| !is_credential_id(it)) {
-            Some("names what could be no credential between ${ and }")
-        } else {
-            None
-        };
+        let named = || credentials_in(value).all(is_credential_id);
+        let fault = fault_of_header(name, value)
+            .or_else(|| (!named()).then_some("names what could be no credential between ${ and }"));
         let shown = name.chars().take(64).collect::<String>();
         problems.extend(fault.map(|it| problem(&format!("/headers/{shown}"), it)));
     }

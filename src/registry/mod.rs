@@ -1,7 +1,6 @@
 //! The registry: tools and their versions, registered, found and shown; the credentials that they ask for. It knows
 //! workspaces and callers, and nothing of agents.
 
-mod address;
 #[cfg(test)]
 mod builtins;
 mod bump;
@@ -27,11 +26,10 @@ mod store;
 mod tool;
 mod warnings;
 
-pub use address::check_url;
 pub use definition::{ToolIn, is_registered_id, kept};
 pub use describe::describe;
 pub use filter::ToolFilter;
-pub use handler::{Builtin, Handler, pieces};
+pub use handler::{Builtin, Handler};
 pub use lifecycle::{activate, deactivate, list_versions, roll_back};
 pub use log::{Switch, change, removal};
 pub use out::ToolOut;
@@ -49,7 +47,7 @@ pub use store::refusals::{
 pub use store::tools::{
     RELEVANCE, find_sought, find_tool, find_tools, read_tool, read_tools, search_tools, tool_exists,
 };
-pub use store::versions::{find_all as find_all_versions, insert_all as insert_versions, version_json};
+pub use store::versions::{BUILTIN_KEY, find_all as find_all_versions, insert_all as insert_versions, version_json};
 #[cfg(test)]
 pub use tool::fixture;
 pub use tool::{
@@ -58,7 +56,7 @@ pub use tool::{
 pub use warnings::{MAX_DEPTH as MAX_EXPORTED_DEPTH, Warning, is_key};
 
 use crate::callers::Scope;
-use crate::durable::limiter::{self, Standing};
+use crate::durable::limiter::{self, RateWindow};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version};
 use crate::page::{Page, PageRequest, bad_cursor};
@@ -97,7 +95,7 @@ pub async fn get(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result
 }
 
 /// The tool's rate limit, if it has one, and how it stands.
-pub async fn rate_limit(scope: &Scope, id: &ToolId) -> Result<Option<(u32, Standing)>> {
+pub async fn rate_limit(scope: &Scope, id: &ToolId) -> Result<Option<(u32, RateWindow)>> {
     let Some(limit) = get(scope, id, None).await?.rate_limit else { return Ok(None) };
     let standing = limiter::peek(scope.app(), scope.workspace(), id, limit).await?;
     Ok(Some((limit, standing)))

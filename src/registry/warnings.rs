@@ -40,10 +40,8 @@ pub fn warnings(tool: &Tool, handler: &Handler) -> Vec<Warning> {
     } else if tool.id.as_str().starts_with(|it: char| it.is_ascii_digit() || it == '-') {
         found.add("/id", "models get another name: Gemini refuses one that does not begin with a letter or _");
     }
-    if let Handler::Python { code, function } = handler
-        && !code.contains(&format!("def {function}("))
-    {
-        found.add("/handler/code", "does not seem to define the function");
+    if let Some((path, message)) = handler.doubt() {
+        found.add(&format!("/handler{path}"), message);
     }
     if let Ok(Value::Object(schema)) = serde_json::from_str(&tool.parameters_schema) {
         found.top(&schema);

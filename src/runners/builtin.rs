@@ -1,30 +1,31 @@
-//! The tools that are code of the Worker itself: which is whose.
+//! Handlers that are code of the Worker itself: each built-in has its runner in the file of its subject.
 
-use super::{Failed, Output, Task, files, mail, python};
+use super::files::{self, FileVerb};
+use super::{Prepared, Run, RunFailure, RunTask, Runner, mail, python};
 use crate::callers::Scope;
 use crate::registry::Builtin;
-use crate::registry::schema::Violation;
 use serde_json::Value;
 
-/// Whether the arguments make sense to the handler.
-pub fn check(key: &str, arguments: &Value) -> Vec<Violation> {
-    match Builtin::parse(key) {
-        Some(Builtin::ExecutePython) => python::check_code(arguments),
-        Some(Builtin::ReadFile | Builtin::WriteFile) => files::check(arguments, false),
-        Some(Builtin::ListFiles) => files::check(arguments, true),
-        Some(Builtin::EmailSearch) => mail::check(arguments),
-        Some(Builtin::EmailGet) | None => Vec::new(),
+pub fn prepare(key: String, arguments: &Value) -> Prepared {
+    match Builtin::parse(&key) {
+        Some(Builtin::ExecutePython) => python::prepare_code(arguments),
+        Some(Builtin::ReadFile) => files::prepare(FileVerb::Read, arguments),
+        Some(Builtin::WriteFile) => files::prepare(FileVerb::Write, arguments),
+        Some(Builtin::ListFiles) => files::prepare(FileVerb::List, arguments),
+        Some(Builtin::EmailSearch) => mail::prepare_search(arguments),
+        Some(Builtin::EmailGet) => mail::prepare_get(),
+        None => Ok(Box::new(LostBuiltin { key })),
     }
 }
 
-pub async fn run(scope: &Scope, task: &Task<'_>, key: &str) -> Result<Output, Failed> {
-    match Builtin::parse(key) {
-        Some(Builtin::ExecutePython) => python::execute(scope, task).await,
-        Some(Builtin::ReadFile) => files::read(scope, task).await,
-        Some(Builtin::WriteFile) => files::write(scope, task).await,
-        Some(Builtin::ListFiles) => files::list(scope, task).await,
-        Some(Builtin::EmailSearch) => mail::search(scope, task).await,
-        Some(Builtin::EmailGet) => mail::get(scope, task).await,
-        None => Err(Failed::Unreachable(format!("The handler {key} is not part of this deployment"))),
+/// A built-in that this deployment does not have.
+struct LostBuiltin {
+    key: String,
+}
+
+impl Runner for LostBuiltin {
+    fn run<'a>(&'a self, _scope: &'a Scope, _task: &'a RunTask<'a>) -> Run<'a> {
+        let message = format!("The handler {} is not part of this deployment", self.key);
+        Box::pin(async { Err(RunFailure::Unreachable(message)) })
     }
 }

@@ -1,35 +1,57 @@
 //! `read_file`, `write_file` and `list_files`.
 
-use super::{Failed, Manifests, Output, Task};
+use super::{FileManifests, Prepared, Run, RunFailure, RunOutput, RunTask, Runner};
 use crate::callers::Scope;
 use crate::files::{self, BlobContent, File, FileChangeOrigin, FileManifestSource, FilePath};
 use crate::ids::FileManifestId;
 use crate::registry::schema::Violation;
 use serde_json::{Value, json};
 
-/// Whether the path is one.
-pub fn check(arguments: &Value, may_be_root: bool) -> Vec<Violation> {
-    let path = arguments.get("path").and_then(Value::as_str).unwrap_or("/");
-    let fault = match FilePath::parse(path) {
-        Ok(path) if path.is_root() && !may_be_root => Some("must name a file, not the root".to_owned()),
-        Ok(_) => None,
-        Err(reason) => Some(reason.to_string()),
-    };
-    fault.into_iter().map(|message| Violation { path: "/path".into(), message }).collect()
+/// What is done at a path.
+#[derive(Clone, Copy, PartialEq)]
+pub enum FileVerb {
+    Read,
+    Write,
+    List,
 }
 
-pub async fn read(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
-    let path = path(task)?;
-    let seen = files::read_file(scope, task.session, None, &path).await?;
-    let file = seen.found.ok_or_else(|| Failed::tool(format!("File not found: {path}")))?;
-    Ok(Output {
+struct FileRunner {
+    verb: FileVerb,
+    path: FilePath,
+}
+
+/// Refuses a path that is none, and the root where a file is meant.
+pub fn prepare(verb: FileVerb, arguments: &Value) -> Prepared {
+    let given = arguments.get("path").and_then(Value::as_str).unwrap_or("/");
+    let fault = match FilePath::parse(given) {
+        Ok(path) if path.is_root() && verb != FileVerb::List => "must name a file, not the root".to_owned(),
+        Ok(path) => return Ok(Box::new(FileRunner { verb, path })),
+        Err(reason) => reason.to_string(),
+    };
+    Err(vec![Violation { path: "/path".into(), message: fault }])
+}
+
+impl Runner for FileRunner {
+    fn run<'a>(&'a self, scope: &'a Scope, task: &'a RunTask<'a>) -> Run<'a> {
+        match self.verb {
+            FileVerb::Read => Box::pin(read(scope, task, &self.path)),
+            FileVerb::Write => Box::pin(write(scope, task, &self.path)),
+            FileVerb::List => Box::pin(list(scope, task, &self.path)),
+        }
+    }
+}
+
+async fn read(scope: &Scope, task: &RunTask<'_>, path: &FilePath) -> Result<RunOutput, RunFailure> {
+    let seen = files::read_file(scope, task.session, None, path).await?;
+    let file = seen.found.ok_or_else(|| RunFailure::tool(format!("File not found: {path}")))?;
+    Ok(RunOutput {
         result: contents(file),
         session_seen: seen.manifest_id.is_some(),
         manifests: unchanged(seen.manifest_id),
     })
 }
 
-/// A text as it is; anything else in base64, with a flag.
+/// Text stays as it is. Anything else is base64, with a flag.
 fn contents(file: File) -> Value {
     match file.content {
         BlobContent::Text(text) => text.into(),
@@ -37,37 +59,44 @@ fn contents(file: File) -> Value {
     }
 }
 
-pub async fn write(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
-    let path = path(task)?;
+async fn write(scope: &Scope, task: &RunTask<'_>, path: &FilePath) -> Result<RunOutput, RunFailure> {
     let content = task.text("content").unwrap_or_default().as_bytes().to_vec();
     let bytes = content.len();
     let origin = FileChangeOrigin { source: FileManifestSource::ToolRun, source_ref: Some(task.call_id.to_string()) };
-    let written = files::write_file(scope, task.session, &path, content, origin).await?;
-    let written = written.map_err(|cause| Failed::tool(cause.to_string()))?;
-    Ok(Output {
+    let written = files::write_file(scope, task.session, path, content, origin).await?;
+    let written = written.map_err(|cause| RunFailure::tool(cause.to_string()))?;
+    Ok(RunOutput {
         result: format!("Wrote {bytes} bytes to {path}").into(),
-        manifests: Manifests { pre: written.pre, post: Some(written.post) },
+        manifests: FileManifests { pre: written.pre, post: Some(written.post) },
         session_seen: true,
     })
 }
 
-pub async fn list(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
-    let dir = path(task)?;
-    let seen = files::list_dir(scope, task.session, None, &dir).await?;
-    let entries = seen.found.ok_or_else(|| Failed::tool(format!("Directory not found: {dir}")))?;
-    Ok(Output {
-        result: files::listing_text(&dir, &entries).into(),
+async fn list(scope: &Scope, task: &RunTask<'_>, dir: &FilePath) -> Result<RunOutput, RunFailure> {
+    let seen = files::list_dir(scope, task.session, None, dir).await?;
+    let entries = seen.found.ok_or_else(|| RunFailure::tool(format!("Directory not found: {dir}")))?;
+    Ok(RunOutput {
+        result: files::listing_text(dir, &entries).into(),
         session_seen: seen.manifest_id.is_some(),
         manifests: unchanged(seen.manifest_id),
     })
 }
 
-fn path(task: &Task<'_>) -> Result<FilePath, Failed> {
-    let given = task.text("path").unwrap_or("/");
-    FilePath::parse(given).map_err(|reason| Failed::tool(format!("The path cannot be used: {reason}")))
+/// Reading and listing change no file.
+fn unchanged(manifest_id: Option<FileManifestId>) -> FileManifests {
+    FileManifests { pre: manifest_id.clone(), post: manifest_id }
 }
 
-/// A look changes nothing.
-fn unchanged(manifest_id: Option<FileManifestId>) -> Manifests {
-    Manifests { pre: manifest_id.clone(), post: manifest_id }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_read_before_the_run() {
+        let faults = |verb, path: &str| prepare(verb, &json!({"path": path})).err().map_or(0, |it| it.len());
+        assert_eq!(faults(FileVerb::Read, "/notes.txt"), 0);
+        assert_eq!(faults(FileVerb::List, "/"), 0);
+        assert_eq!((faults(FileVerb::Read, "/"), faults(FileVerb::Write, "/")), (1, 1));
+        assert_eq!(faults(FileVerb::List, "/a/../b"), 1);
+    }
 }

@@ -1,31 +1,45 @@
-//! Tools that are servers: a call is posted to them as JSON, and what they answer is its result. No header of the caller's
-//! goes with it, no redirect is followed.
+//! Tools that are servers: a call is posted to the server as JSON, and the response is the call's result. No header of the
+//! caller's goes with it, and no redirect is followed.
 
-use super::{Failed, Output, Task, answer};
+use super::{MAX_RESPONSE_BYTES, Prepared, Run, RunFailure, RunOutput, RunTask, Runner};
 use crate::callers::Scope;
 use crate::error::Error;
 use crate::json_size::{MAX_VALUES, values};
-use crate::outgoing;
+use crate::outgoing::{OutgoingFailure, OutgoingRequest, Route, check_url, excerpt, fill_in, is_sensitive};
 use crate::registry;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use worker::web_sys::RequestRedirect;
-use worker::{Fetch, Headers, Request};
+use std::time::Duration;
 
-pub async fn run(
+struct HttpRunner {
+    url: String,
+    headers: BTreeMap<String, String>,
+}
+
+pub fn prepare(url: String, headers: BTreeMap<String, String>) -> Prepared {
+    Ok(Box::new(HttpRunner { url, headers }))
+}
+
+impl Runner for HttpRunner {
+    fn run<'a>(&'a self, scope: &'a Scope, task: &'a RunTask<'a>) -> Run<'a> {
+        Box::pin(post(scope, task, &self.url, &self.headers))
+    }
+}
+
+async fn post(
     scope: &Scope,
-    task: &Task<'_>,
+    task: &RunTask<'_>,
     url: &str,
     headers: &BTreeMap<String, String>,
-) -> Result<Output, Failed> {
-    // Where a tool is, and what is wrong with that, is for admins, who see its handler.
-    let unusable = |cause: &str| Failed::Unreachable(format!("{} cannot be called: {cause}", task.tool.id));
-    // One that was replaced can still be called by its number, and what it may use may be gone since.
+) -> Result<RunOutput, RunFailure> {
+    // Only admins see the handler. So no message tells the URL, or repeats what is wrong with the server behind it.
+    let unusable = |cause: &str| RunFailure::Unreachable(format!("{} cannot be called: {cause}", task.tool.id));
+    // A replaced version can still be called by its number, and a credential that it uses may have been deleted since.
     if let Some(missing) = task.tool.missing_credentials.first() {
         return Err(unusable(&format!("this workspace does not define the credential {missing} any more")));
     }
-    let url = registry::check_url(url, scope.app().settings().private_urls)
-        .map_err(|fault| unusable(&format!("its URL {fault}")))?;
+    let url =
+        check_url(url, scope.app().settings().private_urls).map_err(|fault| unusable(&format!("its URL {fault}")))?;
     let mut lent = headers.iter().filter(|(name, _)| is_sensitive(name)).map(|(_, it)| it.clone()).collect::<Vec<_>>();
     let headers = fill_in(headers, |name| {
         let value = scope.app().credential(scope.workspace(), name);
@@ -34,73 +48,34 @@ pub async fn run(
     })
     .map_err(|missing| unusable(&format!("the credential {missing} has no value; wrangler secret put sets one")))?;
     let body = json!({"tool_name": task.tool.id.as_str(), "arguments": task.arguments, "user_id": task.user_id});
-    let request = post(&url.href(), &headers, &body).map_err(ours)?;
-    let mut response = Fetch::Request(request)
-        .send()
-        .await
-        .map_err(|_| Failed::Unreachable(format!("{} could not be reached", task.tool.id)))?;
-    let text = answer::text(&mut response, task.tool.id.as_str()).await?;
-    // A server that repeats what it was sent must not show the caller what was lent to the tool alone.
+    let (url, body) = (url.href(), body.to_string());
+    let time = Some(Duration::from_secs(task.tool.timeout_seconds.into()));
+    let request = OutgoingRequest { headers, time, ..OutgoingRequest::post(&url, &body) };
+    let response = request.send(Route::Network).await.map_err(|it| failed(task, it))?;
+    let status = response.status();
+    let text = response.text(MAX_RESPONSE_BYTES).await.map_err(|it| failed(task, it))?;
+    // A server may repeat the headers that it got. The caller must not see the credentials in them.
     let text = registry::scrub(&lent, text);
-    let status = response.status_code();
     if !(200..300).contains(&status) {
-        let told = answer::told(&text);
-        return Err(Failed::tool(format!("{} answered with the status {status}: {told}", task.tool.id)));
+        let told = excerpt(&text);
+        return Err(RunFailure::tool(format!("{} answered with the status {status}: {told}", task.tool.id)));
     }
     if values(text.as_bytes()) > MAX_VALUES {
-        return Err(Failed::tool(format!("{} answered more than {MAX_VALUES} values", task.tool.id)));
+        return Err(RunFailure::tool(format!("{} answered more than {MAX_VALUES} values", task.tool.id)));
     }
-    Ok(Output::plain(serde_json::from_str(&text).unwrap_or(Value::String(text))))
+    Ok(RunOutput::plain(serde_json::from_str(&text).unwrap_or(Value::String(text))))
 }
 
-/// Whether a header's value is likely to be a secret, though it was given as it is.
-fn is_sensitive(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["auth", "cookie", "key", "password", "secret", "signature", "token"].iter().any(|it| name.contains(it))
-}
-
-/// The headers with the values of the credentials that they name, or the name of one that has none.
-fn fill_in(
-    headers: &BTreeMap<String, String>,
-    mut credential: impl FnMut(&str) -> Option<String>,
-) -> Result<BTreeMap<String, String>, String> {
-    let mut filled = BTreeMap::new();
-    for (name, value) in headers {
-        let mut whole = String::new();
-        for piece in registry::pieces(value) {
-            match piece {
-                Ok(text) => whole.push_str(text),
-                Err(id) => whole.push_str(&credential(id).ok_or_else(|| id.to_owned())?),
-            }
+fn failed(task: &RunTask<'_>, failure: OutgoingFailure) -> RunFailure {
+    let tool = &task.tool.id;
+    match failure {
+        OutgoingFailure::Unusable(cause) => {
+            RunFailure::Broken(Error::Internal(format!("a tool's request could not be made: {cause}")))
         }
-        filled.insert(name.clone(), whole);
-    }
-    Ok(filled)
-}
-
-fn post(url: &str, headers: &BTreeMap<String, String>, body: &Value) -> worker::Result<Request> {
-    let sent = Headers::new();
-    for (name, value) in headers {
-        sent.set(name, value)?;
-    }
-    outgoing::post(url, &sent, RequestRedirect::Manual, &body.to_string())
-}
-
-fn ours(cause: worker::Error) -> Failed {
-    Failed::Broken(Error::Internal(format!("a tool's request could not be made: {cause}")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn headers_get_the_values_of_their_credentials() {
-        let credential = |name: &str| (name == "KEY").then(|| "s3cret".to_owned());
-        let headers = |value: &str| BTreeMap::from([("X".to_owned(), value.to_owned())]);
-        let filled = |value: &str| fill_in(&headers(value), credential).map(|it| it["X"].clone());
-        assert_eq!(filled("Bearer ${KEY}!"), Ok("Bearer s3cret!".to_owned()));
-        assert_eq!(filled("$KEY {KEY} ${"), Ok("$KEY {KEY} ${".to_owned()));
-        assert_eq!(filled("${KEY} ${OTHER}"), Err("OTHER".to_owned()));
+        OutgoingFailure::Unreachable(_) => RunFailure::Unreachable(format!("{tool} could not be reached")),
+        OutgoingFailure::TimedOut => RunFailure::timeout(task.tool),
+        OutgoingFailure::BrokenOff(cause) => RunFailure::Unreachable(format!("{tool} broke off its answer: {cause}")),
+        OutgoingFailure::TooLarge => RunFailure::tool(format!("{tool} answered more than {MAX_RESPONSE_BYTES} bytes")),
+        OutgoingFailure::NotText => RunFailure::tool(format!("{tool} answered something that is not text")),
     }
 }

@@ -1,34 +1,50 @@
 //! `email_search` and `email_get`.
 
-use super::{Failed, Output, Task};
+use super::{Prepared, Run, RunFailure, RunOutput, RunTask, Runner};
 use crate::callers::Scope;
 use crate::mail::{self, MailFailure, MailSearch};
 use crate::registry::schema::Violation;
 use serde_json::Value;
 
-/// Whether that can be searched for.
-pub fn check(arguments: &Value) -> Vec<Violation> {
-    let fault = MailSearch::read(arguments).err();
-    fault.into_iter().map(|it| Violation { path: format!("/{}", it.parameter), message: it.reason }).collect()
+struct EmailSearch {
+    search: MailSearch,
 }
 
-pub async fn search(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
-    let search = MailSearch::read(task.arguments)
-        .map_err(|it| Failed::tool(format!("The argument {} cannot be used: {}", it.parameter, it.reason)))?;
-    Ok(Output::plain(mail::search(scope, &search).await?))
+/// Refuses what cannot be searched for.
+pub fn prepare_search(arguments: &Value) -> Prepared {
+    match MailSearch::read(arguments) {
+        Ok(search) => Ok(Box::new(EmailSearch { search })),
+        Err(misfit) => Err(vec![Violation { path: format!("/{}", misfit.parameter), message: misfit.reason }]),
+    }
 }
 
-pub async fn get(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
-    let message_id = task.text("message_id").unwrap_or_default();
-    let email = mail::get(scope, message_id).await?;
-    email.map(Output::plain).ok_or_else(|| Failed::tool(format!("Email not found: {message_id}")))
+impl Runner for EmailSearch {
+    fn run<'a>(&'a self, scope: &'a Scope, _task: &'a RunTask<'a>) -> Run<'a> {
+        Box::pin(async { Ok(RunOutput::plain(mail::search(scope, &self.search).await?)) })
+    }
 }
 
-impl From<MailFailure> for Failed {
+struct EmailGet;
+
+pub fn prepare_get() -> Prepared {
+    Ok(Box::new(EmailGet))
+}
+
+impl Runner for EmailGet {
+    fn run<'a>(&'a self, scope: &'a Scope, task: &'a RunTask<'a>) -> Run<'a> {
+        Box::pin(async {
+            let message_id = task.text("message_id").unwrap_or_default();
+            let email = mail::get(scope, message_id).await?;
+            email.map(RunOutput::plain).ok_or_else(|| RunFailure::tool(format!("Email not found: {message_id}")))
+        })
+    }
+}
+
+impl From<MailFailure> for RunFailure {
     fn from(fault: MailFailure) -> Self {
         match fault {
             MailFailure::Other(error) => Self::Broken(error),
-            fault => Self::tool(fault.to_string()),
+            fault @ (MailFailure::Unbound | MailFailure::Refused(_)) => Self::tool(fault.to_string()),
         }
     }
 }

@@ -1,6 +1,8 @@
-//! What carries calls out. A runner gets a task that is allowed and whose arguments fit, and asks neither again.
+//! What carries calls out. A runner gets a call that is allowed and whose arguments fit its schema, and asks neither again.
+//!
+//! Each kind of handler is a file here, with a [`Runner`] of its own. [`prepare`] is the one place that tells the kinds
+//! apart.
 
-mod answer;
 mod builtin;
 mod files;
 mod http;
@@ -9,18 +11,21 @@ mod python;
 mod sandbox;
 
 use crate::callers::Scope;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::ids::{CallId, FileManifestId, SessionId};
 use crate::registry::schema::Violation;
-use crate::registry::{Builtin, Handler, Tool};
+use crate::registry::{Handler, Tool};
 use futures_util::future::{Either, select};
 use serde_json::Value;
-use std::pin::pin;
+use std::pin::Pin;
 use std::time::Duration;
 use worker::Delay;
 
+/// The longest response that is read, of a tool's server or of the sandbox.
+const MAX_RESPONSE_BYTES: usize = 10 * 1024 * 1024;
+
 /// What is to be done.
-pub struct Task<'a> {
+pub struct RunTask<'a> {
     pub call_id: &'a CallId,
     pub tool: &'a Tool,
     pub arguments: &'a Value,
@@ -28,103 +33,106 @@ pub struct Task<'a> {
     pub user_id: Option<&'a str>,
 }
 
-impl<'a> Task<'a> {
+impl<'a> RunTask<'a> {
     /// An argument that is a text.
     fn text(&self, parameter: &str) -> Option<&'a str> {
         self.arguments.get(parameter)?.as_str()
     }
 }
 
-/// The state of the session's files before and after a run: the same, if it changed nothing.
+/// The file manifests of the session before and after a run. A run that changed no file has the same one twice.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Manifests {
+pub struct FileManifests {
     pub pre: Option<FileManifestId>,
     pub post: Option<FileManifestId>,
 }
 
-/// What was done.
-pub struct Output {
+/// What a run gave.
+pub struct RunOutput {
     pub result: Value,
-    pub manifests: Manifests,
-    /// Whether the session was seen to be there.
+    pub manifests: FileManifests,
+    /// Whether the run saw that the session exists.
     pub session_seen: bool,
 }
 
-impl Output {
-    /// Of a task that had nothing to do with files.
+impl RunOutput {
+    /// The output of a run that had nothing to do with files.
     fn plain(result: Value) -> Self {
-        Self { result, manifests: Manifests::default(), session_seen: false }
+        Self { result, manifests: FileManifests::default(), session_seen: false }
     }
 }
 
-/// What a tool says of its failure.
-pub struct Said {
+/// What a tool says of its own failure.
+pub struct ToolReport {
     pub message: String,
     pub details: Option<Value>,
 }
 
-/// Why nothing came of it.
-pub enum Failed {
-    /// The tool itself says so.
-    Tool(Said),
-    /// Its time was up.
-    Timeout(Said),
+/// Why a run gave nothing.
+pub enum RunFailure {
+    /// The tool itself reports that it failed.
+    Tool(ToolReport),
+    /// The tool's time was up.
+    Timeout(ToolReport),
     /// The tool could not be asked.
     Unreachable(String),
     /// Our fault.
     Broken(Error),
 }
 
-impl Failed {
+impl RunFailure {
     fn tool(message: impl Into<String>) -> Self {
-        Self::Tool(Said { message: message.into(), details: None })
+        Self::Tool(ToolReport { message: message.into(), details: None })
+    }
+
+    fn timeout(tool: &Tool) -> Self {
+        let message = format!("{} did not finish within {} seconds", tool.id, tool.timeout_seconds);
+        Self::Timeout(ToolReport { message, details: None })
     }
 }
 
-impl From<Error> for Failed {
+impl From<Error> for RunFailure {
     fn from(error: Error) -> Self {
         Self::Broken(error)
     }
 }
 
-/// What a handler of ours asks of its arguments beyond what the schema can say.
-pub fn check(tool: &Tool, arguments: &Value) -> Result<Vec<Violation>, Error> {
+/// One call of a tool, ready to run: its handler is read, and its arguments are checked.
+pub trait Runner {
+    /// Carries the task out. The task's tool and arguments are those that the runner was prepared for.
+    fn run<'a>(&'a self, scope: &'a Scope, task: &'a RunTask<'a>) -> Run<'a>;
+
+    /// How long the run may take beyond its tool's own time.
+    fn extra_wait(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// What is answered when the time is up, and the extra wait too.
+    fn too_late(&self, tool: &Tool) -> RunFailure {
+        RunFailure::timeout(tool)
+    }
+}
+
+/// A run under way.
+pub type Run<'a> = Pin<Box<dyn Future<Output = std::result::Result<RunOutput, RunFailure>> + 'a>>;
+
+/// A runner, or what is wrong with the arguments beyond what a schema can say.
+pub type Prepared = std::result::Result<Box<dyn Runner>, Vec<Violation>>;
+
+/// Makes the runner of one call.
+pub fn prepare(tool: &Tool, arguments: &Value) -> Result<Prepared> {
     Ok(match Handler::of(tool)? {
-        Handler::Builtin { key } => builtin::check(&key, arguments),
-        Handler::Python { code, .. } => python::check_arguments(&code, arguments),
-        Handler::Http { .. } => Vec::new(),
+        Handler::Builtin { key } => builtin::prepare(key, arguments),
+        Handler::Http { url, headers } => http::prepare(url, headers),
+        Handler::Python { code, function } => python::prepare(code, function, arguments),
     })
 }
 
-/// Carries a task out, within its time. What comes too late is as if it had never come.
-pub async fn run(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
-    let handler = Handler::of(task.tool)?;
-    let python = is_python(&handler);
-    let seconds = task.tool.timeout_seconds;
-    // The sandbox looks at the clock itself, from when the code is run.
-    let deadline = Duration::from_secs((seconds + if python { sandbox::WAIT_SECONDS } else { 0 }).into());
-    match select(pin!(carry_out(scope, task, handler)), Delay::from(deadline)).await {
+/// Runs a task within its time. An output that comes too late counts as if it had never come.
+pub async fn run(runner: &dyn Runner, scope: &Scope, task: &RunTask<'_>) -> std::result::Result<RunOutput, RunFailure> {
+    let time = Duration::from_secs(task.tool.timeout_seconds.into()) + runner.extra_wait();
+    match select(runner.run(scope, task), Delay::from(time)).await {
         Either::Left((ended, _)) => ended,
-        Either::Right(_) if python => Err(Failed::Unreachable("The sandbox did not answer in time: call again".into())),
-        Either::Right(_) => {
-            let message = format!("{} did not finish within {seconds} seconds", task.tool.id);
-            Err(Failed::Timeout(Said { message, details: None }))
-        }
-    }
-}
-
-fn is_python(handler: &Handler) -> bool {
-    match handler {
-        Handler::Python { .. } => true,
-        Handler::Builtin { key } => Builtin::parse(key) == Some(Builtin::ExecutePython),
-        Handler::Http { .. } => false,
-    }
-}
-
-async fn carry_out(scope: &Scope, task: &Task<'_>, handler: Handler) -> Result<Output, Failed> {
-    match handler {
-        Handler::Builtin { key } => builtin::run(scope, task, &key).await,
-        Handler::Http { url, headers } => http::run(scope, task, &url, &headers).await,
-        Handler::Python { code, function } => python::call(scope, task, &code, &function).await,
+        Either::Right(_) => Err(runner.too_late(task.tool)),
     }
 }

@@ -1,78 +1,116 @@
 //! Tools that are Python: `execute_python`, whose code is the caller's, and those with a `python` handler.
 
-use super::sandbox::{self, Job, Limits, MAX_ASKED_BYTES, Ran};
-use super::{Failed, Output, Said, Task};
+use super::sandbox::{self, Limits, MAX_ASKED_BYTES, SandboxJob, SandboxOutput, WAIT};
+use super::{Prepared, Run, RunFailure, RunOutput, RunTask, Runner, ToolReport};
 use crate::callers::Scope;
+use crate::registry::Tool;
 use crate::registry::schema::Violation;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// The longest code that the sandbox takes.
 const MAX_CODE_BYTES: usize = 1024 * 1024;
 
-/// How much of what was printed before a failure is told: its end.
-const TOLD_BYTES: usize = 4096;
+/// How much of what the code printed before a failure is answered: the end of it.
+const MAX_PRINTED_BYTES: usize = 4096;
 
 /// The parameter of `execute_python`.
 const CODE: &str = "code";
 
-/// Whether the sandbox would take what a call of `execute_python` gives.
-pub fn check_code(arguments: &Value) -> Vec<Violation> {
+/// `execute_python`: runs the caller's code, and answers what the code prints.
+struct CodeRunner;
+
+/// Refuses code that the sandbox would not take.
+pub fn prepare_code(arguments: &Value) -> Prepared {
     let bytes = arguments.get(CODE).and_then(Value::as_str).map_or(0, str::len);
     if bytes > MAX_CODE_BYTES {
         let message = format!("has {bytes} bytes; {MAX_CODE_BYTES} are allowed");
-        return vec![Violation { path: format!("/{CODE}"), message }];
+        return Err(vec![Violation { path: format!("/{CODE}"), message }]);
     }
-    check_arguments("", arguments)
+    check_size("", arguments)?;
+    Ok(Box::new(CodeRunner))
 }
 
-/// Whether the sandbox would take the arguments together with a tool's own code.
-pub fn check_arguments(code: &str, arguments: &Value) -> Vec<Violation> {
+impl Runner for CodeRunner {
+    fn run<'a>(&'a self, scope: &'a Scope, task: &'a RunTask<'a>) -> Run<'a> {
+        Box::pin(async {
+            let code = task.text(CODE).unwrap_or_default();
+            let job = SandboxJob { code, function: None, arguments: None, limits: limits(task) };
+            Ok(RunOutput::plain(printed(&run(scope, &job).await?).into()))
+        })
+    }
+
+    fn extra_wait(&self) -> Duration {
+        WAIT
+    }
+
+    fn too_late(&self, _tool: &Tool) -> RunFailure {
+        sandbox::too_late()
+    }
+}
+
+/// A `python` handler: calls a function of the tool's own code with the arguments, and answers what the function returns.
+struct FunctionRunner {
+    code: String,
+    function: String,
+}
+
+/// Refuses arguments that the sandbox would not take together with the tool's code.
+pub fn prepare(code: String, function: String, arguments: &Value) -> Prepared {
+    check_size(&code, arguments)?;
+    Ok(Box::new(FunctionRunner { code, function }))
+}
+
+impl Runner for FunctionRunner {
+    fn run<'a>(&'a self, scope: &'a Scope, task: &'a RunTask<'a>) -> Run<'a> {
+        Box::pin(async {
+            let (function, arguments) = (Some(self.function.as_str()), Some(task.arguments));
+            let job = SandboxJob { code: &self.code, function, arguments, limits: limits(task) };
+            Ok(RunOutput::plain(run(scope, &job).await?.result))
+        })
+    }
+
+    fn extra_wait(&self) -> Duration {
+        WAIT
+    }
+
+    fn too_late(&self, _tool: &Tool) -> RunFailure {
+        sandbox::too_late()
+    }
+}
+
+fn check_size(code: &str, arguments: &Value) -> Result<(), Vec<Violation>> {
     let bytes = Value::from(code).to_string().len() + arguments.to_string().len();
     if bytes <= MAX_ASKED_BYTES {
-        return Vec::new();
+        return Ok(());
     }
-    vec![Violation {
-        path: String::new(),
-        message: format!("are {bytes} bytes as JSON; {MAX_ASKED_BYTES} are allowed"),
-    }]
+    let message = format!("are {bytes} bytes as JSON; {MAX_ASKED_BYTES} are allowed");
+    Err(vec![Violation { path: String::new(), message }])
 }
 
-/// Runs code, and answers what it prints.
-pub async fn execute(scope: &Scope, task: &Task<'_>) -> Result<Output, Failed> {
-    let code = task.text(CODE).unwrap_or_default();
-    let ran = ran(scope, &Job { code, function: None, arguments: None, limits: limits(task) }).await?;
-    Ok(Output::plain(printed(&ran).into()))
-}
-
-/// Calls a function of a tool's own code with the arguments, and answers what it returns.
-pub async fn call(scope: &Scope, task: &Task<'_>, code: &str, function: &str) -> Result<Output, Failed> {
-    let job = Job { code, function: Some(function), arguments: Some(task.arguments), limits: limits(task) };
-    Ok(Output::plain(ran(scope, &job).await?.result))
-}
-
-fn limits(task: &Task<'_>) -> Limits {
+fn limits(task: &RunTask<'_>) -> Limits {
     Limits { timeout_seconds: task.tool.timeout_seconds }
 }
 
-/// What ran to its end, and well.
-async fn ran(scope: &Scope, job: &Job<'_>) -> Result<Ran, Failed> {
-    let ran = sandbox::run(scope, job).await?;
-    let Some(kind) = &ran.error_kind else { return Ok(ran) };
-    if kind == "killed" && ran.exit.is_none() {
-        return Err(Failed::Unreachable("The sandbox was restarted meanwhile: call again".into()));
+/// The output of code that ran to its end without an error.
+async fn run(scope: &Scope, job: &SandboxJob<'_>) -> Result<SandboxOutput, RunFailure> {
+    let output = sandbox::run(scope, job).await?;
+    let Some(kind) = &output.error_kind else { return Ok(output) };
+    if kind == "killed" && output.exit.is_none() {
+        return Err(RunFailure::Unreachable("The sandbox was restarted meanwhile: call again".into()));
     }
-    let message = ran.error.clone().unwrap_or_else(|| format!("The code failed: {kind}"));
-    let output = printed(&ran);
-    let from = output.ceil_char_boundary(output.len().saturating_sub(TOLD_BYTES));
-    let said = Said { message, details: Some(json!({"kind": kind, "output": output[from..]})) };
-    Err(if kind == "timeout" { Failed::Timeout(said) } else { Failed::Tool(said) })
+    let message = output.error.clone().unwrap_or_else(|| format!("The code failed: {kind}"));
+    let text = printed(&output);
+    let from = text.ceil_char_boundary(text.len().saturating_sub(MAX_PRINTED_BYTES));
+    let report = ToolReport { message, details: Some(json!({"kind": kind, "output": text[from..]})) };
+    Err(if kind == "timeout" { RunFailure::Timeout(report) } else { RunFailure::Tool(report) })
 }
 
 /// All that was printed: stdout, then stderr.
-fn printed(ran: &Ran) -> String {
+fn printed(output: &SandboxOutput) -> String {
     let mut text = String::new();
     for (name, stream, cut) in
-        [("stdout", &ran.stdout, ran.truncated.stdout), ("stderr", &ran.stderr, ran.truncated.stderr)]
+        [("stdout", &output.stdout, output.truncated.stdout), ("stderr", &output.stderr, output.truncated.stderr)]
     {
         if !stream.is_empty() && !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
@@ -93,8 +131,9 @@ mod tests {
     fn check_printed(stdout: &str, stderr: &str, cut: bool, expected: &str) {
         let truncated = Truncated { stdout: cut, stderr: false };
         let (stdout, stderr) = (stdout.to_owned(), stderr.to_owned());
-        let ran = Ran { error_kind: None, error: None, stdout, stderr, result: Value::Null, exit: Some(0), truncated };
-        assert_eq!(printed(&ran), expected);
+        let (error_kind, error, result, exit) = (None, None, Value::Null, Some(0));
+        let output = SandboxOutput { error_kind, error, stdout, stderr, result, exit, truncated };
+        assert_eq!(printed(&output), expected);
     }
 
     #[test]
@@ -109,11 +148,14 @@ mod tests {
 
     #[test]
     fn what_the_sandbox_would_not_take_is_told_before() {
-        assert_eq!(check_code(&json!({"code": "x".repeat(MAX_CODE_BYTES)})), []);
-        assert_eq!(check_code(&json!({"code": "x".repeat(MAX_CODE_BYTES + 1)}))[0].path, "/code");
+        let fault = |prepared: Prepared| prepared.err().map(|it| it[0].path.clone());
+        let code = |code: String| fault(prepare_code(&json!({"code": code})));
+        assert_eq!(code("x".repeat(MAX_CODE_BYTES)), None);
+        assert_eq!(code("x".repeat(MAX_CODE_BYTES + 1)).as_deref(), Some("/code"));
         // Each of these is six bytes in JSON.
-        assert_eq!(check_code(&json!({"code": "\u{1}".repeat(MAX_CODE_BYTES)}))[0].path, "");
-        assert_eq!(check_arguments("def f(a): ...", &json!({"a": "x".repeat(MAX_ASKED_BYTES)})).len(), 1);
-        assert_eq!(check_arguments("def f(a): ...", &json!({"a": 1})), []);
+        assert_eq!(code("\u{1}".repeat(MAX_CODE_BYTES)).as_deref(), Some(""));
+        let arguments = |arguments: Value| fault(prepare("def f(a): ...".into(), "f".into(), &arguments));
+        assert_eq!(arguments(json!({"a": "x".repeat(MAX_ASKED_BYTES)})).as_deref(), Some(""));
+        assert_eq!(arguments(json!({"a": 1})), None);
     }
 }

@@ -16,11 +16,11 @@
 //! | `sessions` | sessions and their past: file manifests, differences, checkout, branch, retention, the sweep |
 //! | `execute` | every stage of a call, its refusals, and their record |
 //! | `formats` | tools in the providers' formats, called by their exported names and properties |
-//! | `tool_calls` | the calls of a model in its provider's form, and the response in this form |
+//! | `model_calls` | the calls of a model in its provider's form, and the response in this form |
 //! | `python` | `execute_python` and tools that are Python, in the real sandbox |
 //! | `approvals` | calls that wait: one decision, one run with the original arguments, sealed, expired |
 //! | `idempotency` | the same call sent twice |
-//! | `calls` | the record of calls: filters, pages, figures, the sweep |
+//! | `call_log` | the record of calls: filters, pages, figures, the sweep |
 //! | `crash` | the runtime killed in the middle of writes |
 //! | `tokens` | which callers are accepted, at which level, and until when |
 //! | `changes` | the rows of the change log for all mutations |
@@ -41,7 +41,7 @@ mod agents;
 mod approvals;
 mod attachments;
 mod backup;
-mod calls;
+mod call_log;
 mod changes;
 mod conventions;
 mod cost;
@@ -56,11 +56,11 @@ mod idempotency;
 mod limiter;
 mod mail;
 mod mcp;
+mod model_calls;
 mod oversight;
 mod python;
 mod sessions;
 mod tokens;
-mod tool_calls;
 mod tools;
 mod upkeep;
 mod versions;

@@ -4,7 +4,7 @@ use crate::changes::Author;
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::execution::approvals::{ApprovalOut, ApprovalStatus};
-use crate::execution::payload::Kind;
+use crate::execution::payload::CallDocument;
 use crate::execution::row::{CALL_COLUMNS, CallRow, LISTED_COLUMNS};
 use crate::ids::{ApprovalId, CallId, WorkspaceId};
 use crate::page::PageRequest;
@@ -20,7 +20,7 @@ const APPROVAL_COLUMNS: &str =
 
 /// What a decision goes by: that the approval is pending, and, if its call is to run, that the agent and the version are
 /// still there for it, and that no restore has put another version in its place. The parameters that it needs follow the first `bound` ones of a statement.
-pub fn condition(decision: &Decision<'_>, bound: usize) -> (String, Vec<Param>) {
+pub fn condition(decision: &ApprovalDecision<'_>, bound: usize) -> (String, Vec<Param>) {
     let at = |number: usize| format!("?{}", bound + number);
     let mut text = format!(
         "EXISTS (SELECT 1 FROM approvals p JOIN tool_calls c ON c.workspace_id = p.workspace_id AND c.id = p.call_id
@@ -50,7 +50,7 @@ pub fn condition(decision: &Decision<'_>, bound: usize) -> (String, Vec<Param>) 
 }
 
 /// What is decided of an approval, and when.
-pub struct Decision<'a> {
+pub struct ApprovalDecision<'a> {
     pub id: &'a ApprovalId,
     pub now: Timestamp,
     /// The tool that then runs.
@@ -58,7 +58,7 @@ pub struct Decision<'a> {
 }
 
 /// An approval, and its call, which is read from the same row.
-pub struct Asked {
+pub struct ApprovalWithCall {
     pub approval: ApprovalRow,
     pub call: CallRow,
 }
@@ -79,21 +79,21 @@ pub struct ApprovalRow {
     pub reason: Option<String>,
 }
 
-pub fn read(rows: &Rows) -> Result<Option<Asked>> {
-    Ok(rows.first()?.zip(rows.first()?).map(|(approval, call)| Asked { approval, call }))
+pub fn read(rows: &Rows) -> Result<Option<ApprovalWithCall>> {
+    Ok(rows.first()?.zip(rows.first()?).map(|(approval, call)| ApprovalWithCall { approval, call }))
 }
 
-pub fn read_all(rows: &Rows) -> Result<Vec<Asked>> {
+pub fn read_all(rows: &Rows) -> Result<Vec<ApprovalWithCall>> {
     let both = rows.all()?.into_iter().zip(rows.all()?);
-    Ok(both.map(|(approval, call)| Asked { approval, call }).collect())
+    Ok(both.map(|(approval, call)| ApprovalWithCall { approval, call }).collect())
 }
 
-impl TryFrom<Asked> for ApprovalOut {
+impl TryFrom<ApprovalWithCall> for ApprovalOut {
     type Error = Error;
 
-    fn try_from(Asked { approval: row, call }: Asked) -> Result<Self> {
+    fn try_from(ApprovalWithCall { approval: row, call }: ApprovalWithCall) -> Result<Self> {
         Ok(Self {
-            arguments: call.shown(Kind::Arguments)?,
+            arguments: call.shown(CallDocument::Arguments)?,
             id: row.id,
             call_id: call.id,
             status: row.status,
@@ -194,7 +194,12 @@ pub fn insert(
 }
 
 /// Decides an approval, if its [`condition`] holds, and erases what was sealed.
-pub fn decide(author: &Author<'_>, decision: &Decision<'_>, to: ApprovalStatus, reason: Option<&str>) -> Statement {
+pub fn decide(
+    author: &Author<'_>,
+    decision: &ApprovalDecision<'_>,
+    to: ApprovalStatus,
+    reason: Option<&str>,
+) -> Statement {
     let (condition, params) = condition(decision, 5);
     let statement = sql(format!(
         "UPDATE approvals SET status = ?2, decided_by = ?3, decided_at = ?4, reason = ?5, sealed_arguments = NULL

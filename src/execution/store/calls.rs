@@ -3,9 +3,9 @@
 use crate::callers::Scope;
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::Result;
-use crate::execution::call::{Opened, Wanted};
-use crate::execution::payload::Kind;
-use crate::execution::record::Closing;
+use crate::execution::call::{CalledName, OpenedCall};
+use crate::execution::payload::CallDocument;
+use crate::execution::record::ClosedCall;
 use crate::execution::row::{CALL_COLUMNS, CallRow};
 use crate::files::Blob;
 use crate::ids::{CallId, TokenId, WorkspaceId};
@@ -15,12 +15,11 @@ use crate::time::Timestamp;
 pub const GRACE_SECONDS: u32 = 30;
 
 /// Opens the call, for a caller whose token is good, unless an earlier one under the same idempotency key has already
-/// been decided. The sweep may end it when its tool's time-out is over, and that of those before it: `turn` is 1 for the
-/// first of several calls, and 2 for the next.
-pub fn open(scope: &Scope, call: &Opened, turn: u32) -> Statement {
-    let key = call.key.as_ref();
-    let version = call.wanted.as_ref().and_then(|it| it.version);
-    let sought = call.wanted.as_ref().map(Wanted::sought);
+/// been decided. The sweep may end the call when its tool's time-out is over, as often as the call's place says.
+pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
+    let (key, place) = (call.key.as_ref(), call.place);
+    let version = call.name.as_ref().and_then(|it| it.version);
+    let sought = call.name.as_ref().map(CalledName::sought);
     // Where a name may mean several, the sweep waits for the slowest.
     let (table, condition) =
         sought.map_or_else(|| ("tools t".to_owned(), "false".to_owned()), |it| (it.table(13), it.condition(13)));
@@ -33,7 +32,7 @@ pub fn open(scope: &Scope, call: &Opened, turn: u32) -> Statement {
            status, started_at, max_result_bytes, deadline_at)
          SELECT ?1, ?2, ?3, coalesce((SELECT agent_id FROM tokens WHERE workspace_id = ?1 AND id = ?5), ?4), ?6, ?7, ?8, ?9,
            'running', ?10, ?11,
-           strftime('%Y-%m-%dT%H:%M:%fZ', ?10, '+' || ({turn} * (?12 + coalesce((SELECT max(v.timeout_seconds)
+           strftime('%Y-%m-%dT%H:%M:%fZ', ?10, '+' || ({place} * (?12 + coalesce((SELECT max(v.timeout_seconds)
              FROM {table} CROSS JOIN tool_versions v ON {of_version} WHERE {condition}), 0))) || ' seconds')
          WHERE NOT EXISTS (
            SELECT 1 FROM idempotency_keys k JOIN tool_calls c ON c.workspace_id = k.workspace_id AND c.id = k.call_id
@@ -49,7 +48,7 @@ pub fn open(scope: &Scope, call: &Opened, turn: u32) -> Statement {
     .bind(call.session.as_str())
     .bind(call.asked.message_id.as_deref())
     .bind(scope.operator())
-    .bind(scope.app().now().to_string())
+    .bind(call.opened_at.to_string())
     .bind(call.asked.max_result_bytes)
     .bind(GRACE_SECONDS)
     .bind(sought.map_or(Param::Null, |it| it.param()))
@@ -61,7 +60,7 @@ pub fn open(scope: &Scope, call: &Opened, turn: u32) -> Statement {
 
 /// Writes what came of a running call, or of one that the sweep took for dead too early: only of such a one is a time-out
 /// recorded without a duration.
-pub fn close(workspace: &WorkspaceId, id: &CallId, closing: &Closing) -> Statement {
+pub fn close(workspace: &WorkspaceId, id: &CallId, closing: &ClosedCall) -> Statement {
     sql("UPDATE tool_calls SET version = ?3, status = ?4, duration_ms = ?5, finished_at = ?6, pre_manifest_id = ?7,
            post_manifest_id = ?8, error = ?9, arguments = ?10, result = ?11, max_result_bytes = ?12
          WHERE workspace_id = ?1 AND id = ?2
@@ -89,7 +88,7 @@ pub fn rename(workspace: &WorkspaceId, id: &CallId, tool_name: &str) -> Statemen
 }
 
 /// Ties a blob to the call whose arguments or result it holds.
-pub fn tie_blob(workspace: &WorkspaceId, id: &CallId, kind: Kind, blob: &Blob) -> Statement {
+pub fn tie_blob(workspace: &WorkspaceId, id: &CallId, kind: CallDocument, blob: &Blob) -> Statement {
     sql("INSERT INTO call_blobs (workspace_id, call_id, kind, sha256, size) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT DO NOTHING")
     .bind(workspace.as_str())

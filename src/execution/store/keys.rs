@@ -3,10 +3,11 @@
 use crate::callers::Scope;
 use crate::db::{Rows, Statement, sql};
 use crate::error::Result;
-use crate::execution::call::Key;
-use crate::execution::keys::Earlier;
+use crate::execution::call::IdempotencyKey;
+use crate::execution::keys::EarlierCall;
 use crate::execution::row::{CALL_COLUMNS, CallRow};
 use crate::ids::{CallId, WorkspaceId};
+use crate::time::Timestamp;
 use serde::Deserialize;
 
 /// How long a key is remembered.
@@ -19,19 +20,18 @@ struct KeyRow {
 }
 
 /// Frees the key if its time is over.
-pub fn forget_expired(scope: &Scope, key: &Key) -> Statement {
+pub fn forget_expired(scope: &Scope, key: &IdempotencyKey, now: Timestamp) -> Statement {
     scope.guarded(
         sql("DELETE FROM idempotency_keys WHERE workspace_id = ?1 AND caller = ?2 AND key = ?3 AND expires_at <= ?4")
             .bind(scope.workspace().as_str())
             .bind(scope.operator())
             .bind(key.key.as_str())
-            .bind(scope.app().now().to_string()),
+            .bind(now.to_string()),
     )
 }
 
 /// Gives the key to the call, unless it belongs to another.
-pub fn claim(scope: &Scope, key: &Key, id: &CallId) -> Statement {
-    let now = scope.app().now();
+pub fn claim(scope: &Scope, key: &IdempotencyKey, id: &CallId, now: Timestamp) -> Statement {
     scope.guarded(
         sql("INSERT OR IGNORE INTO idempotency_keys (workspace_id, caller, key, arguments_hash, call_id, expires_at)
              SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE true")
@@ -45,7 +45,7 @@ pub fn claim(scope: &Scope, key: &Key, id: &CallId) -> Statement {
 }
 
 /// The other call that the key belongs to.
-pub fn find_earlier(scope: &Scope, key: &Key, id: &CallId) -> Statement {
+pub fn find_earlier(scope: &Scope, key: &IdempotencyKey, id: &CallId) -> Statement {
     sql(format!(
         "SELECT {CALL_COLUMNS}, k.arguments_hash FROM idempotency_keys k
          JOIN tool_calls c ON c.workspace_id = k.workspace_id AND c.id = k.call_id
@@ -57,13 +57,13 @@ pub fn find_earlier(scope: &Scope, key: &Key, id: &CallId) -> Statement {
     .bind(id.as_str())
 }
 
-pub fn read_earlier(rows: &Rows, key: &Key) -> Result<Option<Earlier>> {
+pub fn read_earlier(rows: &Rows, key: &IdempotencyKey) -> Result<Option<EarlierCall>> {
     let both = rows.first::<CallRow>()?.zip(rows.first::<KeyRow>()?);
-    Ok(both.map(|(call, row)| Earlier { same: row.arguments_hash == key.arguments_hash, call }))
+    Ok(both.map(|(call, row)| EarlierCall { same: row.arguments_hash == key.arguments_hash, call }))
 }
 
 /// Frees the key of a call that was refused.
-pub fn free(workspace: &WorkspaceId, caller: &str, key: &Key, id: &CallId) -> Statement {
+pub fn free(workspace: &WorkspaceId, caller: &str, key: &IdempotencyKey, id: &CallId) -> Statement {
     sql("DELETE FROM idempotency_keys WHERE workspace_id = ?1 AND caller = ?2 AND key = ?3 AND call_id = ?4")
         .bind(workspace.as_str())
         .bind(caller)

@@ -40,7 +40,12 @@ impl FileCommit<'_> {
 }
 
 /// Creates the session with a tree of its own, if no session has that name.
-pub fn spring_up(workspace: &WorkspaceId, session: &SessionId, tree: &str, now: Timestamp) -> Statement {
+pub fn create_session_if_missing(
+    workspace: &WorkspaceId,
+    session: &SessionId,
+    tree: &str,
+    now: Timestamp,
+) -> Statement {
     sql("INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
          ON CONFLICT DO NOTHING")
     .bind(workspace.as_str())

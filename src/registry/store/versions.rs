@@ -107,12 +107,17 @@ pub fn list(workspace: &WorkspaceId, id: &ToolId, request: &PageRequest) -> Resu
     .bind(request.rows_to_ask()))
 }
 
+/// The built-in that the version `v` names, as [`crate::registry::Handler::builtin_key`] tells it.
+pub const BUILTIN_KEY: &str = "iif(v.handler ->> '$.type' = 'builtin', v.handler_key, NULL)";
+
 /// Every active version of the workspace's own tools, with what invariants are about.
 pub fn active(workspace: &WorkspaceId) -> Statement {
-    sql("SELECT t.id, v.major, v.minor, v.patch, v.deactivated_reason, v.credentials_required,
-           iif(v.handler ->> '$.type' = 'builtin', v.handler_key, NULL) AS builtin
+    sql(format!(
+        "SELECT t.id, v.major, v.minor, v.patch, v.deactivated_reason, v.credentials_required,
+           {BUILTIN_KEY} AS builtin
          FROM tools t JOIN tool_versions v ON v.tool_key = t.key AND v.active = 1
-         WHERE t.workspace_id = ?1 ORDER BY t.id")
+         WHERE t.workspace_id = ?1 ORDER BY t.id"
+    ))
     .bind(workspace.as_str())
 }
 

@@ -1,46 +1,45 @@
-//! Arguments that a request repeats outside of its body, for those on its way who read no bodies: MCP's `x-mcp-header`. What
-//! is routed by the one must not be run by the other.
+//! Arguments that a request repeats in its headers, so that a proxy can route it without reading its body: the
+//! `x-mcp-header` of a property. A request that is routed by its headers must not be run with other arguments.
 
-use super::call::Call;
-use super::outcome::{Code, Failure};
-use super::resolve::Target;
-use crate::error::Result;
+use crate::execution::{CallFailure, CalledTool, Code, DoorCheck};
 use crate::formats::names;
-use crate::registry::schema;
 use serde_json::{Value, json};
 
-/// What the request says outside of its body, by names without regard to case; none, where it cannot be read.
+/// The arguments that the headers repeat, by names without regard to case. None, where a value cannot be decoded.
 pub type Mirrored = Vec<(String, Option<String>)>;
 
-/// Where it says something else than the arguments, as they came.
-pub fn contradiction(asked: &Call, target: &Target, arguments: &Value) -> Result<Option<Failure>> {
-    let Some(mirrored) = &asked.mirrored else { return Ok(None) };
-    let schema = schema::compiled(&target.tool.parameters_schema)?;
-    // Who was shown no tool of that name does not know what it wants repeated.
-    let finds_tools = target.standing.as_ref().is_some_and(|it| it.agent.profile.find_tools);
-    let is_wanted = !finds_tools && asked.tool_name == names::exported(&target.tool.id);
-    Ok(contradicted(schema.definition(), arguments, mirrored, is_wanted))
+/// The check that the headers of a call say the same as its arguments.
+pub fn check(tool_name: &str, mirrored: Mirrored) -> DoorCheck {
+    let tool_name = tool_name.to_owned();
+    Box::new(move |called: &CalledTool<'_>, arguments: &Value| {
+        // A client that looks tools up (`find_tools`), or calls the tool by another name than the list has, was not shown this
+        // schema. It cannot know which arguments to repeat.
+        let finds_tools = called.agent.is_some_and(|it| it.profile.find_tools);
+        let is_required = !finds_tools && tool_name == names::exported(&called.tool.id);
+        mismatch(called.parameters.definition(), arguments, &mirrored, is_required)
+    })
 }
 
-fn contradicted(schema: &Value, arguments: &Value, mirrored: &Mirrored, is_wanted: bool) -> Option<Failure> {
+/// The first header that does not agree with its argument.
+fn mismatch(schema: &Value, arguments: &Value, mirrored: &Mirrored, is_required: bool) -> Option<CallFailure> {
     for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let value = arguments.get(name).unwrap_or(&Value::Null);
         if let Some(header) = header_of(property) {
             let told = mirrored.iter().find(|(it, _)| it.eq_ignore_ascii_case(header)).map(|(_, it)| it.as_deref());
             let agrees = match (value, told) {
                 (Value::Null, told) => told.is_none(),
-                // It cannot be told, nor does it fit: the schema has the word.
+                // No header can repeat it, and it does not fit: the schema's check refuses it.
                 (Value::Object(_) | Value::Array(_), _) => true,
-                (_, None) => !is_wanted,
+                (_, None) => !is_required,
                 (value, Some(told)) => told.is_some_and(|it| is_same(value, it)),
             };
             if !agrees {
                 let header = format!("Mcp-Param-{header}");
                 let message = format!("Header mismatch: {header} does not say what the argument {name} says");
-                return Some(Failure::new(Code::ValidationError, message).with(json!({"header": header})));
+                return Some(CallFailure::new(Code::ValidationError, message).with(json!({"header": header})));
             }
         }
-        let inner = contradicted(property, value, mirrored, is_wanted);
+        let inner = mismatch(property, value, mirrored, is_required);
         if inner.is_some() {
             return inner;
         }
@@ -48,14 +47,14 @@ fn contradicted(schema: &Value, arguments: &Value, mirrored: &Mirrored, is_wante
     None
 }
 
-/// The header that repeats a property. On any but these types it means nothing, and clients give such a tool up.
+/// The header that repeats a property. A header on a property of another type means nothing, and clients drop such a tool.
 fn header_of(property: &Value) -> Option<&str> {
     let kind = property.get("type")?.as_str()?;
     let header = property.get("x-mcp-header")?.as_str()?;
     ["string", "integer", "boolean"].contains(&kind).then_some(header)
 }
 
-/// Numbers are the same however they are written.
+/// Whether a header says the value. A number may be written in any way.
 fn is_same(value: &Value, told: &str) -> bool {
     match value {
         Value::String(text) => text == told,
@@ -82,9 +81,9 @@ mod tests {
             "free": {"type": "string"},
             "odd": {"type": ["string", "null"], "x-mcp-header": "Odd"},
         }});
-        let agrees = |arguments: Value, told: &[(&str, Option<&str>)], is_wanted| {
+        let agrees = |arguments: Value, told: &[(&str, Option<&str>)], is_required| {
             let told = told.iter().map(|(name, text)| ((*name).to_owned(), text.map(str::to_owned))).collect();
-            contradicted(&schema, &arguments, &told, is_wanted).is_none()
+            mismatch(&schema, &arguments, &told, is_required).is_none()
         };
         let check = |arguments: Value, told: &[(&str, Option<&str>)]| agrees(arguments, told, true);
         assert!(check(json!({}), &[]) && check(json!({"region": null, "free": "x"}), &[("other", Some("x"))]));
@@ -100,9 +99,9 @@ mod tests {
         assert!(!check(json!({"dry": true}), &[("dry", Some("false"))]));
         assert!(check(json!({"deep": {"zone": "a"}}), &[("zone", Some("a"))]));
         assert!(!check(json!({"deep": {"zone": "a"}}), &[]));
-        assert!(check(json!({"region": ["eu"]}), &[]), "the schema has the word");
+        assert!(check(json!({"region": ["eu"]}), &[]), "the schema's check refuses it");
         assert!(check(json!({"odd": "x"}), &[]), "it means nothing there");
-        assert!(agrees(json!({"region": "eu"}), &[], false), "nobody knew of it");
+        assert!(agrees(json!({"region": "eu"}), &[], false), "the client was not shown the schema");
         assert!(!agrees(json!({"region": "eu"}), &[("region", Some("us"))], false));
     }
 }

@@ -1,5 +1,5 @@
-//! Which addresses a tool may be at. A Worker is on the public side of the network; it must not become somebody's way to
-//! what is not.
+//! Which addresses may be called. The Worker is on the public side of the network, and must not become somebody's way into
+//! a private one.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use web_sys::Url;

@@ -1,0 +1,16 @@
+//! A tool by any name that a call could use for it.
+
+use super::call::CalledName;
+use crate::callers::Scope;
+use crate::error::Result;
+use crate::registry::{self, Tool};
+
+/// The tool that a call of this name would be about, if there is one.
+pub async fn tool_of_name(scope: &Scope, name: &str) -> Result<Option<Tool>> {
+    let Some(called) = CalledName::parse(name) else {
+        scope.caller().await?;
+        return Ok(None);
+    };
+    let [rows] = scope.read([registry::find_sought(scope.workspace(), called.sought(), called.version)]).await?;
+    Ok(called.choose(registry::read_tools(&rows)?))
+}

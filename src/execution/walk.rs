@@ -1,0 +1,52 @@
+//! The walk of one call after it was looked up: its stages, in their order.
+//!
+//! Each stage takes the value that the stage before it made, and only that stage can make it: a call cannot run unless it was
+//! granted, checked, cleared and let through by its rate limit. Whatever stops the call, its record is written.
+
+use super::call::OpenedCall;
+use super::outcome::{CallStop, Ended, ToolResult};
+use super::record::{self, CallIdentity, Journal};
+use super::resolve::{self, CallLookup, ResolvedCall};
+use super::{approvals, authorize, limit, run, validate};
+use crate::callers::Scope;
+use crate::error::Result;
+
+/// Takes a call through its stages, and records what came of it.
+pub async fn walk(scope: &Scope, mut call: OpenedCall, mut lookup: CallLookup) -> Result<ToolResult> {
+    let resolved = match lookup.earlier.take().map(|it| it.settle()) {
+        Some(Ok(record)) => return record.answer(scope).await,
+        Some(Err(conflict)) => Err(CallStop::from(conflict)),
+        None => resolve::resolve(scope, &mut call, lookup).await,
+    };
+    let identity = CallIdentity {
+        id: &call.id,
+        tool_name: call.tool_name(),
+        session: &call.session,
+        user_id: call.asked.user_id.as_deref(),
+        key: call.key.as_ref(),
+        max_result_bytes: call.asked.max_result_bytes,
+    };
+    let mut journal = Journal::default();
+    match resolved {
+        Ok(mut resolved) => {
+            let ended = stages(scope, &identity, &mut resolved, &mut journal).await;
+            record::close(scope, &identity, Some(&resolved), journal, ended).await
+        }
+        Err(stop) => record::close(scope, &identity, None, journal, Err(stop)).await,
+    }
+}
+
+/// The stages between the look at the database and the record. The arguments stay with the call, however far it comes: its
+/// record has them as the last stage left them.
+async fn stages(
+    scope: &Scope,
+    identity: &CallIdentity<'_>,
+    resolved: &mut ResolvedCall,
+    journal: &mut Journal,
+) -> Ended {
+    let granted = authorize::grant(scope.caller().await?, resolved)?;
+    let checked = validate::arguments(granted)?;
+    let cleared = approvals::clear(scope, identity.id, checked).await?;
+    let slot = limit::take(scope, cleared.tool()).await?;
+    run::run(scope, identity, cleared, slot, journal).await
+}

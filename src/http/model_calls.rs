@@ -1,0 +1,75 @@
+//! `/api/agents/{agent_id}/tool-calls`: what a model asks for, run as it comes.
+
+use super::extract::{Bytes, Guest, Named, Query, read_any_json};
+use super::respond::Json;
+use crate::error::{Error, Result};
+use crate::ids::{AgentId, SessionId};
+use crate::model_calls::{self, ModelCallContext, ToolCallsOut};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+const MAX_TEXT_CHARS: usize = 250;
+
+/// What a call says besides its tool and arguments. It stands in the query, as the body is the model's own.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ToolCallsQuery {
+    /// Whose files the calls see: `default` if it is not given.
+    #[param(pattern = "^[A-Za-z0-9_-]{1,64}$")]
+    session_id: Option<String>,
+    #[param(max_length = 250)]
+    user_id: Option<String>,
+    #[param(max_length = 250)]
+    message_id: Option<String>,
+    /// Sent again with the same key within 24 hours, the same calls answer what they came to, and run nothing.
+    #[param(min_length = 1, max_length = 250)]
+    idempotency_key: Option<String>,
+}
+
+impl ToolCallsQuery {
+    fn checked(&self) -> Result<Option<SessionId>> {
+        let texts = [
+            ("user_id", &self.user_id, 0),
+            ("message_id", &self.message_id, 0),
+            ("idempotency_key", &self.idempotency_key, 1),
+        ];
+        for (name, text, least) in texts {
+            let fits = |it: &str| (least..=MAX_TEXT_CHARS).contains(&it.chars().count());
+            if !text.as_deref().is_none_or(fits) {
+                return Err(Error::query(name, format!("must have {least} to {MAX_TEXT_CHARS} characters")));
+            }
+        }
+        let session = self.session_id.as_deref().map(|it| {
+            SessionId::parse(it).ok_or_else(|| Error::query("session_id", "must be 1 to 64 letters, digits, _ or -"))
+        });
+        session.transpose()
+    }
+}
+
+/// Run what a model asks for
+///
+/// The body is what the model gave: OpenAI's `tool_calls` or `function_call` items, Anthropic's `tool_use` blocks, Gemini's
+/// `functionCall` parts, or the message or response that they are in. Each is a call like any other, at most 32. Those that
+/// touch state keep their order; the others run side by side. Arguments that are not valid JSON are a result that tells the
+/// model so.
+#[utoipa::path(post, path = "/api/agents/{agent_id}/tool-calls", tag = "calls",
+    params(("agent_id" = String, Path), ToolCallsQuery),
+    request_body(content = Value, description = "The calls, as the model's provider gives them", example = json!([
+        {"id": "call_1", "type": "function", "function": {"name": "list_files", "arguments": "{\"path\": \"/\"}"}}])),
+    responses((status = 200, description = "What came of the calls", body = ToolCallsOut)))]
+#[worker::send]
+pub async fn run_tool_calls(
+    Guest(scope): Guest,
+    Named(agent_id): Named<AgentId>,
+    Query(query): Query<ToolCallsQuery>,
+    Bytes(body): Bytes,
+) -> Result<Json<ToolCallsOut>> {
+    let session_id = query.checked()?;
+    let message = read_any_json(&body)?;
+    // The run may take long, and the body be large.
+    drop(body);
+    let ToolCallsQuery { user_id, message_id, idempotency_key, .. } = query;
+    let context = ModelCallContext { agent_id, session_id, user_id, message_id, idempotency_key };
+    model_calls::run(&scope, &context, message).await.map(Json)
+}

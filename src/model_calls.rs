@@ -1,0 +1,108 @@
+//! The calls of one message of a model: found in whatever shape the model's provider gives them, run, and answered in the
+//! shape that the provider wants back.
+
+use crate::agents;
+use crate::callers::Scope;
+use crate::error::{Error, Result};
+use crate::execution::{self, Call, CallFailure, Code, Status, ToolResult};
+use crate::formats::calls::{self, CallOutcome, ModelCall};
+use crate::formats::json::object;
+use crate::ids::{AgentId, SessionId};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// What is the same for all calls of a message.
+pub struct ModelCallContext {
+    pub agent_id: AgentId,
+    pub session_id: Option<SessionId>,
+    pub user_id: Option<String>,
+    pub message_id: Option<String>,
+    /// Each call has a key of its own, made of this one and its place.
+    pub idempotency_key: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ToolCallsOut {
+    /// Whose calls they were: `openai`, `openai_responses`, `anthropic` or `gemini`.
+    #[schema(example = "openai")]
+    format: &'static str,
+    /// What is to be appended to the conversation: messages with the role `tool`, `function_call_output` items, one
+    /// message with `tool_result` blocks, or one content with `functionResponse` parts.
+    #[schema(value_type = Vec<Object>)]
+    messages: Vec<Value>,
+    /// How each call went, in their order.
+    calls: Vec<CallMade>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct CallMade {
+    /// The provider's id for it.
+    id: Option<String>,
+    tool_name: String,
+    /// Its record.
+    call_id: Option<String>,
+    status: Status,
+    error: Option<CallFailure>,
+}
+
+/// Runs the calls that `message` holds: a list of calls, or a message or response with such a list.
+pub async fn run(scope: &Scope, context: &ModelCallContext, message: Value) -> Result<ToolCallsOut> {
+    let (format, mut asked) = calls::read(message).map_err(|it| Error::body("", format!("The body {it}")))?;
+    agents::get(scope, &context.agent_id).await?;
+    let calls = asked.iter_mut().enumerate().map(|(index, asked)| context.call(index, asked)).collect();
+    let results = execution::execute_all(scope, calls).await?;
+    let (mut made, mut came) = (Vec::new(), Vec::new());
+    for (asked, result) in asked.into_iter().zip(results) {
+        let (call, outcome) = shown(scope, &asked, result);
+        made.push(call);
+        came.push((asked, outcome));
+    }
+    Ok(ToolCallsOut { format: format.as_str(), messages: calls::answer(format, &came), calls: made })
+}
+
+impl ModelCallContext {
+    /// The call that a model asks for. Takes the arguments out of `asked`.
+    fn call(&self, index: usize, asked: &mut ModelCall) -> Call {
+        Call {
+            tool_name: asked.name.clone(),
+            unreadable: asked.arguments.as_mut().err().map(std::mem::take),
+            arguments: asked.arguments.as_mut().map(std::mem::take).unwrap_or_default(),
+            agent_id: Some(self.agent_id.to_string()),
+            session_id: self.session_id.clone(),
+            user_id: self.user_id.clone(),
+            message_id: self.message_id.clone(),
+            idempotency_key: self.idempotency_key.as_ref().map(|it| format!("{it}#{index}")),
+            ..Call::default()
+        }
+    }
+}
+
+fn shown(scope: &Scope, asked: &ModelCall, result: Result<ToolResult>) -> (CallMade, CallOutcome) {
+    let id = asked.id.clone();
+    match result {
+        Ok(result) => {
+            let value = result.result.and_then(|it| serde_json::from_str(it.get()).ok());
+            let value = result.error.as_ref().map(for_model).or(value).unwrap_or(Value::Null);
+            let (tool_name, call_id) = (result.tool_name, Some(result.call_id));
+            let made = CallMade { id, tool_name, call_id, status: result.status, error: result.error };
+            (made, CallOutcome { succeeded: result.success, value })
+        }
+        Err(error) => {
+            let failure = CallFailure::of(&error, scope.app().request_id());
+            let came = CallOutcome { succeeded: false, value: for_model(&failure) };
+            let tool_name = asked.name.clone();
+            (CallMade { id, tool_name, call_id: None, status: Status::Error, error: Some(failure) }, came)
+        }
+    }
+}
+
+/// A failure as the model gets it. The message says what the model can do about it.
+fn for_model(failure: &CallFailure) -> Value {
+    let mut fields = vec![("code", failure.code.as_str().into()), ("message", failure.message.as_str().into())];
+    // The message has the violations already.
+    if let Some(details) = failure.details.as_ref().filter(|_| failure.code != Code::InvalidArguments) {
+        fields.push(("details", details.clone()));
+    }
+    object(fields)
+}

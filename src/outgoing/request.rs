@@ -1,0 +1,97 @@
+//! A request, and the ways to send it.
+
+use super::OutgoingFailure;
+use super::deadline::Deadline;
+use super::response::OutgoingResponse;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use worker::web_sys::{self, RequestRedirect};
+use worker::{Fetch, Fetcher, Headers, Method, Request, Stub};
+
+pub struct OutgoingRequest<'a> {
+    pub method: Method,
+    pub url: &'a str,
+    pub headers: BTreeMap<String, String>,
+    pub body: RequestBody<'a>,
+    pub redirects: Redirects,
+    /// How long sending the request and reading the response may take together. None where the caller watches the time.
+    pub time: Option<Duration>,
+}
+
+pub enum RequestBody<'a> {
+    Empty,
+    Json(&'a str),
+}
+
+/// What happens to a response that points to another URL.
+#[derive(Clone, Copy)]
+pub enum Redirects {
+    Follow,
+    /// The response is given back as it is. A URL that was checked must not lead to one that was not.
+    GiveBack,
+}
+
+/// What a request goes through.
+pub enum Route<'a> {
+    /// The network, by the URL's host.
+    Network,
+    /// A port of a container. The URL's host means nothing.
+    Container(&'a Fetcher),
+    /// A Durable Object. The URL's host means nothing.
+    Object(&'a Stub),
+}
+
+impl<'a> OutgoingRequest<'a> {
+    /// A GET without headers and without a deadline, which follows no redirect.
+    pub fn get(url: &'a str) -> Self {
+        let (headers, body) = (BTreeMap::new(), RequestBody::Empty);
+        Self { method: Method::Get, url, headers, body, redirects: Redirects::GiveBack, time: None }
+    }
+
+    /// The same, as a POST of a JSON text.
+    pub fn post(url: &'a str, json: &'a str) -> Self {
+        Self { method: Method::Post, body: RequestBody::Json(json), ..Self::get(url) }
+    }
+
+    /// Sends the request, and waits for the head of its response.
+    pub async fn send(&self, route: Route<'_>) -> Result<OutgoingResponse, OutgoingFailure> {
+        let request = self.build().map_err(|cause| OutgoingFailure::Unusable(cause.to_string()))?;
+        let deadline = Deadline::after(self.time);
+        let response = deadline.hold(async {
+            match route {
+                Route::Network => Fetch::Request(request).send().await,
+                Route::Container(port) => port.fetch_request(request).await?.try_into(),
+                Route::Object(object) => object.fetch_with_request(request).await,
+            }
+        });
+        let response = response.await?.map_err(|cause| OutgoingFailure::Unreachable(cause.to_string()))?;
+        Ok(OutgoingResponse::new(response, deadline))
+    }
+
+    /// By JavaScript's own options: `worker`'s options name everything that Cloudflare can do to an image on its way, and
+    /// would put all of it into the bundle.
+    fn build(&self) -> worker::Result<Request> {
+        let headers = Headers::new();
+        for (name, value) in &self.headers {
+            headers.set(name, value)?;
+        }
+        let options = web_sys::RequestInit::new();
+        options.set_method(self.method.as_ref());
+        options.set_redirect(match self.redirects {
+            Redirects::Follow => RequestRedirect::Follow,
+            Redirects::GiveBack => RequestRedirect::Manual,
+        });
+        match self.body {
+            RequestBody::Empty => {}
+            RequestBody::Json(text) => {
+                headers.set("Content-Type", "application/json")?;
+                options.set_body(&text.into());
+            }
+        }
+        options.set_headers(headers.as_ref());
+        match web_sys::Request::new_with_str_and_init(self.url, &options) {
+            Ok(request) => Ok(request.into()),
+            Err(_) => Err(worker::Error::RustError("the URL or a header cannot be used".to_owned())),
+        }
+    }
+}

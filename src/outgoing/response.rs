@@ -1,0 +1,86 @@
+//! A response: its status, and its body, piece by piece or as one text, up to a number of bytes.
+
+use super::OutgoingFailure;
+use super::deadline::Deadline;
+use futures_util::StreamExt;
+use worker::{ByteStream, Response, ResponseBody};
+
+/// How much of a response's text an error message repeats.
+const EXCERPT_BYTES: usize = 500;
+
+pub struct OutgoingResponse {
+    response: Response,
+    deadline: Deadline,
+}
+
+impl OutgoingResponse {
+    pub fn new(response: Response, deadline: Deadline) -> Self {
+        Self { response, deadline }
+    }
+
+    pub fn status(&self) -> u16 {
+        self.response.status_code()
+    }
+
+    /// The response unread, to be passed on.
+    pub fn into_unread(self) -> Response {
+        self.response
+    }
+
+    /// The whole body, if it is text of at most `max_bytes`.
+    pub async fn text(self, max_bytes: usize) -> Result<String, OutgoingFailure> {
+        let mut body = self.body(max_bytes)?;
+        let mut bytes = Vec::new();
+        while let Some(piece) = body.next().await? {
+            bytes.extend_from_slice(&piece);
+        }
+        String::from_utf8(bytes).map_err(|_| OutgoingFailure::NotText)
+    }
+
+    fn body(mut self, max_bytes: usize) -> Result<BoundedBody, OutgoingFailure> {
+        let stream = match self.response.body() {
+            ResponseBody::Empty => None,
+            ResponseBody::Body(_) | ResponseBody::Stream(_) => {
+                let stream = self.response.stream();
+                Some(stream.map_err(|cause| OutgoingFailure::BrokenOff(cause.to_string()))?)
+            }
+        };
+        Ok(BoundedBody { stream, bytes_left: max_bytes, deadline: self.deadline })
+    }
+}
+
+/// A body that is read piece by piece, as it comes.
+struct BoundedBody {
+    /// None, if the response has no body.
+    stream: Option<ByteStream>,
+    bytes_left: usize,
+    deadline: Deadline,
+}
+
+impl BoundedBody {
+    /// The next piece; none at the end.
+    async fn next(&mut self) -> Result<Option<Vec<u8>>, OutgoingFailure> {
+        let Some(stream) = &mut self.stream else { return Ok(None) };
+        let Some(piece) = self.deadline.hold(stream.next()).await? else { return Ok(None) };
+        let piece = piece.map_err(|cause| OutgoingFailure::BrokenOff(cause.to_string()))?;
+        self.bytes_left = self.bytes_left.checked_sub(piece.len()).ok_or(OutgoingFailure::TooLarge)?;
+        Ok(Some(piece))
+    }
+}
+
+/// The beginning of a response's text, for an error message.
+pub fn excerpt(text: &str) -> &str {
+    &text[..text.floor_char_boundary(EXCERPT_BYTES)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_ends_between_two_characters() {
+        assert_eq!(excerpt("short"), "short");
+        assert_eq!(excerpt(&"ä".repeat(300)).len(), 500);
+        assert_eq!(excerpt(&format!("x{}", "ä".repeat(300))).len(), 499);
+    }
+}
