@@ -2,6 +2,7 @@
 //! workspaces and callers, and nothing of agents.
 
 mod address;
+mod bounded_pattern;
 mod bump;
 mod compat;
 pub mod credential;
