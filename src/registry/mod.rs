@@ -1,6 +1,7 @@
 //! The registry: tools and their versions, registered, found and shown; the credentials that they ask for. It knows
 //! workspaces and callers, and nothing of agents.
 
+mod bounded_pattern;
 #[cfg(test)]
 mod builtins;
 mod bump;

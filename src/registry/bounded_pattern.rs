@@ -1,0 +1,268 @@
+//! The regular expressions of a schema, with a bound on their work.
+//!
+//! Patterns come from those who register tools, and texts from those who call them. `jsonschema` runs patterns on the
+//! engine of the crate `regex`, which never backtracks: one match takes at most the length of the text times the size of
+//! the compiled pattern. This file bounds both the translation of patterns, at registration, and that product, at a call.
+
+use jsonschema::paths::Location;
+use jsonschema::{Keyword, PatternOptions, ValidationError, Validator};
+use serde_json::{Map, Value, json};
+use std::sync::OnceLock;
+
+/// The largest compiled pattern, in bytes.
+const MAX_COMPILED_BYTES: u64 = 1024 * 1024;
+
+/// The most work of one match: the bytes of the text times the bytes of the compiled pattern.
+/// A state of a compiled pattern has about 20 bytes, so this is 500 million steps: some seconds, at worst.
+const MAX_WORK: u64 = 10_000_000_000;
+
+/// The longest text, in bytes, that may be matched with every pattern, so that nobody has to ask how large the pattern is.
+const SHORT_TEXT: usize = (MAX_WORK / MAX_COMPILED_BYTES) as usize;
+
+/// The most work of translating all patterns of one schema: see [`check_translation`].
+const MAX_TRANSLATION: usize = 4_000_000;
+
+/// The length of `\s` in the engine's syntax, which is the longest of all translated escapes.
+const ESCAPE_BYTES: usize = 200;
+
+/// Compiles a schema. References lead nowhere but into the schema itself.
+pub fn build(definition: &Value) -> Result<Validator, String> {
+    check_translation(definition)?;
+    jsonschema::draft202012::options()
+        .with_pattern_options(engine(MAX_COMPILED_BYTES))
+        .with_keyword("pattern", BoundedPattern::compile)
+        .build(definition)
+        .map_err(|cause| cause.to_string())
+}
+
+fn engine(max_bytes: u64) -> PatternOptions<jsonschema::Regex> {
+    PatternOptions::regex().size_limit(usize::try_from(max_bytes).unwrap_or(usize::MAX))
+}
+
+/// One pattern alone, if its compiled form has at most so many bytes.
+fn build_alone(pattern: &Value, max_bytes: u64) -> Result<Validator, ValidationError<'static>> {
+    jsonschema::draft202012::options().with_pattern_options(engine(max_bytes)).build(&json!({ "pattern": pattern }))
+}
+
+/// The longest text, in bytes, that a pattern may be matched with. `jsonschema` tells the size of a compiled pattern only
+/// by refusing one that is larger than its limit, so the limit is halved for as long as the pattern still compiles.
+fn longest_text(pattern: &Value) -> usize {
+    let mut bytes = MAX_COMPILED_BYTES;
+    while bytes > 1 && build_alone(pattern, bytes / 2).is_ok() {
+        bytes /= 2;
+    }
+    usize::try_from(MAX_WORK / bytes).unwrap_or(usize::MAX)
+}
+
+/// The keyword `pattern`: `jsonschema`'s own, for texts that are not too long for the pattern.
+struct BoundedPattern {
+    pattern: Value,
+    validator: Validator,
+    longest_text: OnceLock<usize>,
+}
+
+impl BoundedPattern {
+    fn compile<'a>(
+        _parent: &'a Map<String, Value>,
+        pattern: &'a Value,
+        _path: Location,
+    ) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>> {
+        let validator = build_alone(pattern, MAX_COMPILED_BYTES)?;
+        Ok(Box::new(Self { pattern: pattern.clone(), validator, longest_text: OnceLock::new() }))
+    }
+
+    fn may_match(&self, instance: &Value) -> bool {
+        instance.as_str().is_none_or(|text| {
+            text.len() <= SHORT_TEXT || text.len() <= *self.longest_text.get_or_init(|| longest_text(&self.pattern))
+        })
+    }
+}
+
+impl<'i> Keyword<'i> for BoundedPattern {
+    fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
+        if self.may_match(instance) {
+            return self.validator.validate(instance);
+        }
+        Err(ValidationError::custom(format!("The text is too long to be matched with the pattern {}", self.pattern)))
+    }
+
+    fn is_valid(&self, instance: &'i Value) -> bool {
+        self.may_match(instance) && self.validator.is_valid(instance)
+    }
+}
+
+/// The patterns that a schema holds against the names of properties.
+#[derive(Default)]
+pub struct NamePatterns {
+    patterns: Vec<Value>,
+    longest_name: OnceLock<usize>,
+}
+
+impl NamePatterns {
+    pub fn of(definition: &Value) -> Self {
+        let mut patterns = Vec::new();
+        for_each_pattern(definition, &mut |place, pattern| {
+            if place == Place::Name {
+                patterns.push(Value::from(pattern));
+            }
+        });
+        Self { patterns, longest_name: OnceLock::new() }
+    }
+
+    /// Whether a name in the document is too long to be matched with one of the patterns.
+    pub fn are_too_much_for(&self, document: &Value) -> bool {
+        if self.patterns.is_empty() {
+            return false;
+        }
+        let longest = longest_name(document);
+        longest > SHORT_TEXT
+            && longest
+                > *self.longest_name.get_or_init(|| self.patterns.iter().map(longest_text).min().unwrap_or(usize::MAX))
+    }
+}
+
+fn longest_name(document: &Value) -> usize {
+    match document {
+        Value::Object(fields) => {
+            fields.iter().map(|(name, field)| name.len().max(longest_name(field))).max().unwrap_or_default()
+        }
+        Value::Array(elements) => elements.iter().map(longest_name).max().unwrap_or_default(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+    }
+}
+
+/// Refuses patterns that take too long to translate. `jsonschema` writes `\d`, `\w`, `\s` and `\c` in the engine's syntax
+/// one at a time, and reads the whole pattern again after each: 64 KB of `\s` would take hours.
+fn check_translation(definition: &Value) -> Result<(), String> {
+    let mut work = 0_usize;
+    for_each_pattern(definition, &mut |_, pattern| {
+        let escapes = translated_escapes(pattern);
+        work = work.saturating_add(escapes.saturating_mul(pattern.len() + escapes * ESCAPE_BYTES));
+    });
+    if work > MAX_TRANSLATION {
+        return Err("its patterns have too many escapes: write [0-9] instead of \\d, for example".into());
+    }
+    Ok(())
+}
+
+fn translated_escapes(pattern: &str) -> usize {
+    let mut rest = pattern.chars();
+    let mut count = 0;
+    while let Some(next) = rest.next() {
+        if next == '\\' && matches!(rest.next(), Some('d' | 'D' | 'w' | 'W' | 's' | 'S' | 'c')) {
+            count += 1;
+        }
+    }
+    count
+}
+
+/// What a pattern is held against.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Text,
+    Name,
+}
+
+/// Every pattern of a schema. Some others may be among them: a constant may look like a schema.
+fn for_each_pattern(schema: &Value, found: &mut impl FnMut(Place, &str)) {
+    match schema {
+        Value::Object(keywords) => {
+            for (keyword, value) in keywords {
+                match (keyword.as_str(), value) {
+                    ("pattern", Value::String(pattern)) => found(Place::Text, pattern),
+                    ("patternProperties", Value::Object(parts)) => {
+                        parts.keys().for_each(|pattern| found(Place::Name, pattern));
+                    }
+                    _ => {}
+                }
+                for_each_pattern(value, found);
+            }
+        }
+        Value::Array(parts) => parts.iter().for_each(|part| for_each_pattern(part, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::schema::Schema;
+
+    fn messages(definition: Value, document: Value) -> Vec<String> {
+        let schema = Schema::compile(definition).unwrap();
+        schema.violations(&document).into_iter().map(|it| it.message).collect()
+    }
+
+    #[test]
+    fn a_long_text_is_matched_with_a_small_pattern() {
+        let text = "a".repeat(5_000_000);
+        assert!(messages(json!({"pattern": "^[a-z]+$"}), json!(text)).is_empty());
+        assert_eq!(messages(json!({"pattern": "^[b-z]+$"}), json!(text)).len(), 1);
+    }
+
+    /// A quarter of a megabyte when it is compiled, and all its states are alive in a text of `a`.
+    const LARGE: &str = "^(a?){4000}$";
+
+    #[test]
+    fn a_long_text_is_not_matched_with_a_large_pattern() {
+        let text = "a".repeat(200_000);
+        for definition in [
+            json!({ "pattern": LARGE }),
+            json!({"properties": {"a": {"pattern": LARGE}}}),
+            json!({"propertyNames": {"pattern": LARGE}}),
+            json!({"patternProperties": {LARGE: true}}),
+            json!({"patternProperties": {LARGE: true}, "additionalProperties": false}),
+            json!({"patternProperties": {LARGE: true}, "unevaluatedProperties": false}),
+        ] {
+            let document = match definition.get("pattern") {
+                Some(_) => json!(text),
+                None => json!({"a": text, (text.as_str()): 1}),
+            };
+            let messages = messages(definition.clone(), document);
+            assert!(messages.len() == 1 && messages[0].contains("too long"), "{definition}: {messages:?}");
+        }
+    }
+
+    #[test]
+    fn a_short_text_is_matched_with_a_large_pattern() {
+        assert!(messages(json!({ "pattern": LARGE }), json!("a".repeat(3_000))).is_empty());
+        let names = json!({"patternProperties": {LARGE: false}});
+        assert_eq!(messages(names, json!({"aaa": 1})).len(), 1);
+    }
+
+    #[test]
+    fn the_violation_of_a_pattern_stands_at_its_place() {
+        let schema = Schema::compile(json!({"properties": {"x": {"items": {"pattern": "^b"}}}})).unwrap();
+        let violations = schema.violations(&json!({"x": ["b", "a"]}));
+        assert_eq!(violations.len(), 1);
+        assert_eq!(violations[0].path, "/x/1");
+        assert_eq!(violations[0].message, r#""a" does not match "^b""#);
+    }
+
+    #[test]
+    fn a_pattern_that_is_slow_to_translate_is_refused() {
+        for slow in [r"\s".repeat(1_000), r"\cA".repeat(10_000), r"\d".repeat(2_000)] {
+            for definition in [json!({ "pattern": slow }), json!({"patternProperties": {slow: true}})] {
+                assert!(Schema::compile(definition).err().unwrap().contains("too many escapes"));
+            }
+        }
+        let many = json!({"allOf": vec![json!({"pattern": r"\s".repeat(100)}); 50]});
+        assert!(Schema::compile(many).is_err(), "the patterns of a schema are counted together");
+        for quick in [r"^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$".to_owned(), r"\.".repeat(2_000)] {
+            assert!(Schema::compile(json!({ "pattern": quick })).is_ok());
+        }
+    }
+
+    #[test]
+    fn patterns_are_those_of_the_library() {
+        for (pattern, matching, other) in [
+            (r"^\p{Emoji}$", "😀", "a"),
+            (r"^\p{Alphabetic}+$", "aä", "a1"),
+            (r"^\p{Script=Greek}+$", "αβ", "ab"),
+            (r"^\w+$", "a_1", "ä"),
+        ] {
+            assert!(messages(json!({ "pattern": pattern }), json!(matching)).is_empty(), "{pattern}");
+            assert_eq!(messages(json!({ "pattern": pattern }), json!(other)).len(), 1, "{pattern}");
+        }
+    }
+}
