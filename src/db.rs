@@ -48,16 +48,75 @@ impl Statement {
         self
     }
 
-    /// Adds to the end of the text.
-    pub fn and(mut self, text: &str) -> Self {
-        self.sql.push_str(text);
+    /// Adds a condition to the `WHERE` clause that the statement ends with.
+    pub fn and(self, condition: Condition) -> Self {
+        self.with(" AND (", &condition.text, condition.params, ")")
+    }
+
+    /// Adds a query at the end of the statement, in brackets and under a name, as a table to read from.
+    pub fn from_query(self, query: Self, name: &str) -> Self {
+        self.with(" FROM (", &query.sql, query.params, &format!(") {name}"))
+    }
+
+    /// Adds a text with parameters of its own: their numbers go on from those that the statement has bound.
+    fn with(mut self, before: &str, text: &str, params: Vec<Param>, after: &str) -> Self {
+        let text = renumbered(text, self.params.len());
+        self.sql.extend([before, &text, after]);
+        self.params.extend(params);
+        self
+    }
+}
+
+/// What must be true for a statement to change anything, with what is bound to its own `?1`, `?2`, …. Rooms write a
+/// condition once and add it to every statement of a batch, whatever those statements have bound ([`Statement::and`]).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    text: String,
+    params: Vec<Param>,
+}
+
+/// Starts a condition.
+pub fn condition(text: impl Into<String>) -> Condition {
+    Condition { text: text.into(), params: Vec::new() }
+}
+
+impl Condition {
+    /// Binds the next parameter.
+    pub fn bind(mut self, value: impl Into<Param>) -> Self {
+        self.params.push(value.into());
         self
     }
 
-    /// How many parameters are bound.
-    pub fn bound(&self) -> usize {
-        self.params.len()
+    /// True where both are.
+    pub fn and(mut self, other: Self) -> Self {
+        self.text = format!("({}) AND ({})", self.text, renumbered(&other.text, self.params.len()));
+        self.params.extend(other.params);
+        self
     }
+}
+
+/// SQL with every `?n` as `?n+by`. What stands in quotes is left alone.
+fn renumbered(text: &str, by: usize) -> String {
+    let mut result = String::with_capacity(text.len() + 8);
+    let mut quoted = false;
+    let mut rest = text;
+    while let Some(at) = rest.find(['\'', '?']) {
+        let (before, found) = rest.split_at(at);
+        result.push_str(before);
+        let (mark, after) = found.split_at(1);
+        result.push_str(mark);
+        quoted ^= mark == "'";
+        let digits = after.len() - after.trim_start_matches(|it: char| it.is_ascii_digit()).len();
+        let (number, after_number) = after.split_at(digits);
+        rest = match number.parse::<usize>() {
+            Ok(number) if mark == "?" && !quoted => {
+                result.push_str(&(number + by).to_string());
+                after_number
+            }
+            _ => after,
+        };
+    }
+    result + rest
 }
 
 /// As `[sql, ...params]`.
@@ -334,6 +393,35 @@ mod tests {
         let batch = [sql("SELECT ?1, ?2").bind("a\"b").bind(None::<u32>), sql("SELECT ?1").bind(5_u32)];
         let expected = r#"[["SELECT ?1, ?2","a\"b",null],["SELECT ?1",5.0]]"#;
         assert_eq!(serde_json::to_string(&batch).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_condition_brings_its_parameters() {
+        let both = condition("a = ?1 OR b = ?2").bind("a").bind("b").and(condition("c = ?1").bind("c"));
+        let statement = sql("DELETE FROM t WHERE x = ?1").bind("x").and(both);
+        let expected = sql("DELETE FROM t WHERE x = ?1 AND ((a = ?2 OR b = ?3) AND (c = ?4))");
+        assert_eq!(statement, ["x", "a", "b", "c"].into_iter().fold(expected, Statement::bind));
+    }
+
+    #[test]
+    fn a_query_brings_its_parameters() {
+        let query = sql("SELECT ?2 AS b WHERE ?1").bind(1_u32).bind(2_u32);
+        let statement = sql("INSERT INTO t SELECT ?1, b").bind("x").from_query(query, "it");
+        let expected = sql("INSERT INTO t SELECT ?1, b FROM (SELECT ?3 AS b WHERE ?2) it");
+        assert_eq!(statement, expected.bind("x").bind(1_u32).bind(2_u32));
+    }
+
+    #[test]
+    fn only_parameters_are_renumbered() {
+        for (text, expected) in [
+            ("?1, ?12, ?1", "?11, ?22, ?11"),
+            ("a = '?1' AND b = ?1", "a = '?1' AND b = ?11"),
+            ("a = 'it''s ?1' || ?2", "a = 'it''s ?1' || ?12"),
+            ("? ?x ä?1ä", "? ?x ä?11ä"),
+            ("", ""),
+        ] {
+            assert_eq!(renumbered(text, 10), expected);
+        }
     }
 
     #[test]

@@ -52,10 +52,7 @@ pub async fn attach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config:
     let change = Change::new(Action::Attach, subject(&agent, tool_id))
         .of_tool(tool_id)
         .to(&state(&agent, tool_id, config.as_ref()))?
-        .only_if(
-            store::HAS_ROOM,
-            [agent_id.as_str().into(), store::MAX_ATTACHED.into(), tool_id.as_str().into(), tool.key.into()],
-        );
+        .only_if(store::can_attach(scope.workspace(), agent_id, &tool));
     let attachment = store::insert_attachment(scope.workspace(), agent_id, &tool, config.as_ref(), scope.app().now());
     match scope.write([change.record(&scope.author().await?), attachment]).await? {
         Ok([_, inserted]) if inserted.changes() == 0 => Err(Error::Conflict(format!(
@@ -80,7 +77,7 @@ pub async fn configure(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, conf
         .of_tool(tool_id)
         .from(&state(&agent, tool_id, before.attached.config.as_ref()))?
         .to(&state(&agent, tool_id, Some(&config)))?
-        .only_if(store::ATTACHMENT_IS_AT, store::attachment_at(&agent, &before));
+        .only_if(store::attachment_is_at(scope.workspace(), agent_id, &before));
     let update = store::update_attachment(scope.workspace(), agent_id, &before, &config);
     let [_, updated] = scope.write([change.record(&scope.author().await?), update]).await??;
     changed(&updated, format_args!("The attachment of {tool_id}"))?;
@@ -92,7 +89,7 @@ pub async fn detach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId) -> Resu
     let change = Change::new(Action::Detach, subject(&agent, tool_id))
         .of_tool(tool_id)
         .from(&state(&agent, tool_id, before.attached.config.as_ref()))?
-        .only_if(store::ATTACHMENT_IS_AT, store::attachment_at(&agent, &before));
+        .only_if(store::attachment_is_at(scope.workspace(), agent_id, &before));
     let delete = store::delete_attachment(scope.workspace(), agent_id, &before);
     let [_, deleted] = scope.write([change.record(&scope.author().await?), delete]).await??;
     changed(&deleted, format_args!("The attachment of {tool_id}"))

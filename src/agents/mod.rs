@@ -18,7 +18,7 @@ pub use standing::{Standing, find_standing, read_standing};
 pub use store::{MAX_ATTACHED, find_all, read_agents as read_all};
 pub use toolbox::{search_toolbox, toolbox};
 
-use crate::callers::{Level, Scope, TOKENS_OF_AGENT};
+use crate::callers::{Level, Scope, find_tokens_of_agent};
 use crate::changes::{Action, Change, record_each};
 use crate::db::Rows;
 use crate::error::{Error, Result};
@@ -108,7 +108,7 @@ pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Resul
     let change = Change::new(Action::Update, subject(id.as_str()))
         .from(&AgentOut::from(&before))?
         .to(&AgentOut::from(&after))?
-        .only_if(store::AGENT_IS_AT, [id.as_str().into(), before.revision.into()]);
+        .only_if(store::agent_is_at(scope.workspace(), &before));
     let [_, updated] =
         scope.write([change.record(&scope.author().await?), store::update_agent(scope.workspace(), &after)]).await??;
     changed(&updated, id)?;
@@ -119,17 +119,15 @@ pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Resul
 pub async fn delete(scope: &Scope, id: &AgentId) -> Result<()> {
     let before = to_shape(scope, id).await?;
     let author = scope.author().await?;
-    let at = || [id.as_str().into(), before.revision.into()];
-    let end = |action, what| record_each(&author, action, &store::while_agent_is_at(what), at());
-    let change = Change::new(Action::Delete, subject(id.as_str()))
-        .from(&AgentOut::from(&before))?
-        .only_if(store::AGENT_IS_AT, at());
+    let workspace = scope.workspace();
+    let unchanged = || store::agent_is_at(workspace, &before);
+    let change = Change::new(Action::Delete, subject(id.as_str())).from(&AgentOut::from(&before))?.only_if(unchanged());
     let [_, _, _, deleted] = scope
         .write([
-            end(Action::Detach, store::ATTACHMENTS_OF_AGENT),
-            end(Action::Revoke, TOKENS_OF_AGENT),
+            record_each(&author, Action::Detach, store::find_attachments_of_agent(workspace, id).and(unchanged())),
+            record_each(&author, Action::Revoke, find_tokens_of_agent(workspace, id).and(unchanged())),
             change.record(&author),
-            store::delete_agent(scope.workspace(), &before),
+            store::delete_agent(workspace, &before),
         ])
         .await??;
     changed(&deleted, id)

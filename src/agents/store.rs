@@ -3,7 +3,7 @@
 use super::attachment::{Attached, Reading};
 use super::{Agent, Config, Profile, Standing};
 use crate::callers::Level;
-use crate::db::{Param, Rows, Statement, sql};
+use crate::db::{Condition, Rows, Statement, condition, sql};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
 use crate::page::PageRequest;
@@ -17,27 +17,32 @@ const AGENT_COLUMNS: &str =
     "id, name, capabilities, max_risk, allowed_modules, permission_level, default_tools, find_tools, created_at,
      revision";
 
-/// True while the agent `?11` is at the revision `?12` (for [`crate::changes::Change::only_if`]).
-pub const AGENT_IS_AT: &str = "EXISTS (SELECT 1 FROM agents WHERE workspace_id = ?1 AND id = ?11 AND revision = ?12)";
-
-/// True while the attachment of the tool `?12` to the agent `?11` is at the revision `?13`.
-pub const ATTACHMENT_IS_AT: &str = "EXISTS (
-    SELECT 1 FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?11 AND tool_key = ?12 AND revision = ?13)";
-
-/// The attachments of the agent `?5`, as the change log shows them (for [`crate::changes::record_each`]).
-pub const ATTACHMENTS_OF_AGENT: &str = "SELECT 'attachment:' || a.agent_id || '/' || t.id AS subject, t.id AS tool_id,
-      json_object('agent_id', a.agent_id, 'tool_id', t.id, 'config', json(a.config)) AS previous_state
-    FROM agent_tools a JOIN tools t ON t.key = a.tool_key WHERE a.workspace_id = ?1 AND a.agent_id = ?5";
-
-/// Lets `ended` (one of the queries for [`crate::changes::record_each`]) find nothing unless the agent `?5` is
-/// at the revision `?6`.
-pub fn while_agent_is_at(ended: &str) -> String {
-    format!("{ended} AND EXISTS (SELECT 1 FROM agents WHERE workspace_id = ?1 AND id = ?5 AND revision = ?6)")
+/// True while the agent is at the revision that was read.
+pub fn agent_is_at(workspace: &WorkspaceId, agent: &Agent) -> Condition {
+    condition("EXISTS (SELECT 1 FROM agents WHERE workspace_id = ?1 AND id = ?2 AND revision = ?3)")
+        .bind(workspace.as_str())
+        .bind(agent.id.as_str())
+        .bind(agent.revision)
 }
 
-/// The parameters of [`ATTACHMENT_IS_AT`].
-pub fn attachment_at(agent: &Agent, reading: &Reading) -> [Param; 3] {
-    [agent.id.as_str().into(), reading.attached.tool.key.into(), reading.revision.into()]
+/// True while the attachment is at the revision that was read.
+pub fn attachment_is_at(workspace: &WorkspaceId, agent: &AgentId, reading: &Reading) -> Condition {
+    condition(
+        "EXISTS (SELECT 1 FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2 AND tool_key = ?3 AND revision = ?4)",
+    )
+    .bind(workspace.as_str())
+    .bind(agent.as_str())
+    .bind(reading.attached.tool.key)
+    .bind(reading.revision)
+}
+
+/// The agent's attachments, as the change log shows them (for [`crate::changes::record_each`]).
+pub fn find_attachments_of_agent(workspace: &WorkspaceId, agent: &AgentId) -> Statement {
+    sql("SELECT 'attachment:' || a.agent_id || '/' || t.id AS subject, t.id AS tool_id,
+           json_object('agent_id', a.agent_id, 'tool_id', t.id, 'config', json(a.config)) AS previous_state
+         FROM agent_tools a JOIN tools t ON t.key = a.tool_key WHERE a.workspace_id = ?1 AND a.agent_id = ?2")
+    .bind(workspace.as_str())
+    .bind(agent.as_str())
 }
 
 #[derive(Deserialize)]
@@ -217,10 +222,19 @@ pub fn delete_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
 /// How many tools can be attached to one agent; a toolbox holds them all at once.
 pub const MAX_ATTACHED: u32 = 1_000;
 
-/// True while the agent `?11` has room for another, less than `?12`, and the tool `?13` is the one of the key `?14`: a restore
-/// may have taken it away, and its key have gone to another (for [`crate::changes::Change::only_if`]).
-pub const HAS_ROOM: &str = "(SELECT count(*) FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?11) < ?12
-    AND EXISTS (SELECT 1 FROM tools WHERE workspace_id IN ('', ?1) AND id = ?13 AND key = ?14)";
+/// True while the agent has room for another tool, and the tool still has its key: a restore may have taken the tool away,
+/// and given its key to another.
+pub fn can_attach(workspace: &WorkspaceId, agent: &AgentId, tool: &Tool) -> Condition {
+    condition(
+        "(SELECT count(*) FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2) < ?3
+           AND EXISTS (SELECT 1 FROM tools WHERE workspace_id IN ('', ?1) AND id = ?4 AND key = ?5)",
+    )
+    .bind(workspace.as_str())
+    .bind(agent.as_str())
+    .bind(MAX_ATTACHED)
+    .bind(tool.id.as_str())
+    .bind(tool.key)
+}
 
 /// Attachments `a` with their tools at the current versions.
 fn select_attached(rest: &str) -> Statement {
@@ -284,7 +298,7 @@ pub fn read_all_attached(rows: &Rows) -> Result<Vec<Attached>> {
     both.map(|(tool, row)| Ok(reading(tool, row)?.attached)).collect()
 }
 
-/// Unless the agent has as many as it may. The revision starts where no attachment of the workspace has ever
+/// While it [can be attached](can_attach). The revision starts where no attachment of the workspace has ever
 /// been, so that a change decided on a reading of one that was since detached and attached again is refused.
 pub fn insert_attachment(
     workspace: &WorkspaceId,
@@ -294,16 +308,13 @@ pub fn insert_attachment(
     now: Timestamp,
 ) -> Statement {
     sql("INSERT INTO agent_tools (workspace_id, agent_id, tool_key, config, created_at, revision)
-         SELECT ?1, ?2, ?3, ?4, ?5, 1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0)
-         WHERE (SELECT count(*) FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2) < ?6
-           AND EXISTS (SELECT 1 FROM tools WHERE workspace_id IN ('', ?1) AND id = ?7 AND key = ?3)")
+         SELECT ?1, ?2, ?3, ?4, ?5, 1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0) WHERE true")
     .bind(workspace.as_str())
     .bind(agent.as_str())
     .bind(tool.key)
     .bind(config.map(Config::to_json))
     .bind(now.to_string())
-    .bind(MAX_ATTACHED)
-    .bind(tool.id.as_str())
+    .and(can_attach(workspace, agent, tool))
 }
 
 /// Only while it is at the revision that was read.

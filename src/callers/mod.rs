@@ -7,7 +7,7 @@
 mod store;
 mod token;
 
-pub use store::{BoundToken, TOKENS_OF_AGENT, find_bound_tokens};
+pub use store::{BoundToken, find_bound_tokens, find_tokens_of_agent};
 pub use token::{NewToken, Presented, Token, TokenOut, create, list, revoke};
 
 use crate::app::App;
@@ -135,7 +135,7 @@ impl Scope {
     /// So the first batch of a request can write, though the caller is not known before it.
     pub fn guarded(&self, statement: Statement) -> Statement {
         match self.token.as_ref().filter(|_| self.caller.get().is_none()) {
-            Some(token) => store::while_token_is_good(statement, &self.workspace, token, self.app.now()),
+            Some(token) => statement.and(store::token_is_good(&self.workspace, token, self.app.now())),
             None => statement,
         }
     }

@@ -148,7 +148,7 @@ pub async fn revoke(scope: &Scope, id: &TokenId) -> Result<()> {
     let token = store::read_token(&rows)?.ok_or_else(|| Error::not_found("Token", id))?;
     let change = Change::new(Action::Revoke, format!("token:{id}"))
         .from(&TokenOut::from(&token))?
-        .only_if(store::TOKEN_EXISTS, [id.as_str().into()]);
+        .only_if(store::token_exists(scope.workspace(), id));
     let [_, deleted] =
         scope.write([change.record(&scope.author().await?), store::delete_token(scope.workspace(), id)]).await??;
     match deleted.changes() {

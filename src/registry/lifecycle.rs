@@ -2,7 +2,7 @@
 //! changed the tool since.
 
 use super::handler::Handler;
-use super::store::versions::{At, Position, TOOL_IS_AT};
+use super::store::versions::{At, Position};
 use super::tool::{DeactivationReason, Tool};
 use super::{Sought, log, store};
 use crate::callers::Scope;
@@ -149,7 +149,7 @@ impl Reading {
             credentials: comes.map_or(&[], |it| &it.credentials_required),
         };
         let author = scope.author().await?;
-        let changes = changes.into_iter().map(|it| it.only_if(TOOL_IS_AT, at.params()).record(&author));
+        let changes = changes.into_iter().map(|it| it.only_if(at.holds()).record(&author));
         let switches = switched.iter().map(|it| store::versions::switch(&at, it));
         let statements: Vec<Statement> =
             changes.chain(switches).chain(std::iter::once(store::versions::move_on(&at))).collect();

@@ -2,7 +2,7 @@
 
 use super::definition::ToolIn;
 use super::handler::Handler;
-use super::store::versions::{At, CREDENTIALS_DEFINED, Position, TOOL_IS_AT};
+use super::store::versions::{At, Position};
 use super::tool::{DeactivationReason, Tool};
 use super::warnings::{Warning, warnings};
 use super::{bump, log, rules, store};
@@ -11,7 +11,6 @@ use crate::changes::Action;
 use crate::db::Failure;
 use crate::error::{Error, Place, Problem, Result};
 use crate::text_enum::text_enum;
-use serde_json::json;
 
 /// A version that came in, and what its registrant should know.
 pub struct Registered {
@@ -124,8 +123,8 @@ async fn try_register(scope: &Scope, given: Result<ToolIn>) -> Tried<Registered>
 
 /// The first version of a tool that was not there.
 async fn add_tool(scope: &Scope, tool: &Tool) -> Tried<()> {
-    let credentials = json!(tool.credentials_required).to_string();
-    let change = log::change(Action::Register, tool)?.only_if(CREDENTIALS_DEFINED, [credentials.into()]);
+    let defined = store::credentials::are_defined(scope.workspace(), &tool.credentials_required);
+    let change = log::change(Action::Register, tool)?.only_if(defined);
     let written = scope
         .write([
             change.record(&scope.author().await?),
@@ -170,8 +169,7 @@ async fn add_version(scope: &Scope, current: Tool, position: &Position, tool: &T
     }
     changes.push(update);
     writes.push(store::versions::insert(&at, tool)?);
-    let mut statements =
-        changes.into_iter().map(|it| it.only_if(TOOL_IS_AT, at.params()).record(&author)).collect::<Vec<_>>();
+    let mut statements = changes.into_iter().map(|it| it.only_if(at.holds()).record(&author)).collect::<Vec<_>>();
     statements.extend(writes);
     statements.push(store::versions::move_on(&at));
     match scope.write_all(statements).await? {

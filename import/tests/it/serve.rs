@@ -16,12 +16,7 @@ struct Server {
 impl Server {
     fn start(state: &Path) -> Self {
         let mut command = Command::new("node");
-        command.current_dir(root()).args([
-            "scripts/lib/serve.mjs",
-            "--worker",
-            "bench/baseline.js",
-            "--state",
-        ]);
+        command.current_dir(root()).args(["scripts/lib/serve.mjs", "--worker", "bench/baseline.js", "--state"]);
         let mut child = command.arg(state).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut server = Self { answers: BufReader::new(child.stdout.take().unwrap()), child };
         assert!(server.line().contains("url"));

@@ -1,7 +1,8 @@
 //! Versions registered, switched on and off. What was decided on a reading of a tool is written while the tool is at the
 //! revision that was read; the last statement of a batch moves it on.
 
-use crate::db::{Param, Rows, Statement, sql};
+use super::credentials;
+use crate::db::{Condition, Rows, Statement, condition, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::{PageRequest, bad_cursor};
@@ -11,16 +12,6 @@ use crate::registry::tool::{DeactivationReason, Tool};
 use crate::time::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-/// True while the tool `?11` is at the revision `?12` (for [`crate::changes::Change::only_if`]), and the credentials
-/// `?13`, a JSON array, are defined.
-pub const TOOL_IS_AT: &str = "EXISTS (SELECT 1 FROM tools WHERE workspace_id = ?1 AND id = ?11 AND revision = ?12)
-    AND NOT EXISTS (SELECT 1 FROM json_each(?13)
-      WHERE value NOT IN (SELECT id FROM credentials WHERE workspace_id = ?1))";
-
-/// True while the credentials `?11`, a JSON array, are defined.
-pub const CREDENTIALS_DEFINED: &str = "NOT EXISTS (SELECT 1 FROM json_each(?11)
-    WHERE value NOT IN (SELECT id FROM credentials WHERE workspace_id = ?1))";
 
 /// A tool as it was read, for a decision about it.
 pub struct At<'a> {
@@ -32,19 +23,18 @@ pub struct At<'a> {
 }
 
 impl At<'_> {
-    /// The parameters of [`TOOL_IS_AT`].
-    pub fn params(&self) -> [Param; 3] {
-        [self.id.as_str().into(), self.revision.into(), json!(self.credentials).to_string().into()]
+    /// True while the tool is at the revision that was read, and the credentials are defined.
+    pub fn holds(&self) -> Condition {
+        condition("EXISTS (SELECT 1 FROM tools WHERE workspace_id = ?1 AND id = ?2 AND revision = ?3)")
+            .bind(self.workspace.as_str())
+            .bind(self.id.as_str())
+            .bind(self.revision)
+            .and(credentials::are_defined(self.workspace, self.credentials))
     }
 
-    /// A statement about the tool, `?1` to `?4` of which are what [`TOOL_IS_AT`] wants in other numbers; `{at}` in it
-    /// is true while the tool is as it was read.
-    fn statement(&self, text: &str) -> Statement {
-        let at = "EXISTS (SELECT 1 FROM tools WHERE workspace_id = ?1 AND id = ?2 AND revision = ?3)
-            AND NOT EXISTS (SELECT 1 FROM json_each(?4)
-              WHERE value NOT IN (SELECT id FROM credentials WHERE workspace_id = ?1))";
-        let [id, revision, credentials] = self.params();
-        sql(text.replace("{at}", at)).bind(self.workspace.as_str()).bind(id).bind(revision).bind(credentials)
+    /// A statement about the tool `?2` of the workspace `?1`.
+    fn statement(&self, text: impl Into<String>) -> Statement {
+        sql(text).bind(self.workspace.as_str()).bind(self.id.as_str())
     }
 }
 
@@ -143,16 +133,13 @@ pub fn read_active(rows: &Rows) -> Result<Vec<invariants::Version>> {
 /// Makes a tool that is not there yet. Its revision starts where none of the workspace has ever been, so that a decision
 /// about a tool that is gone does not hit another of its name.
 pub fn insert_tool(workspace: &WorkspaceId, tool: &Tool) -> Statement {
-    sql(format!(
-        "INSERT INTO tools (workspace_id, id, source, created_at, revision)
-         SELECT ?1, ?2, ?3, ?4, 1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0) WHERE {}",
-        CREDENTIALS_DEFINED.replace("?11", "?5")
-    ))
+    sql("INSERT INTO tools (workspace_id, id, source, created_at, revision)
+         SELECT ?1, ?2, ?3, ?4, 1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0) WHERE true")
     .bind(workspace.as_str())
     .bind(tool.id.as_str())
     .bind(tool.source.as_str())
     .bind(tool.created_at.to_string())
-    .bind(json!(tool.credentials_required).to_string())
+    .and(credentials::are_defined(workspace, &tool.credentials_required))
 }
 
 /// Every column of a version but its keys, in the order in which [`bind_version`] binds them.
@@ -176,11 +163,11 @@ pub fn insert_first(workspace: &WorkspaceId, tool: &Tool) -> Result<Statement> {
 
 /// Adds a version to a tool that is as it was read.
 pub fn insert(at: &At<'_>, tool: &Tool) -> Result<Statement> {
-    let statement = at.statement(&format!(
-        "INSERT INTO tool_versions (workspace_id, tool_key, {VERSION_COLUMNS}) SELECT ?1, {TOOL_KEY}, {} WHERE {{at}}",
-        places(5)
+    let statement = at.statement(format!(
+        "INSERT INTO tool_versions (workspace_id, tool_key, {VERSION_COLUMNS}) SELECT ?1, {TOOL_KEY}, {} WHERE true",
+        places(3)
     ));
-    bind_version(statement, tool)
+    Ok(bind_version(statement, tool)?.and(at.holds()))
 }
 
 /// `?n, ?n+1, …` for the columns of a version.
@@ -282,9 +269,9 @@ pub fn version_json(tool: &Tool) -> Value {
 
 /// Switches a version on or off, as `tool` says.
 pub fn switch(at: &At<'_>, tool: &Tool) -> Statement {
-    at.statement(&format!(
-        "UPDATE tool_versions SET active = ?8, deactivated_at = ?9, deactivated_reason = ?10
-         WHERE tool_key = {TOOL_KEY} AND major = ?5 AND minor = ?6 AND patch = ?7 AND {{at}}"
+    at.statement(format!(
+        "UPDATE tool_versions SET active = ?6, deactivated_at = ?7, deactivated_reason = ?8
+         WHERE tool_key = {TOOL_KEY} AND major = ?3 AND minor = ?4 AND patch = ?5"
     ))
     .bind(tool.version.major)
     .bind(tool.version.minor)
@@ -292,9 +279,10 @@ pub fn switch(at: &At<'_>, tool: &Tool) -> Statement {
     .bind(tool.active)
     .bind(tool.deactivated_at.as_ref().map(Timestamp::to_string))
     .bind(tool.deactivated_reason.map(DeactivationReason::as_str))
+    .and(at.holds())
 }
 
 /// Moves the tool on from where it was read: the last of its batch. It touches no row if the tool was overtaken.
 pub fn move_on(at: &At<'_>) -> Statement {
-    at.statement("UPDATE tools SET revision = revision + 1 WHERE workspace_id = ?1 AND id = ?2 AND {at}")
+    at.statement("UPDATE tools SET revision = revision + 1 WHERE workspace_id = ?1 AND id = ?2").and(at.holds())
 }
