@@ -7,7 +7,7 @@ use crate::db::{Condition, Rows, Statement, condition, sql};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::{RELEVANCE, Risk, Sought, TOOL_COLUMNS, Tool, ToolRow};
+use crate::registry::{RELEVANCE, Risk, Sought, TOOL_COLUMNS, Tool};
 use crate::time::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -89,9 +89,9 @@ struct AttachmentRow {
     revision: u32,
 }
 
-fn reading(tool: ToolRow, row: AttachmentRow) -> Result<Reading> {
+fn reading(tool: Tool, row: AttachmentRow) -> Result<Reading> {
     let config = row.config.as_deref().map(stored_json).transpose()?.map(Config);
-    Ok(Reading { attached: Attached { tool: Tool::try_from(tool)?, config }, revision: row.revision })
+    Ok(Reading { attached: Attached { tool, config }, revision: row.revision })
 }
 
 /// What a row holds besides the agent.
@@ -289,12 +289,12 @@ pub fn find_attached(workspace: &WorkspaceId, agent: &AgentId, tool_id: &ToolId)
 }
 
 pub fn read_attached(rows: &Rows) -> Result<Option<Reading>> {
-    let both = rows.first::<ToolRow>()?.zip(rows.first::<AttachmentRow>()?);
+    let both = rows.first::<Tool>()?.zip(rows.first::<AttachmentRow>()?);
     both.map(|(tool, row)| reading(tool, row)).transpose()
 }
 
 pub fn read_all_attached(rows: &Rows) -> Result<Vec<Attached>> {
-    let both = rows.all::<ToolRow>()?.into_iter().zip(rows.all::<AttachmentRow>()?);
+    let both = rows.all::<Tool>()?.into_iter().zip(rows.all::<AttachmentRow>()?);
     both.map(|(tool, row)| Ok(reading(tool, row)?.attached)).collect()
 }
 

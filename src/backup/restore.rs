@@ -50,7 +50,7 @@ pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
         return Ok(Restored { changes: 0, seq: around.seq });
     }
     let mut statements = record_in_order(&scope.author().await?, around.seq, changes)?;
-    statements.extend(store::put_in_place(scope.workspace(), &differs, &tools, around.seq + count + 1));
+    statements.extend(store::put_in_place(scope.workspace(), &differs, &tools, around.seq + count + 1)?);
     match scope.write_all(statements).await? {
         Ok(_) => Ok(Restored { changes: count, seq: around.seq + count }),
         Err(Failure::Duplicate) => {

@@ -103,7 +103,7 @@ pub fn put_in_place(
     differs: &Difference<'_>,
     tools: &[Tool],
     revision: u32,
-) -> Vec<Statement> {
+) -> Result<Vec<Statement>> {
     let mut all = Statements { workspace, revision, all: Vec::new() };
     let touched = differs.versions.put.iter().map(|(it, _)| it.tool_id.as_str());
     let touched = touched.chain(differs.versions.removed.iter().map(|it| it.tool_id.as_str()));
@@ -127,7 +127,7 @@ pub fn put_in_place(
         CROSS JOIN tool_versions v ON v.tool_key = t.key AND v.major = it.value ->> 'major'
           AND v.minor = it.value ->> 'minor' AND v.patch = it.value ->> 'patch')",
     );
-    all.put(differs, tools);
+    all.put(differs, tools)?;
     all.each(
         &touched,
         "UPDATE tools SET current_version_key = coalesce(
@@ -135,7 +135,7 @@ pub fn put_in_place(
           (SELECT key FROM tool_versions WHERE tool_key = tools.key ORDER BY major DESC, minor DESC, patch DESC LIMIT 1))
         WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?3))",
     );
-    all.all
+    Ok(all.all)
 }
 
 /// A version by its numbers, as they stand in the table.
@@ -188,7 +188,7 @@ impl Statements<'_> {
         );
     }
 
-    fn put(&mut self, differs: &Difference<'_>, tools: &[Tool]) {
+    fn put(&mut self, differs: &Difference<'_>, tools: &[Tool]) -> Result<()> {
         let credentials = differs.credentials.put.iter().map(|(it, _)| json!(it)).collect::<Vec<_>>();
         self.each(&credentials, "INSERT INTO credentials (workspace_id, id, description, created_at)
             SELECT ?1, value ->> 'id', value ->> 'description', value ->> 'created_at' FROM json_each(?3) WHERE true
@@ -219,13 +219,14 @@ impl Statements<'_> {
         let put = differs.versions.put.iter();
         let put = put.map(|(it, _)| (it.tool_id.as_str(), it.version.as_str())).collect::<HashSet<_>>();
         let versions = tools.iter().filter(|it| put.contains(&(it.id.as_str(), it.version.to_string().as_str())));
-        let versions = versions.map(registry::version_json).collect::<Vec<_>>();
-        self.each(&versions, &registry::insert_versions());
+        let versions = versions.map(registry::version_json).collect::<Result<Vec<_>>>()?;
+        self.each(&versions, &registry::insert_versions("?3"));
         let attachments = differs.attachments.put.iter().map(|(it, _)| json!(it)).collect::<Vec<_>>();
         self.each(&attachments, "INSERT INTO agent_tools (workspace_id, agent_id, tool_key, config, created_at, revision)
             SELECT ?1, it.value ->> 'agent_id', t.key, nullif(it.value -> 'config', 'null'), it.value ->> 'created_at', ?2
             FROM json_each(?3) it CROSS JOIN tools t ON t.workspace_id IN ('', ?1) AND t.id = it.value ->> 'tool_id' WHERE true
             ON CONFLICT (workspace_id, agent_id, tool_key) DO UPDATE SET config = excluded.config,
               created_at = excluded.created_at, revision = excluded.revision");
+        Ok(())
     }
 }

@@ -7,6 +7,7 @@ mod compat;
 pub mod credential;
 mod definition;
 mod describe;
+mod fields;
 mod filter;
 mod handler;
 pub mod invariants;
@@ -17,17 +18,18 @@ mod portable;
 mod redact;
 mod reference;
 mod register;
-mod row;
 mod rules;
 pub mod schema;
 mod sought;
 mod store;
+mod stored;
 mod tool;
 mod warnings;
 
 pub use address::check_url;
 pub use definition::{ToolIn, is_registered_id, kept};
 pub use describe::describe;
+pub(crate) use fields::version_fields;
 pub use filter::ToolFilter;
 pub use handler::{Builtin, Handler, pieces};
 pub use lifecycle::{activate, deactivate, list_versions, roll_back};
@@ -37,9 +39,9 @@ pub use portable::is_portable;
 pub use redact::scrub;
 pub use reference::References;
 pub use register::{Registered, register};
-pub use row::{MISSING_CREDENTIALS, TOOL_COLUMNS, ToolRow};
 pub use rules::problems;
 pub use sought::Sought;
+pub use store::columns::{MISSING_CREDENTIALS, TOOL_COLUMNS, insert_versions, version_json};
 pub use store::credentials::all as find_credentials;
 pub use store::refusals::{
     forget as forget_refusals, last_day as refusals, last_day_everywhere as refusals_everywhere,
@@ -47,7 +49,7 @@ pub use store::refusals::{
 pub use store::tools::{
     RELEVANCE, find_sought, find_tool, find_tools, read_tool, read_tools, search_tools, tool_exists,
 };
-pub use store::versions::{find_all as find_all_versions, insert_all as insert_versions, version_json};
+pub use store::versions::find_all as find_all_versions;
 #[cfg(test)]
 pub use tool::fixture;
 pub use tool::{

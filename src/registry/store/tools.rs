@@ -1,12 +1,12 @@
 //! SQL for the tables `tools`, `tool_versions` and `tool_search`. The workspace `''` holds the built-ins.
 
+use super::columns::{MISSING_CREDENTIALS, TOOL_COLUMNS};
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::PageRequest;
 use crate::registry::Sought;
 use crate::registry::filter::ToolFilter;
-use crate::registry::row::{MISSING_CREDENTIALS, TOOL_COLUMNS, ToolRow};
 use crate::registry::tool::Tool;
 
 /// Takes from an expression `?1` the tools that need a capability outside of the JSON array `?3`.
@@ -116,9 +116,9 @@ pub fn find_tools(workspace: &WorkspaceId, ids: &[&str]) -> Statement {
 }
 
 pub fn read_tool(rows: &Rows) -> Result<Option<Tool>> {
-    rows.first::<ToolRow>()?.map(Tool::try_from).transpose()
+    rows.first()
 }
 
 pub fn read_tools(rows: &Rows) -> Result<Vec<Tool>> {
-    rows.all::<ToolRow>()?.into_iter().map(Tool::try_from).collect()
+    rows.all()
 }

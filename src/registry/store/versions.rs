@@ -1,17 +1,17 @@
 //! Versions registered, switched on and off. What was decided on a reading of a tool is written while the tool is at the
 //! revision that was read; the last statement of a batch moves it on.
 
+use super::columns::{TOOL_COLUMNS, insert_versions, version_json};
 use super::credentials;
 use crate::db::{Condition, Rows, Statement, condition, sql};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::{PageRequest, bad_cursor};
-use crate::registry::invariants;
-use crate::registry::row::{TOOL_COLUMNS, json_column};
 use crate::registry::tool::{DeactivationReason, Tool};
+use crate::registry::{invariants, stored};
 use crate::time::Timestamp;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// A tool as it was read, for a decision about it.
 pub struct At<'a> {
@@ -115,19 +115,18 @@ pub fn read_active(rows: &Rows) -> Result<Vec<invariants::Version>> {
         patch: u32,
         deactivated_reason: Option<DeactivationReason>,
         builtin: Option<String>,
-        credentials_required: String,
+        #[serde(deserialize_with = "stored::read")]
+        credentials_required: Vec<String>,
     }
-    let read = |row: Row| {
-        Ok(invariants::Version {
-            version: Version { major: row.major, minor: row.minor, patch: row.patch }.to_string(),
-            active: true,
-            deactivated_reason: row.deactivated_reason,
-            builtin: row.builtin,
-            credentials_required: json_column(&row.id, "credentials_required", &row.credentials_required)?,
-            tool_id: row.id,
-        })
+    let read = |row: Row| invariants::Version {
+        version: Version { major: row.major, minor: row.minor, patch: row.patch }.to_string(),
+        active: true,
+        deactivated_reason: row.deactivated_reason,
+        builtin: row.builtin,
+        credentials_required: row.credentials_required,
+        tool_id: row.id,
     };
-    rows.all::<Row>()?.into_iter().map(read).collect()
+    Ok(rows.all::<Row>()?.into_iter().map(read).collect())
 }
 
 /// Makes a tool that is not there yet. Its revision starts where none of the workspace has ever been, so that a decision
@@ -142,72 +141,21 @@ pub fn insert_tool(workspace: &WorkspaceId, tool: &Tool) -> Statement {
     .and(credentials::are_defined(workspace, &tool.credentials_required))
 }
 
-/// Every column of a version but its keys, in the order in which [`bind_version`] binds them.
-const VERSION_COLUMNS: &str = "major, minor, patch, name, description, parameters_schema, returns_schema, handler_key,
-    handler, category, examples, risk_level, required_permission, required_capabilities, requires_approval, rate_limit,
-    timeout_seconds, execution_mode, resource_class, rollback_strategy, credentials_required, side_effects,
-    registered_at, registered_by, active, deactivated_at, deactivated_reason";
-
 /// Adds the first version to a tool that has just been made: to one that has none.
 pub fn insert_first(workspace: &WorkspaceId, tool: &Tool) -> Result<Statement> {
-    let statement = sql(format!(
-        "INSERT INTO tool_versions (workspace_id, tool_key, {VERSION_COLUMNS})
-         SELECT ?1, key, {} FROM tools WHERE workspace_id = ?1 AND id = ?2
-           AND NOT EXISTS (SELECT 1 FROM tool_versions WHERE tool_key = tools.key)",
-        places(3)
-    ))
-    .bind(workspace.as_str())
-    .bind(tool.id.as_str());
-    bind_version(statement, tool)
+    let has_none = condition("NOT EXISTS (SELECT 1 FROM tool_versions WHERE tool_key = t.key)");
+    insert_while(workspace, tool, has_none)
 }
 
 /// Adds a version to a tool that is as it was read.
 pub fn insert(at: &At<'_>, tool: &Tool) -> Result<Statement> {
-    let statement = at.statement(format!(
-        "INSERT INTO tool_versions (workspace_id, tool_key, {VERSION_COLUMNS}) SELECT ?1, {TOOL_KEY}, {} WHERE true",
-        places(3)
-    ));
-    Ok(bind_version(statement, tool)?.and(at.holds()))
+    insert_while(at.workspace, tool, at.holds())
 }
 
-/// `?n, ?n+1, …` for the columns of a version.
-fn places(first: usize) -> String {
-    let count = VERSION_COLUMNS.split(',').count();
-    (first..first + count).map(|it| format!("?{it}")).collect::<Vec<_>>().join(", ")
-}
-
-fn bind_version(statement: Statement, tool: &Tool) -> Result<Statement> {
-    let list = |it: serde_json::Result<String>| {
-        it.map_err(|cause| Error::Internal(format!("a list of {} is not JSON: {cause}", tool.id)))
-    };
-    Ok(statement
-        .bind(tool.version.major)
-        .bind(tool.version.minor)
-        .bind(tool.version.patch)
-        .bind(tool.name.as_str())
-        .bind(tool.description.as_str())
-        .bind(tool.parameters_schema.as_str())
-        .bind(tool.returns_schema.as_deref())
-        .bind(tool.handler_key.as_str())
-        .bind(tool.handler.get())
-        .bind(tool.category.as_str())
-        .bind(list(serde_json::to_string(&tool.examples))?)
-        .bind(tool.risk_level.as_str())
-        .bind(tool.required_permission.as_str())
-        .bind(json!(tool.required_capabilities).to_string())
-        .bind(tool.requires_approval)
-        .bind(tool.rate_limit)
-        .bind(tool.timeout_seconds)
-        .bind(tool.execution_mode.as_str())
-        .bind(tool.resource_class.as_str())
-        .bind(tool.rollback_strategy.as_str())
-        .bind(json!(tool.credentials_required).to_string())
-        .bind(list(serde_json::to_string(&tool.side_effects))?)
-        .bind(tool.registered_at.to_string())
-        .bind(tool.registered_by.as_str())
-        .bind(tool.active)
-        .bind(tool.deactivated_at.map(|it| it.to_string()))
-        .bind(tool.deactivated_reason.map(DeactivationReason::as_str)))
+fn insert_while(workspace: &WorkspaceId, tool: &Tool, condition: Condition) -> Result<Statement> {
+    let version = json!([version_json(tool)?]).to_string();
+    let insert = sql(insert_versions("?2") + " WHERE true").bind(workspace.as_str()).bind(version);
+    Ok(insert.and(condition))
 }
 
 /// Every version of the workspace's own tools, in the order of the tools' ages.
@@ -217,54 +165,6 @@ pub fn find_all(workspace: &WorkspaceId) -> Statement {
          WHERE t.workspace_id = ?1 ORDER BY t.created_at, t.id, v.major, v.minor, v.patch"
     ))
     .bind(workspace.as_str())
-}
-
-/// Adds many versions to tools that are there: `?1` is the workspace, `?3` a JSON array of [`version_json`].
-pub fn insert_all() -> String {
-    let columns = VERSION_COLUMNS.split(',').map(str::trim).map(|it| match it {
-        "examples" | "required_capabilities" | "credentials_required" | "side_effects" => format!("value -> '{it}'"),
-        _ => format!("value ->> '{it}'"),
-    });
-    format!(
-        "INSERT INTO tool_versions (workspace_id, tool_key, {VERSION_COLUMNS})
-         SELECT ?1, (SELECT key FROM tools WHERE workspace_id = ?1 AND id = value ->> 'tool_id'), {}
-         FROM json_each(?3) ORDER BY key",
-        columns.collect::<Vec<_>>().join(", ")
-    )
-}
-
-/// A version as [`insert_all`] takes it.
-pub fn version_json(tool: &Tool) -> Value {
-    json!({
-        "tool_id": tool.id.as_str(),
-        "major": tool.version.major,
-        "minor": tool.version.minor,
-        "patch": tool.version.patch,
-        "name": tool.name,
-        "description": tool.description,
-        "parameters_schema": tool.parameters_schema,
-        "returns_schema": tool.returns_schema,
-        "handler_key": tool.handler_key,
-        "handler": tool.handler.get(),
-        "category": tool.category,
-        "examples": tool.examples,
-        "risk_level": tool.risk_level,
-        "required_permission": tool.required_permission,
-        "required_capabilities": tool.required_capabilities,
-        "requires_approval": tool.requires_approval,
-        "rate_limit": tool.rate_limit,
-        "timeout_seconds": tool.timeout_seconds,
-        "execution_mode": tool.execution_mode,
-        "resource_class": tool.resource_class,
-        "rollback_strategy": tool.rollback_strategy,
-        "credentials_required": tool.credentials_required,
-        "side_effects": tool.side_effects,
-        "registered_at": tool.registered_at,
-        "registered_by": tool.registered_by,
-        "active": tool.active,
-        "deactivated_at": tool.deactivated_at,
-        "deactivated_reason": tool.deactivated_reason,
-    })
 }
 
 /// Switches a version on or off, as `tool` says.
