@@ -2,10 +2,10 @@
 //! they run as one atomic batch, in one round trip, and what each request cost is counted here.
 
 use crate::error::{Error, Result};
+use crate::ids::WorkspaceId;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -174,11 +174,19 @@ impl Serialize for Param {
 /// The most that one parameter holds, in bytes. D1 takes two million.
 const MAX_CHUNK_BYTES: usize = 1_000_000;
 
+/// A statement about many rows of a workspace, which is `?1`. The rows are `?2`, a JSON array; as there is a limit to a
+/// parameter, there are as many statements as it takes.
+pub fn for_each(workspace: &WorkspaceId, items: &[impl Serialize], text: &str) -> Result<Vec<Statement>> {
+    let chunks = json_chunks(items)?.into_iter();
+    Ok(chunks.map(|(_, chunk)| sql(text).bind(workspace.as_str()).bind(chunk)).collect())
+}
+
 /// Many rows for statements that take them as a JSON array: as many arrays as it takes, each with how many it holds.
-pub fn json_chunks(items: &[Value]) -> Vec<(u32, String)> {
+pub fn json_chunks(items: &[impl Serialize]) -> Result<Vec<(u32, String)>> {
     let mut chunks: Vec<(u32, String)> = Vec::new();
     for item in items {
-        let item = item.to_string();
+        let item = serde_json::to_string(item)
+            .map_err(|cause| Error::Internal(format!("a row for the database is not JSON: {cause}")))?;
         match chunks.last_mut() {
             Some((count, chunk)) if chunk.len() + item.len() < MAX_CHUNK_BYTES => {
                 *count += 1;
@@ -191,7 +199,7 @@ pub fn json_chunks(items: &[Value]) -> Vec<(u32, String)> {
     for (_, chunk) in &mut chunks {
         chunk.push(']');
     }
-    chunks
+    Ok(chunks)
 }
 
 /// What one statement answered.
@@ -259,8 +267,8 @@ pub enum Failure {
     Duplicate,
     /// A row that it refers to is not there.
     MissingReference,
-    /// A version that was deactivated for security was to come back.
-    Banned,
+    /// A rule of the schema refused a row; the message is the rule's own, for the room that knows the rule.
+    Refused(String),
     /// The migrations have not been run.
     NotMigrated,
     Other(String),
@@ -273,10 +281,10 @@ impl Failure {
             Self::Duplicate
         } else if message.contains("FOREIGN KEY constraint failed") {
             Self::MissingReference
-        } else if message.contains("deactivated for security") {
-            Self::Banned
         } else if message.contains("no such table") {
             Self::NotMigrated
+        } else if message.contains("SQLITE_CONSTRAINT") {
+            Self::Refused(message)
         } else {
             Self::Other(message)
         }
@@ -288,11 +296,10 @@ impl From<Failure> for Error {
         match failure {
             Failure::Duplicate => Self::Internal("a unique constraint failed where none should".into()),
             Failure::MissingReference => Self::Internal("a foreign key constraint failed where none should".into()),
-            Failure::Banned => Self::Internal("a version that is banned was to come back".into()),
             Failure::NotMigrated => {
                 Self::Unavailable("The database has no tables yet: run wrangler d1 migrations apply DB")
             }
-            Failure::Other(cause) => Self::Internal(cause),
+            Failure::Refused(cause) | Failure::Other(cause) => Self::Internal(cause),
         }
     }
 }
@@ -357,13 +364,14 @@ mod native;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
 
     #[test]
     fn chunks_are_arrays_that_fit() {
-        assert_eq!(json_chunks(&[]), []);
-        assert_eq!(json_chunks(&[1.into(), "a".into()]), [(2, r#"[1,"a"]"#.to_owned())]);
+        assert_eq!(json_chunks(&[""; 0]).unwrap(), []);
+        assert_eq!(json_chunks(&["a", "b"]).unwrap(), [(2, r#"["a","b"]"#.to_owned())]);
         let long = Value::from("x".repeat(600_000));
-        let chunks = json_chunks(&[long.clone(), long.clone(), 1.into(), long]);
+        let chunks = json_chunks(&[long.clone(), long.clone(), 1.into(), long]).unwrap();
         assert_eq!(chunks.iter().map(|(count, _)| *count).collect::<Vec<_>>(), [1, 2, 1]);
         for (count, chunk) in chunks {
             assert_eq!(serde_json::from_str::<Vec<Value>>(&chunk).unwrap().len(), count as usize);
@@ -376,6 +384,8 @@ mod tests {
         check("D1_ERROR: UNIQUE constraint failed: agent_tools.workspace_id: SQLITE_CONSTRAINT", Failure::Duplicate);
         check("D1_ERROR: FOREIGN KEY constraint failed: SQLITE_CONSTRAINT", Failure::MissingReference);
         check("D1_ERROR: no such table: tools: SQLITE_ERROR", Failure::NotMigrated);
+        let rule = "D1_ERROR: no more of these: SQLITE_CONSTRAINT";
+        check(rule, Failure::Refused(rule.into()));
         check(
             "D1_ERROR: storage caused object to be reset",
             Failure::Other("D1_ERROR: storage caused object to be reset".into()),

@@ -49,7 +49,7 @@ pub async fn attach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config:
     if let Some(config) = &config {
         config.check(&tool)?;
     }
-    let change = Change::new(Action::Attach, subject(&agent, tool_id))
+    let change = Change::new(Action::Attach, subject(agent.id.as_str(), tool_id))
         .of_tool(tool_id)
         .to(&state(&agent, tool_id, config.as_ref()))?
         .only_if(store::can_attach(scope.workspace(), agent_id, &tool));
@@ -73,7 +73,7 @@ pub async fn configure(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, conf
     if before.attached.config.as_ref() == Some(&config) {
         return Ok(before.attached);
     }
-    let change = Change::new(Action::Configure, subject(&agent, tool_id))
+    let change = Change::new(Action::Configure, subject(agent.id.as_str(), tool_id))
         .of_tool(tool_id)
         .from(&state(&agent, tool_id, before.attached.config.as_ref()))?
         .to(&state(&agent, tool_id, Some(&config)))?
@@ -86,7 +86,7 @@ pub async fn configure(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, conf
 
 pub async fn detach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId) -> Result<()> {
     let (agent, before) = to_change(scope, agent_id, tool_id).await?;
-    let change = Change::new(Action::Detach, subject(&agent, tool_id))
+    let change = Change::new(Action::Detach, subject(agent.id.as_str(), tool_id))
         .of_tool(tool_id)
         .from(&state(&agent, tool_id, before.attached.config.as_ref()))?
         .only_if(store::attachment_is_at(scope.workspace(), agent_id, &before));
@@ -110,8 +110,8 @@ async fn to_change(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId) -> Resul
     Ok((agent, attached))
 }
 
-fn subject(agent: &Agent, tool_id: &ToolId) -> String {
-    format!("attachment:{}/{tool_id}", agent.id)
+pub(super) fn subject(agent_id: &str, tool_id: &ToolId) -> String {
+    format!("attachment:{agent_id}/{tool_id}")
 }
 
 fn state(agent: &Agent, tool_id: &ToolId, config: Option<&Config>) -> Value {

@@ -5,6 +5,7 @@ mod config;
 mod handout;
 mod permission;
 mod profile;
+mod replacement;
 mod standing;
 mod store;
 mod toolbox;
@@ -14,8 +15,9 @@ pub use config::Config;
 pub use handout::toolbox_page;
 pub use permission::{Refusal, judge, judge_caller};
 pub use profile::{Profile, ProfileChange};
+pub use replacement::{AgentRecords, AgentReplacement, AttachmentRecord};
 pub use standing::{Standing, find_standing, read_standing};
-pub use store::{MAX_ATTACHED, find_all, read_agents as read_all};
+pub use store::{MAX_ATTACHED, find_all, find_all_attachments, read_agents as read_all, read_all_attachments};
 pub use toolbox::{search_toolbox, toolbox};
 
 use crate::callers::{Level, Scope, find_tokens_of_agent};
@@ -144,7 +146,7 @@ fn found(id: &AgentId, agent: Option<Agent>) -> Result<Agent> {
     agent.ok_or_else(|| Error::not_found("Agent", id))
 }
 
-pub fn subject(id: &str) -> String {
+fn subject(id: &str) -> String {
     format!("agent:{id}")
 }
 

@@ -1,9 +1,9 @@
 //! SQL for the tables `agents` and `agent_tools`.
 
 use super::attachment::{Attached, Reading};
-use super::{Agent, Config, Profile, Standing};
+use super::{Agent, AgentOut, AttachmentRecord, Config, Profile, Standing};
 use crate::callers::Level;
-use crate::db::{Condition, Rows, Statement, condition, sql};
+use crate::db::{Condition, Rows, Statement, condition, for_each, sql};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
 use crate::page::PageRequest;
@@ -335,4 +335,74 @@ pub fn delete_attachment(workspace: &WorkspaceId, agent: &AgentId, reading: &Rea
         .bind(agent.as_str())
         .bind(reading.attached.tool.key)
         .bind(reading.revision)
+}
+
+/// Every attachment of the workspace, in the order of the agents' ages and the tools'.
+pub fn find_all_attachments(workspace: &WorkspaceId) -> Statement {
+    sql("SELECT a.agent_id, t.id AS tool_id, a.config, a.created_at FROM agent_tools a
+         JOIN agents g ON g.workspace_id = a.workspace_id AND g.id = a.agent_id JOIN tools t ON t.key = a.tool_key
+         WHERE a.workspace_id = ?1 ORDER BY g.created_at, g.id, t.created_at, t.id")
+    .bind(workspace.as_str())
+}
+
+pub fn read_all_attachments(rows: &Rows) -> Result<Vec<AttachmentRecord>> {
+    #[derive(Deserialize)]
+    struct Row {
+        agent_id: String,
+        tool_id: String,
+        config: Option<String>,
+        created_at: Timestamp,
+    }
+    let read = |row: Row| {
+        Ok(AttachmentRecord {
+            agent_id: row.agent_id,
+            tool_id: row.tool_id,
+            config: row.config.as_deref().map(stored_json).transpose()?,
+            created_at: row.created_at,
+        })
+    };
+    rows.all::<Row>()?.into_iter().map(read).collect()
+}
+
+/// Puts agents in place; those that are there are replaced.
+pub fn put_agents(workspace: &WorkspaceId, agents: &[&AgentOut], revision: u32) -> Result<Vec<Statement>> {
+    let text = "INSERT INTO agents (workspace_id, id, name, capabilities, max_risk, allowed_modules,
+          permission_level, default_tools, find_tools, created_at, revision)
+        SELECT ?1, value ->> 'id', value ->> 'name', value -> 'capabilities', value ->> 'max_risk',
+          value -> 'allowed_modules', value ->> 'permission_level', value ->> 'default_tools',
+          value ->> 'find_tools', value ->> 'created_at', ?3
+        FROM json_each(?2) WHERE true
+        ON CONFLICT (workspace_id, id) DO UPDATE SET name = excluded.name, capabilities = excluded.capabilities,
+          max_risk = excluded.max_risk, allowed_modules = excluded.allowed_modules,
+          permission_level = excluded.permission_level, default_tools = excluded.default_tools,
+          find_tools = excluded.find_tools, created_at = excluded.created_at, revision = excluded.revision";
+    Ok(for_each(workspace, agents, text)?.into_iter().map(|it| it.bind(revision)).collect())
+}
+
+pub fn delete_agents(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Statement>> {
+    for_each(workspace, ids, "DELETE FROM agents WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))")
+}
+
+/// Puts attachments in place; those that are there are replaced.
+pub fn put_attachments(
+    workspace: &WorkspaceId,
+    attachments: &[&AttachmentRecord],
+    revision: u32,
+) -> Result<Vec<Statement>> {
+    let text = "INSERT INTO agent_tools (workspace_id, agent_id, tool_key, config, created_at, revision)
+        SELECT ?1, it.value ->> 'agent_id', t.key, nullif(it.value -> 'config', 'null'), it.value ->> 'created_at', ?3
+        FROM json_each(?2) it CROSS JOIN tools t ON t.workspace_id IN ('', ?1) AND t.id = it.value ->> 'tool_id' WHERE true
+        ON CONFLICT (workspace_id, agent_id, tool_key) DO UPDATE SET config = excluded.config,
+          created_at = excluded.created_at, revision = excluded.revision";
+    Ok(for_each(workspace, attachments, text)?.into_iter().map(|it| it.bind(revision)).collect())
+}
+
+pub fn delete_attachments(workspace: &WorkspaceId, attachments: &[&AttachmentRecord]) -> Result<Vec<Statement>> {
+    for_each(
+        workspace,
+        attachments,
+        "DELETE FROM agent_tools WHERE workspace_id = ?1 AND (agent_id, tool_key) IN (
+           SELECT it.value ->> 'agent_id', t.key FROM json_each(?2) it
+           CROSS JOIN tools t ON t.workspace_id IN ('', ?1) AND t.id = it.value ->> 'tool_id')",
+    )
 }

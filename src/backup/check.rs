@@ -1,12 +1,12 @@
 //! Whether a backup can be restored: it fits together, keeps every rule, and breaks no invariant.
 
-use super::document::{Backup, ToolRecord, VersionRecord};
+use super::document::Backup;
 use crate::agents::{Config, MAX_ATTACHED, Profile, ProfileChange};
 use crate::error::{Error, Place, Problem, Result};
 use crate::ids::{AgentId, ToolId, Version};
 use crate::registry::credential;
 use crate::registry::invariants;
-use crate::registry::{self, Handler, Source, Tool};
+use crate::registry::{self, Handler, Source, Tool, ToolRecord, VersionRecord};
 use std::collections::{HashMap, HashSet};
 
 const MAX_PROBLEMS: usize = 50;

@@ -2,12 +2,12 @@
 //! changed the tool since.
 
 use super::handler::Handler;
-use super::store::versions::{At, Position};
+use super::placement::{Placed, Placement};
+use super::store::versions::Position;
 use super::tool::{DeactivationReason, Tool};
-use super::{Sought, log, store};
+use super::{Sought, store};
 use crate::callers::Scope;
-use crate::changes::{Action, Change};
-use crate::db::{Failure, Statement};
+use crate::changes::Action;
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version};
 use crate::page::{Page, PageRequest};
@@ -64,9 +64,9 @@ pub async fn deactivate(
     }
     let mut after = before.switched_off(reason, scope.app().now());
     after.deactivated_at = before.deactivated_at.or(after.deactivated_at);
-    let change =
-        log::change(Action::Deactivate, &after)?.from(&log::Switch::from(before))?.because(Some(reason.as_str()));
-    reading.write(scope, vec![change], &[&after]).await?;
+    let mut placement = Placement::default();
+    placement.deactivate(before, reading.revision, &after, reason)?;
+    write(scope, placement, id).await?;
     Ok(after)
 }
 
@@ -121,45 +121,24 @@ impl Reading {
             return Err(Error::Conflict(format!("{message}, which this workspace does not define")));
         }
         let after = Tool { active: true, deactivated_at: None, deactivated_reason: None, ..before.clone() };
-        let mut changes = Vec::new();
-        let mut switched = Vec::new();
-        let replaced = self.current.switched_off(DeactivationReason::OperatorRequest, scope.app().now());
+        let mut placement = Placement::default();
         if self.current.active {
-            let change = log::change(Action::Deactivate, &replaced)?
-                .from(&log::Switch::from(&self.current))?
-                .because(Some(DeactivationReason::OperatorRequest.as_str()));
-            changes.push(change);
-            switched.push(&replaced);
+            let reason = DeactivationReason::OperatorRequest;
+            let replaced = self.current.switched_off(reason, scope.app().now());
+            placement.deactivate(&self.current, self.revision, &replaced, reason)?;
         }
-        changes.push(log::change(action, &after)?.from(&log::Switch::from(before))?.because(reason));
-        switched.push(&after);
-        self.write(scope, changes, &switched).await?;
+        placement.activate(before, self.revision, &after, action, reason)?;
+        write(scope, placement, &before.id).await?;
         Ok(after)
     }
+}
 
-    /// Writes the changes and switches the versions, all of it or nothing. Those that go off come first: only one can be
-    /// active.
-    async fn write(&self, scope: &Scope, changes: Vec<Change>, switched: &[&Tool]) -> Result<()> {
-        let id = &self.target.id;
-        let comes = switched.iter().find(|it| it.active);
-        let at = At {
-            workspace: scope.workspace(),
-            id,
-            revision: self.revision,
-            credentials: comes.map_or(&[], |it| &it.credentials_required),
-        };
-        let author = scope.author().await?;
-        let changes = changes.into_iter().map(|it| it.only_if(at.holds()).record(&author));
-        let switches = switched.iter().map(|it| store::versions::switch(&at, it));
-        let statements: Vec<Statement> =
-            changes.chain(switches).chain(std::iter::once(store::versions::move_on(&at))).collect();
-        match scope.write_all(statements).await? {
-            Ok(rows) if rows.last().is_some_and(|it| it.changes() > 0) => Ok(()),
-            Ok(_) => {
-                Err(Error::Conflict(format!("{id} was changed by another request meanwhile; read it and try again")))
-            }
-            Err(Failure::Banned) => Err(Error::Conflict(format!("{id} was deactivated for security meanwhile"))),
-            Err(failure) => Err(failure.into()),
+async fn write(scope: &Scope, placement: Placement, id: &ToolId) -> Result<()> {
+    match placement.write(scope).await? {
+        Placed::Done => Ok(()),
+        Placed::Overtaken => {
+            Err(Error::Conflict(format!("{id} was changed by another request meanwhile; read it and try again")))
         }
+        Placed::Banned => Err(Error::Conflict(format!("{id} was deactivated for security meanwhile"))),
     }
 }

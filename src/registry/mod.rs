@@ -7,6 +7,7 @@ mod compat;
 pub mod credential;
 mod definition;
 mod describe;
+mod difference;
 mod fields;
 mod filter;
 mod handler;
@@ -14,10 +15,13 @@ pub mod invariants;
 mod lifecycle;
 mod log;
 mod out;
+mod placement;
 mod portable;
+mod record;
 mod redact;
 mod reference;
 mod register;
+mod replacement;
 mod rules;
 pub mod schema;
 mod sought;
@@ -29,27 +33,29 @@ mod warnings;
 pub use address::check_url;
 pub use definition::{ToolIn, is_registered_id, kept};
 pub use describe::describe;
-pub(crate) use fields::version_fields;
+pub use difference::Difference;
 pub use filter::ToolFilter;
 pub use handler::{Builtin, Handler, pieces};
 pub use lifecycle::{activate, deactivate, list_versions, roll_back};
-pub use log::{Switch, change, removal};
+pub use log::Switch;
 pub use out::ToolOut;
 pub use portable::is_portable;
+pub use record::{ToolRecord, VersionRecord};
 pub use redact::scrub;
 pub use reference::References;
 pub use register::{Registered, register};
+pub use replacement::{RegistryRecords, RegistryReplacement};
 pub use rules::problems;
 pub use sought::Sought;
-pub use store::columns::{MISSING_CREDENTIALS, TOOL_COLUMNS, insert_versions, version_json};
+pub use store::columns::{MISSING_CREDENTIALS, TOOL_COLUMNS};
 pub use store::credentials::all as find_credentials;
 pub use store::refusals::{
     forget as forget_refusals, last_day as refusals, last_day_everywhere as refusals_everywhere,
 };
 pub use store::tools::{
-    RELEVANCE, find_sought, find_tool, find_tools, read_tool, read_tools, search_tools, tool_exists,
+    RELEVANCE, find_builtins, find_sought, find_tool, find_tools, read_tool, read_tools, search_tools, tool_exists,
 };
-pub use store::versions::find_all as find_all_versions;
+pub use store::versions::{find_all as find_all_versions, find_banned as find_banned_versions};
 #[cfg(test)]
 pub use tool::fixture;
 pub use tool::{

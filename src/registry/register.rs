@@ -2,12 +2,12 @@
 
 use super::definition::ToolIn;
 use super::handler::Handler;
-use super::store::versions::{At, Position};
-use super::tool::{DeactivationReason, Tool};
+use super::placement::{Placed, Placement};
+use super::store::versions::Position;
+use super::tool::Tool;
 use super::warnings::{Warning, warnings};
-use super::{bump, log, rules, store};
+use super::{bump, rules, store};
 use crate::callers::Scope;
-use crate::changes::Action;
 use crate::db::Failure;
 use crate::error::{Error, Place, Problem, Result};
 use crate::text_enum::text_enum;
@@ -106,87 +106,39 @@ async fn try_register(scope: &Scope, given: Result<ToolIn>) -> Tried<Registered>
     if !undefined.is_empty() {
         return refuse(Reason::Credential, undefined_credentials(&tool, &undefined));
     }
-    let warnings = warnings(&tool, &handler);
-    match store::tools::read_tool(&current)?.zip(store::versions::read_position(&position)?) {
-        Some((current, position)) => {
+    let current = store::tools::read_tool(&current)?;
+    let position = store::versions::read_position(&position)?;
+    let mut placement = Placement::default();
+    match (&current, &position) {
+        (None, _) => placement.add_tool(&tool)?,
+        (Some(current), Some(position)) => {
             tool.created_at = current.created_at;
-            add_version(scope, current, &position, &tool).await?;
+            check_version(current, position, &tool)?;
+            placement.add_version(current, position.revision, &tool)?;
         }
-        None if store::tools::read_tool(&current)?.is_some() => {
+        // Of the workspace's own tools the position is known.
+        (Some(_), None) => {
             let message = format!("{} is a built-in tool, which cannot be registered again", tool.id);
             return refuse(Reason::Builtin, Error::Conflict(message));
         }
-        None => add_tool(scope, &tool).await?,
     }
-    Ok(Registered { tool, warnings })
-}
-
-/// The first version of a tool that was not there.
-async fn add_tool(scope: &Scope, tool: &Tool) -> Tried<()> {
-    let defined = store::credentials::are_defined(scope.workspace(), &tool.credentials_required);
-    let change = log::change(Action::Register, tool)?.only_if(defined);
-    let written = scope
-        .write([
-            change.record(&scope.author().await?),
-            store::versions::insert_tool(scope.workspace(), tool),
-            store::versions::insert_first(scope.workspace(), tool)?,
-        ])
-        .await?;
-    match written {
-        Ok([_, inserted, _]) if inserted.changes() > 0 => Ok(()),
-        // Its credentials are gone, or the tool has come: either way it was overtaken.
-        Ok(_) | Err(Failure::Duplicate) => refuse(Reason::Overtaken, overtaken(tool)),
-        Err(failure) => refuse_banned(tool, failure),
+    match placement.write(scope).await? {
+        Placed::Done => Ok(Registered { warnings: warnings(&tool, &handler), tool }),
+        Placed::Overtaken => refuse(Reason::Overtaken, overtaken(&tool)),
+        Placed::Banned => {
+            let message = format!("{}@{} was deactivated for security and cannot come back", tool.id, tool.version);
+            refuse(Reason::Exists, Error::Conflict(message))
+        }
     }
 }
 
-/// A later version, which takes the place of the active one.
-async fn add_version(scope: &Scope, current: Tool, position: &Position, tool: &Tool) -> Tried<()> {
+/// A later version is higher than all others, by a step that is large enough for what is different in it.
+fn check_version(current: &Tool, position: &Position, tool: &Tool) -> Tried<()> {
     if tool.version < position.highest {
         let message = format!("must be higher than {}, the highest version of {}", position.highest, tool.id);
         return refuse(Reason::Version, Error::body("/version", message));
     }
-    if let Err(error) = bump::check(&current, tool) {
-        return refuse(Reason::Version, error);
-    }
-    let at = At {
-        workspace: scope.workspace(),
-        id: &tool.id,
-        revision: position.revision,
-        credentials: &tool.credentials_required,
-    };
-    let author = scope.author().await?;
-    let mut changes = Vec::new();
-    let mut writes = Vec::new();
-    let update = log::change(Action::Update, tool)?.from(&log::Switch::from(&current))?;
-    if current.active {
-        let replaced = current.switched_off(DeactivationReason::VersionUpdate, scope.app().now());
-        let change = log::change(Action::Deactivate, &replaced)?
-            .from(&log::Switch::from(&current))?
-            .because(Some(DeactivationReason::VersionUpdate.as_str()));
-        changes.push(change);
-        writes.push(store::versions::switch(&at, &replaced));
-    }
-    changes.push(update);
-    writes.push(store::versions::insert(&at, tool)?);
-    let mut statements = changes.into_iter().map(|it| it.only_if(at.holds()).record(&author)).collect::<Vec<_>>();
-    statements.extend(writes);
-    statements.push(store::versions::move_on(&at));
-    match scope.write_all(statements).await? {
-        Ok(rows) if rows.last().is_some_and(|it| it.changes() > 0) => Ok(()),
-        Ok(_) => refuse(Reason::Overtaken, overtaken(tool)),
-        Err(failure) => refuse_banned(tool, failure),
-    }
-}
-
-fn refuse_banned(tool: &Tool, failure: Failure) -> Tried<()> {
-    match failure {
-        Failure::Banned => {
-            let message = format!("{}@{} was deactivated for security and cannot come back", tool.id, tool.version);
-            refuse(Reason::Exists, Error::Conflict(message))
-        }
-        failure => Err(failure.into()),
-    }
+    bump::check(current, tool).or_else(|error| refuse(Reason::Version, error))
 }
 
 fn overtaken(tool: &Tool) -> Error {

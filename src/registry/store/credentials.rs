@@ -1,6 +1,6 @@
 //! The table `credentials`, and who asks for one.
 
-use crate::db::{Condition, Param, Rows, Statement, condition, sql};
+use crate::db::{Condition, Param, Rows, Statement, condition, for_each, sql};
 use crate::error::Result;
 use crate::ids::WorkspaceId;
 use crate::page::PageRequest;
@@ -80,6 +80,25 @@ pub fn active_users(workspace: &WorkspaceId, id: &str) -> Statement {
 pub fn all(workspace: &WorkspaceId) -> Statement {
     sql("SELECT id, description, created_at FROM credentials WHERE workspace_id = ?1 ORDER BY id")
         .bind(workspace.as_str())
+}
+
+/// Puts credentials in place; what is there of the same name is replaced.
+pub fn put_all(workspace: &WorkspaceId, credentials: &[&Credential]) -> Result<Vec<Statement>> {
+    for_each(
+        workspace,
+        credentials,
+        "INSERT INTO credentials (workspace_id, id, description, created_at)
+         SELECT ?1, value ->> 'id', value ->> 'description', value ->> 'created_at' FROM json_each(?2) WHERE true
+         ON CONFLICT (workspace_id, id) DO UPDATE SET description = excluded.description, created_at = excluded.created_at",
+    )
+}
+
+pub fn delete_all(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Statement>> {
+    for_each(
+        workspace,
+        ids,
+        "DELETE FROM credentials WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
+    )
 }
 
 /// The ids that one of the statements above or below has found.

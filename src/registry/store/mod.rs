@@ -2,6 +2,7 @@
 
 pub mod columns;
 pub mod credentials;
+pub mod placing;
 pub mod refusals;
 pub mod tools;
 pub mod versions;

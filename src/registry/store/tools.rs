@@ -80,6 +80,11 @@ pub fn tool_exists(workspace: &WorkspaceId, id: Option<&str>) -> Statement {
     sql("SELECT 1 AS found FROM tools WHERE workspace_id IN ('', ?1) AND id = ?2").bind(workspace.as_str()).bind(id)
 }
 
+/// The ids of the built-ins.
+pub fn find_builtins() -> Statement {
+    sql("SELECT id FROM tools WHERE workspace_id = ''")
+}
+
 /// The tool at its current version: the active one, else the highest.
 pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
     find_sought(workspace, Sought::Id(id), None)
