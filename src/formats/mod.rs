@@ -18,7 +18,7 @@ mod schema;
 mod strict;
 mod text;
 
-use crate::registry::Tool;
+use crate::registry::{Tool, Warning};
 use crate::text_enum::text_enum;
 use schema::Plain;
 use serde_json::{Map, Value};
@@ -94,9 +94,10 @@ fn one(format: Format, tool: &Tool, strictly: bool) -> String {
     written.to_string()
 }
 
-/// Whether models are shown nothing of the schema but a part of its text.
-pub fn is_too_large(schema: &str) -> bool {
-    schema::plain(schema).too_large
+/// Warns of a tool of whose schema models are shown nothing but a part of its text.
+pub fn warn(tool: &Tool) -> Option<Warning> {
+    let message = "is so large, with what it refers to, that models are shown any object instead";
+    schema::plain(&tool.parameters_schema).too_large.then(|| Warning::new("/parameters_schema", message))
 }
 
 /// A tool with what all formats but MCP's begin with.

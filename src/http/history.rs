@@ -3,7 +3,7 @@
 use super::extract::{Admin, Query};
 use super::respond::{Json, Lines};
 use crate::error::{Error, Result};
-use crate::history::{self, ChangeFilter, ChangeOut, Export, Moment, Order, State};
+use crate::history::{self, ChangeFilter, ChangeOut, Moment, Order, State};
 use crate::page::PageRequest;
 use crate::time::Timestamp;
 use axum::http::{HeaderMap, header};
@@ -69,7 +69,7 @@ pub async fn list_changes(
         if query.limit.is_some() || query.cursor.is_some() {
             return Err(Error::query("limit", "and cursor are for pages: JSON Lines are the whole log"));
         }
-        return Ok(Lines::of(Export::new(scope, filter)).await?.into_response());
+        return Ok(Lines::of(history::export(scope, filter)).await?.into_response());
     }
     let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
     let page = history::list(&scope, &filter, &request).await?;

@@ -45,8 +45,8 @@ macro_rules! tool_in {
 
         impl ToolIn {
             /// The version, active from now on, of the parts that have been read.
-            fn with(self, parts: Parts, registered_by: &str, now: Timestamp) -> Result<Tool> {
-                let Parts { id, version, parameters_schema, returns_schema, handler } = parts;
+            fn with(self, parts: Parts, handler: &Handler, registered_by: &str, now: Timestamp) -> Result<Tool> {
+                let Parts { id, version, parameters_schema, returns_schema } = parts;
                 Ok(Tool {
                     key: 0,
                     id,
@@ -54,7 +54,7 @@ macro_rules! tool_in {
                     created_at: now,
                     version,
                     handler_key: handler.key().to_owned(),
-                    handler: kept(&handler)?,
+                    handler: kept(handler)?,
                     name: self.name,
                     description: self.description,
                     parameters_schema,
@@ -80,18 +80,18 @@ fn decided<G, T>(given: G, decide: impl FnOnce(G) -> T) -> T {
     decide(given)
 }
 
-/// The parts of a registration that have a form of their own.
+/// The parts of a registration that have a form of their own, but for its handler.
 struct Parts {
     id: ToolId,
     version: Version,
     parameters_schema: String,
     returns_schema: Option<String>,
-    handler: Handler,
 }
 
 impl ToolIn {
-    /// The version that it would be, active from now on, if its parts have the right form; else everything that has not.
-    pub fn into_tool(self, registered_by: &str, now: Timestamp) -> Result<Tool> {
+    /// The version that it would be, active from now on, and its handler, if its parts have the right form; else everything
+    /// that has not.
+    pub fn read(self, registered_by: &str, now: Timestamp) -> Result<(Tool, Handler)> {
         let mut problems = Vec::new();
         let mut problem = |path: &str, message: &str| {
             problems.push(Problem { place: Place::Body, path: path.to_owned(), message: message.to_owned() });
@@ -124,15 +124,14 @@ impl ToolIn {
         else {
             return Err(Error::Invalid(problems));
         };
-        let named = handler.credentials().into_iter().map(str::to_owned).collect::<Vec<_>>();
-        let parts = Parts { id, version, parameters_schema, returns_schema: returns_schema.flatten(), handler };
-        let mut tool = self.with(parts, registered_by, now)?;
-        for name in named {
-            if !tool.credentials_required.contains(&name) {
-                tool.credentials_required.push(name);
+        let parts = Parts { id, version, parameters_schema, returns_schema: returns_schema.flatten() };
+        let mut tool = self.with(parts, &handler, registered_by, now)?;
+        for name in handler.credentials() {
+            if !tool.credentials_required.iter().any(|it| it == name) {
+                tool.credentials_required.push(name.to_owned());
             }
         }
-        Ok(tool)
+        Ok((tool, handler))
     }
 }
 
@@ -181,7 +180,7 @@ mod tests {
         });
         given.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         let given = serde_json::from_value::<ToolIn>(given).unwrap();
-        given.into_tool("root", Timestamp::from_millis(0).unwrap())
+        given.read("root", Timestamp::from_millis(0).unwrap()).map(|(tool, _)| tool)
     }
 
     #[test]

@@ -24,7 +24,6 @@ mod register;
 mod replacement;
 mod rules;
 pub mod schema;
-mod sought;
 mod store;
 mod stored;
 mod tool;
@@ -43,15 +42,15 @@ pub use portable::is_portable;
 pub use record::{ToolRecord, VersionRecord};
 pub use redact::scrub;
 pub use reference::References;
-pub use register::{Registered, register};
+pub use register::{Registered, Registration, register};
 pub use replacement::{RegistryRecords, RegistryReplacement};
 pub use rules::problems;
-pub use sought::Sought;
 pub use store::columns::{MISSING_CREDENTIALS, TOOL_COLUMNS};
 pub use store::credentials::all as find_credentials;
 pub use store::refusals::{
     forget as forget_refusals, last_day as refusals, last_day_everywhere as refusals_everywhere,
 };
+pub use store::sought::Sought;
 pub use store::tools::{
     RELEVANCE, find_builtins, find_sought, find_tool, find_tools, read_tool, read_tools, search_tools, tool_exists,
 };

@@ -1,7 +1,6 @@
 //! A tool, or a new version of one, comes in.
 
 use super::definition::ToolIn;
-use super::handler::Handler;
 use super::placement::{Placed, Placement};
 use super::store::versions::Position;
 use super::tool::Tool;
@@ -61,10 +60,30 @@ fn refuse<T>(reason: Reason, error: Error) -> Tried<T> {
     Err(Refusal::Counted(reason, error))
 }
 
-/// Registers what is given, if it could be read. Two round trips; refusals are counted.
-pub async fn register(scope: &Scope, given: Result<ToolIn>) -> Result<Registered> {
+/// A registration as it came in. One that cannot be read is counted among the refusals too.
+pub enum Registration {
+    Read(Box<ToolIn>),
+    Unreadable(Error),
+}
+
+impl From<Result<ToolIn>> for Registration {
+    fn from(read: Result<ToolIn>) -> Self {
+        read.map_or_else(Self::Unreadable, |it| Self::Read(Box::new(it)))
+    }
+}
+
+/// Registers what is given, if it could be read. Two round trips; refusals are counted. `warn` adds a warning of a room that
+/// this one knows nothing of.
+pub async fn register(
+    scope: &Scope,
+    given: Registration,
+    warn: impl Fn(&Tool) -> Option<Warning>,
+) -> Result<Registered> {
     match try_register(scope, given).await {
-        Ok(registered) => Ok(registered),
+        Ok(mut registered) => {
+            registered.warnings.extend(warn(&registered.tool));
+            Ok(registered)
+        }
         Err(Refusal::Other(error)) => Err(error),
         Err(Refusal::Counted(reason, error)) => {
             scope.caller().await?.must_be_unbound()?;
@@ -74,11 +93,12 @@ pub async fn register(scope: &Scope, given: Result<ToolIn>) -> Result<Registered
     }
 }
 
-async fn try_register(scope: &Scope, given: Result<ToolIn>) -> Tried<Registered> {
-    let now = scope.app().now();
-    let read =
-        given.and_then(|it| it.into_tool(scope.operator(), now)).and_then(|tool| Ok((Handler::of(&tool)?, tool)));
-    let (handler, mut tool) = match read {
+async fn try_register(scope: &Scope, given: Registration) -> Tried<Registered> {
+    let read = match given {
+        Registration::Read(given) => given.read(scope.operator(), scope.app().now()),
+        Registration::Unreadable(error) => Err(error),
+    };
+    let (mut tool, handler) = match read {
         Ok(read) => read,
         Err(error) => return refuse(Reason::Invalid, error),
     };

@@ -4,7 +4,7 @@ use super::fields::version_fields;
 use super::stored;
 use crate::callers::Level;
 use crate::ids::{ToolId, Version};
-use crate::text_enum::text_enum;
+use crate::text_enum::{TextEnum, text_enum};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -36,7 +36,7 @@ text_enum! {
 impl Risk {
     /// This risk and all lesser ones.
     pub fn and_below(self) -> impl Iterator<Item = Self> {
-        [Self::Safe, Self::Low, Self::Medium, Self::High, Self::Critical].into_iter().filter(move |it| *it <= self)
+        Self::ALL.iter().copied().filter(move |it| *it <= self)
     }
 }
 
@@ -155,6 +155,6 @@ pub fn fixture(id: &str) -> Tool {
         "parameters_schema": {"type": "object"}, "handler": {"type": "http", "url": "https://example.com"},
     });
     let given: super::ToolIn = serde_json::from_value(given).unwrap();
-    let tool = given.into_tool("root", Timestamp::from_millis(0).unwrap()).unwrap();
+    let (tool, _) = given.read("root", Timestamp::from_millis(0).unwrap()).unwrap();
     Tool { key: 1, id: ToolId::parse(id).unwrap(), ..tool }
 }

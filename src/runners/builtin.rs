@@ -4,6 +4,7 @@ use super::{Failed, Output, Task, files, mail, python};
 use crate::callers::Scope;
 use crate::registry::Builtin;
 use crate::registry::schema::Violation;
+use crate::text_enum::TextEnum;
 use serde_json::Value;
 
 /// Whether the arguments make sense to the handler.

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::ids::{CallId, ManifestId, SessionId};
 use crate::registry::schema::Violation;
 use crate::registry::{Builtin, Handler, Tool};
+use crate::text_enum::TextEnum;
 use futures_util::future::{Either, select};
 use serde_json::Value;
 use std::pin::pin;

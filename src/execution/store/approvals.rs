@@ -1,11 +1,12 @@
 //! The approvals that calls wait for.
 
+use super::columns::{CALL_COLUMNS, LISTED_COLUMNS};
 use crate::changes::Author;
 use crate::db::{self, Condition, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::execution::approvals::{ApprovalOut, ApprovalStatus};
 use crate::execution::payload::Kind;
-use crate::execution::row::{CALL_COLUMNS, CallRow, LISTED_COLUMNS};
+use crate::execution::row::CallRow;
 use crate::ids::{ApprovalId, CallId, WorkspaceId};
 use crate::page::PageRequest;
 use crate::registry::{MISSING_CREDENTIALS, TOOL_COLUMNS, Tool};

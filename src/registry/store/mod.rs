@@ -4,5 +4,6 @@ pub mod columns;
 pub mod credentials;
 pub mod placing;
 pub mod refusals;
+pub mod sought;
 pub mod tools;
 pub mod versions;

@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_name_is_one_seek_whatever_the_statistics_are() {
         let database = Connection::open_in_memory().unwrap();
-        let index = include_str!("../../migrations/db/0018_index_exported_names.sql");
+        let index = include_str!("../../../migrations/db/0018_index_exported_names.sql");
         database
             .execute_batch(&format!("CREATE TABLE tools (key INTEGER PRIMARY KEY, workspace_id, id); {index}"))
             .unwrap();
