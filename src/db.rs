@@ -262,7 +262,7 @@ fn misfit(cause: serde_json::Error) -> Error {
 
 /// Why a batch did not run. Nothing of it was done.
 #[derive(Debug, PartialEq)]
-pub enum Failure {
+pub enum DbFailure {
     /// A row of that key is there already.
     Duplicate,
     /// A row that it refers to is not there.
@@ -274,7 +274,7 @@ pub enum Failure {
     Other(String),
 }
 
-impl Failure {
+impl DbFailure {
     /// D1 tells by text alone.
     fn from_message(message: String) -> Self {
         if message.contains("UNIQUE constraint failed") {
@@ -291,15 +291,15 @@ impl Failure {
     }
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
+impl From<DbFailure> for Error {
+    fn from(failure: DbFailure) -> Self {
         match failure {
-            Failure::Duplicate => Self::Internal("a unique constraint failed where none should".into()),
-            Failure::MissingReference => Self::Internal("a foreign key constraint failed where none should".into()),
-            Failure::NotMigrated => {
+            DbFailure::Duplicate => Self::Internal("a unique constraint failed where none should".into()),
+            DbFailure::MissingReference => Self::Internal("a foreign key constraint failed where none should".into()),
+            DbFailure::NotMigrated => {
                 Self::Unavailable("The database has no tables yet: run wrangler d1 migrations apply DB")
             }
-            Failure::Refused(cause) | Failure::Other(cause) => Self::Internal(cause),
+            DbFailure::Refused(cause) | DbFailure::Other(cause) => Self::Internal(cause),
         }
     }
 }
@@ -336,16 +336,16 @@ impl Db {
     }
 
     /// Runs the statements as one transaction: all of them or none.
-    pub async fn batch(&self, statements: &[Statement]) -> std::result::Result<Vec<Rows>, Failure> {
+    pub async fn batch(&self, statements: &[Statement]) -> std::result::Result<Vec<Rows>, DbFailure> {
         self.cost.round_trips.fetch_add(1, Relaxed);
         let batch = serde_json::to_string(statements)
-            .map_err(|cause| Failure::Other(format!("a batch is not JSON: {cause}")))?;
+            .map_err(|cause| DbFailure::Other(format!("a batch is not JSON: {cause}")))?;
         let answer = JsFuture::from(run(self.database.as_ref(), &batch))
             .await
-            .map_err(|cause| Failure::from_message(message_of(&cause)))?;
-        let answer = answer.as_string().ok_or_else(|| Failure::Other("D1's answer is no text".into()))?;
+            .map_err(|cause| DbFailure::from_message(message_of(&cause)))?;
+        let answer = answer.as_string().ok_or_else(|| DbFailure::Other("D1's answer is no text".into()))?;
         let rows: Vec<Rows> = serde_json::from_str(&answer)
-            .map_err(|cause| Failure::Other(format!("D1's answer cannot be read: {cause}")))?;
+            .map_err(|cause| DbFailure::Other(format!("D1's answer cannot be read: {cause}")))?;
         for it in &rows {
             self.cost.rows_read.fetch_add(it.rows_read, Relaxed);
             self.cost.rows_written.fetch_add(it.rows_written, Relaxed);
@@ -380,22 +380,22 @@ mod tests {
 
     #[test]
     fn constraint_failures_are_told_apart() {
-        let check = |message: &str, expected| assert_eq!(Failure::from_message(message.into()), expected);
-        check("D1_ERROR: UNIQUE constraint failed: agent_tools.workspace_id: SQLITE_CONSTRAINT", Failure::Duplicate);
-        check("D1_ERROR: FOREIGN KEY constraint failed: SQLITE_CONSTRAINT", Failure::MissingReference);
-        check("D1_ERROR: no such table: tools: SQLITE_ERROR", Failure::NotMigrated);
+        let check = |message: &str, expected| assert_eq!(DbFailure::from_message(message.into()), expected);
+        check("D1_ERROR: UNIQUE constraint failed: agent_tools.workspace_id: SQLITE_CONSTRAINT", DbFailure::Duplicate);
+        check("D1_ERROR: FOREIGN KEY constraint failed: SQLITE_CONSTRAINT", DbFailure::MissingReference);
+        check("D1_ERROR: no such table: tools: SQLITE_ERROR", DbFailure::NotMigrated);
         let rule = "D1_ERROR: no more of these: SQLITE_CONSTRAINT";
-        check(rule, Failure::Refused(rule.into()));
+        check(rule, DbFailure::Refused(rule.into()));
         check(
             "D1_ERROR: storage caused object to be reset",
-            Failure::Other("D1_ERROR: storage caused object to be reset".into()),
+            DbFailure::Other("D1_ERROR: storage caused object to be reset".into()),
         );
     }
 
     #[test]
     fn an_unforeseen_failure_is_internal() {
-        assert_eq!(Error::from(Failure::Duplicate).code(), "INTERNAL");
-        assert_eq!(Error::from(Failure::NotMigrated).code(), "UNAVAILABLE");
+        assert_eq!(Error::from(DbFailure::Duplicate).code(), "INTERNAL");
+        assert_eq!(Error::from(DbFailure::NotMigrated).code(), "UNAVAILABLE");
     }
 
     #[test]

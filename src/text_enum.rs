@@ -15,11 +15,11 @@ pub trait TextEnum: Copy + 'static {
 /// Declares an enum whose order is its declaration's, and whose text is given once.
 macro_rules! text_enum {
     ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:tt),+ $(,)? }) => {
-        $(#[$meta])*
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash,
             serde::Serialize, serde::Deserialize, utoipa::ToSchema,
         )]
+        $(#[$meta])*
         pub enum $name {
             $($(#[$variant_meta])* #[serde(rename = $text)] $variant),+
         }

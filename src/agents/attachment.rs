@@ -3,7 +3,7 @@
 use super::{Agent, Config, changed, found, store};
 use crate::callers::Scope;
 use crate::changes::{Action, Change};
-use crate::db::Failure;
+use crate::db::DbFailure;
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, ToolId};
 use crate::page::{Page, PageRequest, bad_cursor};
@@ -17,7 +17,7 @@ pub struct Attached {
 }
 
 /// An attachment that was read, at a revision; a change decided on an older reading is refused.
-pub(super) struct Reading {
+pub(super) struct AttachmentReading {
     pub attached: Attached,
     pub revision: u32,
 }
@@ -60,15 +60,15 @@ pub async fn attach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config:
             store::MAX_ATTACHED
         ))),
         Ok(_) => Ok(Attached { tool, config }),
-        Err(Failure::Duplicate) => Err(Error::AlreadyExists(format!("{tool_id} is already attached to {agent_id}"))),
-        Err(Failure::MissingReference) => Err(Error::not_found("Agent", agent_id)),
+        Err(DbFailure::Duplicate) => Err(Error::AlreadyExists(format!("{tool_id} is already attached to {agent_id}"))),
+        Err(DbFailure::MissingReference) => Err(Error::not_found("Agent", agent_id)),
         Err(failure) => Err(failure.into()),
     }
 }
 
 /// Gives an attachment another configuration.
 pub async fn configure(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config: Config) -> Result<Attached> {
-    let (agent, before) = to_change(scope, agent_id, tool_id).await?;
+    let (agent, before) = find_attachment_to_change(scope, agent_id, tool_id).await?;
     config.check(&before.attached.tool)?;
     if before.attached.config.as_ref() == Some(&config) {
         return Ok(before.attached);
@@ -85,7 +85,7 @@ pub async fn configure(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, conf
 }
 
 pub async fn detach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId) -> Result<()> {
-    let (agent, before) = to_change(scope, agent_id, tool_id).await?;
+    let (agent, before) = find_attachment_to_change(scope, agent_id, tool_id).await?;
     let change = Change::new(Action::Detach, subject(agent.id.as_str(), tool_id))
         .of_tool(tool_id)
         .from(&state(&agent, tool_id, before.attached.config.as_ref()))?
@@ -96,7 +96,11 @@ pub async fn detach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId) -> Resu
 }
 
 /// The attachment with its agent, for a caller who may act on them.
-async fn to_change(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId) -> Result<(Agent, Reading)> {
+async fn find_attachment_to_change(
+    scope: &Scope,
+    agent_id: &AgentId,
+    tool_id: &ToolId,
+) -> Result<(Agent, AttachmentReading)> {
     let [agent, attached] = scope
         .read([
             store::find_agent(scope.workspace(), agent_id),

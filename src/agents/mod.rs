@@ -13,10 +13,10 @@ mod toolbox;
 pub use attachment::{Attached, attach, configure, detach, list_attached};
 pub use config::Config;
 pub use handout::toolbox_page;
-pub use permission::{Refusal, judge, judge_caller};
+pub use permission::{PermissionRefusal, judge, judge_caller};
 pub use profile::{Profile, ProfileChange};
 pub use replacement::{AgentRecords, AgentReplacement, AttachmentRecord};
-pub use standing::{Standing, find_standing, read_standing};
+pub use standing::{AgentStanding, find_standing, read_standing};
 pub use store::{MAX_ATTACHED, find_all, find_all_attachments, read_agents as read_all, read_all_attachments};
 pub use toolbox::{search_toolbox, toolbox};
 
@@ -101,7 +101,7 @@ pub async fn create(scope: &Scope, profile: Profile) -> Result<Agent> {
 }
 
 pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Result<Agent> {
-    let before = to_shape(scope, id).await?;
+    let before = find_to_change(scope, id).await?;
     let mut after = before.clone();
     change.apply(&mut after.profile)?;
     if after.profile == before.profile {
@@ -119,7 +119,7 @@ pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Resul
 
 /// Deletes the agent with its attachments and its tokens, each with a row in the log. Its call records stay.
 pub async fn delete(scope: &Scope, id: &AgentId) -> Result<()> {
-    let before = to_shape(scope, id).await?;
+    let before = find_to_change(scope, id).await?;
     let author = scope.author().await?;
     let workspace = scope.workspace();
     let unchanged = || store::agent_is_at(workspace, &before);
@@ -136,7 +136,7 @@ pub async fn delete(scope: &Scope, id: &AgentId) -> Result<()> {
 }
 
 /// The agent, for a caller who may decide what it is.
-async fn to_shape(scope: &Scope, id: &AgentId) -> Result<Agent> {
+async fn find_to_change(scope: &Scope, id: &AgentId) -> Result<Agent> {
     let agent = get(scope, id).await?;
     scope.caller().await?.must_be_unbound()?;
     Ok(agent)

@@ -6,7 +6,7 @@ use crate::changes::{Action, Change};
 use crate::db::Statement;
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, WorkspaceId};
-use crate::registry::Difference;
+use crate::registry::RecordDifference;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -48,15 +48,15 @@ pub struct AgentRecords<'a> {
 /// What has to change for the agents to be as they are wanted. What goes must go before the tools that it refers to, and what
 /// comes must come after them: so there are two parts.
 pub struct AgentReplacement<'a> {
-    agents: Difference<'a, AgentOut>,
-    attachments: Difference<'a, AttachmentRecord>,
+    agents: RecordDifference<'a, AgentOut>,
+    attachments: RecordDifference<'a, AttachmentRecord>,
 }
 
 impl<'a> AgentReplacement<'a> {
     pub fn new(now: AgentRecords<'a>, wanted: AgentRecords<'a>) -> Self {
         Self {
-            agents: Difference::between(now.agents, wanted.agents, |it| it.id.as_str()),
-            attachments: Difference::between(now.attachments, wanted.attachments, |it| {
+            agents: RecordDifference::between(now.agents, wanted.agents, |it| it.id.as_str()),
+            attachments: RecordDifference::between(now.attachments, wanted.attachments, |it| {
                 (it.agent_id.as_str(), it.tool_id.as_str())
             }),
         }

@@ -1,13 +1,13 @@
 //! SQL for the tables `agents` and `agent_tools`.
 
-use super::attachment::{Attached, Reading};
-use super::{Agent, AgentOut, AttachmentRecord, Config, Profile, Standing};
+use super::attachment::{Attached, AttachmentReading};
+use super::{Agent, AgentOut, AgentStanding, AttachmentRecord, Config, Profile};
 use crate::callers::Level;
 use crate::db::{Condition, Rows, Statement, condition, for_each, sql};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::{RELEVANCE, Risk, Sought, TOOL_COLUMNS, Tool};
+use crate::registry::{RELEVANCE, Risk, TOOL_COLUMNS, Tool, ToolLookup};
 use crate::time::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -26,7 +26,7 @@ pub fn agent_is_at(workspace: &WorkspaceId, agent: &Agent) -> Condition {
 }
 
 /// True while the attachment is at the revision that was read.
-pub fn attachment_is_at(workspace: &WorkspaceId, agent: &AgentId, reading: &Reading) -> Condition {
+pub fn attachment_is_at(workspace: &WorkspaceId, agent: &AgentId, reading: &AttachmentReading) -> Condition {
     condition(
         "EXISTS (SELECT 1 FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2 AND tool_key = ?3 AND revision = ?4)",
     )
@@ -89,9 +89,9 @@ struct AttachmentRow {
     revision: u32,
 }
 
-fn reading(tool: Tool, row: AttachmentRow) -> Result<Reading> {
+fn reading(tool: Tool, row: AttachmentRow) -> Result<AttachmentReading> {
     let config = row.config.as_deref().map(stored_json).transpose()?.map(Config);
-    Ok(Reading { attached: Attached { tool, config }, revision: row.revision })
+    Ok(AttachmentReading { attached: Attached { tool, config }, revision: row.revision })
 }
 
 /// What a row holds besides the agent.
@@ -109,7 +109,7 @@ pub fn find_standing(
     workspace: &WorkspaceId,
     agent: Option<&str>,
     token: Option<&TokenId>,
-    sought: Option<Sought<'_>>,
+    sought: Option<ToolLookup<'_>>,
 ) -> Statement {
     let tools = sought.map_or_else(|| "SELECT NULL AS tool".to_owned(), |it| it.keys(4));
     let statement = sql(format!(
@@ -131,10 +131,10 @@ pub fn find_standing(
     }
 }
 
-pub fn read_standing(rows: &Rows, tool_key: Option<u32>) -> Result<Option<Standing>> {
+pub fn read_standing(rows: &Rows, tool_key: Option<u32>) -> Result<Option<AgentStanding>> {
     let row = rows.all::<StandingRow>()?.into_iter().find(|it| it.tool == tool_key);
     let (Some(agent), Some(row)) = (rows.first::<AgentRow>()?, row) else { return Ok(None) };
-    Ok(Some(Standing {
+    Ok(Some(AgentStanding {
         agent: agent.try_into()?,
         config: row.config.as_deref().map(stored_json).transpose()?.map(Config),
         attached: row.attached != 0,
@@ -288,7 +288,7 @@ pub fn find_attached(workspace: &WorkspaceId, agent: &AgentId, tool_id: &ToolId)
         .bind(tool_id.as_str())
 }
 
-pub fn read_attached(rows: &Rows) -> Result<Option<Reading>> {
+pub fn read_attached(rows: &Rows) -> Result<Option<AttachmentReading>> {
     let both = rows.first::<Tool>()?.zip(rows.first::<AttachmentRow>()?);
     both.map(|(tool, row)| reading(tool, row)).transpose()
 }
@@ -318,7 +318,12 @@ pub fn insert_attachment(
 }
 
 /// Only while it is at the revision that was read.
-pub fn update_attachment(workspace: &WorkspaceId, agent: &AgentId, reading: &Reading, config: &Config) -> Statement {
+pub fn update_attachment(
+    workspace: &WorkspaceId,
+    agent: &AgentId,
+    reading: &AttachmentReading,
+    config: &Config,
+) -> Statement {
     sql("UPDATE agent_tools SET config = ?5, revision = revision + 1
          WHERE workspace_id = ?1 AND agent_id = ?2 AND tool_key = ?3 AND revision = ?4")
     .bind(workspace.as_str())
@@ -329,7 +334,7 @@ pub fn update_attachment(workspace: &WorkspaceId, agent: &AgentId, reading: &Rea
 }
 
 /// Only while it is at the revision that was read.
-pub fn delete_attachment(workspace: &WorkspaceId, agent: &AgentId, reading: &Reading) -> Statement {
+pub fn delete_attachment(workspace: &WorkspaceId, agent: &AgentId, reading: &AttachmentReading) -> Statement {
     sql("DELETE FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2 AND tool_key = ?3 AND revision = ?4")
         .bind(workspace.as_str())
         .bind(agent.as_str())

@@ -44,7 +44,7 @@ pub fn read_everything(rows: &[Rows; 8]) -> Result<Backup> {
 }
 
 /// What a restore must know besides the registry.
-pub struct Surroundings {
+pub struct RestoreSurroundings {
     /// Versions that were deactivated for security, as `tool@version`.
     pub banned: HashSet<String>,
     pub bound_tokens: Vec<BoundToken>,
@@ -54,7 +54,7 @@ pub struct Surroundings {
     pub seq: u32,
 }
 
-pub fn read_surroundings(rows: &[Rows; 8]) -> Result<Surroundings> {
+pub fn read_surroundings(rows: &[Rows; 8]) -> Result<RestoreSurroundings> {
     #[derive(Deserialize)]
     struct Id {
         id: String,
@@ -65,7 +65,7 @@ pub fn read_surroundings(rows: &[Rows; 8]) -> Result<Surroundings> {
     }
     let [.., banned, bound_tokens, builtins, seq] = rows;
     let ids = |rows: &Rows| Ok::<_, Error>(rows.all::<Id>()?.into_iter().map(|it| it.id).collect());
-    Ok(Surroundings {
+    Ok(RestoreSurroundings {
         banned: ids(banned)?,
         bound_tokens: bound_tokens.all()?,
         builtins: ids(builtins)?,

@@ -1,12 +1,12 @@
 //! A backup becomes the workspace's registry: all of it, or nothing.
 
-use super::check::{Checked, check};
+use super::check::{CheckedBackup, check};
 use super::document::Backup;
 use super::reading;
 use crate::agents::AgentReplacement;
 use crate::callers::{BoundToken, Scope};
 use crate::changes::{Action, Change, record_in_order};
-use crate::db::Failure;
+use crate::db::DbFailure;
 use crate::error::{Error, Result};
 use crate::registry::{DeactivationReason, RegistryReplacement, Tool};
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
     let versions =
         now.versions.iter().map(|it| ((it.tool_id.as_str(), it.version.as_str()), it)).collect::<HashMap<_, _>>();
     let private = scope.app().settings().private_urls;
-    let Checked { backup, tools } = check(backup, &around.builtins, private, |it| {
+    let CheckedBackup { backup, tools } = check(backup, &around.builtins, private, |it| {
         versions.get(&(it.tool_id.as_str(), it.version.as_str())).is_some_and(|known| *known == it)
     })?;
     refuse_banned(&tools, &around.banned)?;
@@ -53,7 +53,7 @@ pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
     statements.extend(agents.put(workspace, revision)?);
     match scope.write_all(statements).await? {
         Ok(_) => Ok(Restored { changes: count, seq: around.seq + count }),
-        Err(Failure::Duplicate) => {
+        Err(DbFailure::Duplicate) => {
             Err(Error::Conflict("The registry was changed by another request meanwhile; try again".into()))
         }
         Err(failure) => Err(failure.into()),

@@ -5,7 +5,7 @@ use crate::callers::Scope;
 use crate::error::{Error, Result};
 use crate::formats::names::Mapped;
 use crate::ids::{CallId, SessionId, ToolId, Version};
-use crate::registry::{Sought, Tool};
+use crate::registry::{Tool, ToolLookup};
 use crate::seal::Sealer;
 use serde_json::{Map, Value, json};
 
@@ -71,9 +71,9 @@ impl Wanted {
     }
 
     /// As it is looked for.
-    pub fn sought(&self) -> Sought<'_> {
+    pub fn sought(&self) -> ToolLookup<'_> {
         match &self.name {
-            Name::Id(id) => Sought::Id(id),
+            Name::Id(id) => ToolLookup::Id(id),
             Name::Mapped(mapped) => mapped.sought(),
         }
     }

@@ -11,6 +11,6 @@ pub async fn named(scope: &Scope, name: &str) -> Result<Option<Tool>> {
         scope.caller().await?;
         return Ok(None);
     };
-    let [rows] = scope.read([registry::find_sought(scope.workspace(), wanted.sought(), wanted.version)]).await?;
+    let [rows] = scope.read([registry::look_up_tools(scope.workspace(), wanted.sought(), wanted.version)]).await?;
     Ok(wanted.choose(registry::read_tools(&rows)?))
 }

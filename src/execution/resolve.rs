@@ -6,7 +6,7 @@ use super::keys::Earlier;
 use super::many::Order;
 use super::outcome::{Code, Failure, Stop};
 use super::store;
-use crate::agents::{self, Standing};
+use crate::agents::{self, AgentStanding};
 use crate::callers::{Caller, Scope};
 use crate::db::{Rows, Statement};
 use crate::error::{Error, Result, shortened};
@@ -16,7 +16,7 @@ use crate::registry::{self, DeactivationReason, ResourceClass, Risk, Tool};
 /// What the look showed.
 pub struct Look {
     tool: Option<Tool>,
-    standing: Option<Standing>,
+    standing: Option<AgentStanding>,
     pub earlier: Option<Earlier>,
 }
 
@@ -37,7 +37,7 @@ impl Look {
 pub struct Target {
     pub tool: Tool,
     /// None, where the call is for no agent.
-    pub standing: Option<Standing>,
+    pub standing: Option<AgentStanding>,
     pinned: bool,
 }
 
@@ -64,7 +64,7 @@ pub async fn look(scope: &Scope, calls: &[Opened]) -> Result<Vec<Look>> {
         }
         statements.push(store::calls::open(scope, call, turn));
         statements
-            .extend(call.wanted.as_ref().map(|it| registry::find_sought(scope.workspace(), it.sought(), it.version)));
+            .extend(call.wanted.as_ref().map(|it| registry::look_up_tools(scope.workspace(), it.sought(), it.version)));
         statements.extend(find_standing(scope, call));
     }
     let mut rows = scope.enter(statements).await?.into_iter();

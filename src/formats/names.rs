@@ -7,7 +7,7 @@
 //! (`migrations/db/0018`), without anything being kept.
 
 use crate::ids::{ToolId, is_slug};
-use crate::registry::Sought;
+use crate::registry::ToolLookup;
 use sha2::{Digest, Sha256};
 
 /// How much of an id its name begins with. The index has the same number.
@@ -40,8 +40,8 @@ impl Mapped {
     }
 
     /// What the id begins with, as it is looked for.
-    pub fn sought(&self) -> Sought<'_> {
-        Sought::Prefix(&self.name[..self.name.len() - DIGITS - MARK.len()])
+    pub fn sought(&self) -> ToolLookup<'_> {
+        ToolLookup::Prefix(&self.name[..self.name.len() - DIGITS - MARK.len()])
     }
 
     /// Whether it is that id's name.
@@ -156,7 +156,7 @@ mod tests {
                 let mapped = Mapped::parse(&name).unwrap();
                 assert!(mapped.is_of(&id));
                 let replaced = text.replace(['.', ':'], "_");
-                let Sought::Prefix(prefix) = mapped.sought() else { panic!("{mapped:?}") };
+                let ToolLookup::Prefix(prefix) = mapped.sought() else { panic!("{mapped:?}") };
                 let beginning = &replaced[..replaced.len().min(49)];
                 assert!(prefix == beginning || &prefix[1..] == beginning, "{text}: {name}");
             }

@@ -17,7 +17,7 @@ const EXPORTED_AT_ONCE: u32 = 1_000;
 
 text_enum! {
     /// Which end of the log comes first.
-    Order {
+    LogOrder {
         Oldest = "oldest",
         Newest = "newest",
     }
@@ -29,7 +29,7 @@ pub struct ChangeFilter {
     pub subject: Option<String>,
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
-    pub order: Order,
+    pub order: LogOrder,
 }
 
 /// One row of the log.

@@ -3,7 +3,7 @@
 use super::extract::{Admin, Query};
 use super::respond::{Json, Lines};
 use crate::error::{Error, Result};
-use crate::history::{self, ChangeFilter, ChangeOut, Moment, Order, State};
+use crate::history::{self, ChangeFilter, ChangeOut, LogOrder, Moment, State};
 use crate::page::PageRequest;
 use crate::time::Timestamp;
 use axum::http::{HeaderMap, header};
@@ -36,7 +36,7 @@ pub struct ChangeQuery {
     until: Option<Timestamp>,
     /// The oldest come first, if not given.
     #[param(inline)]
-    order: Option<Order>,
+    order: Option<LogOrder>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -63,7 +63,7 @@ pub async fn list_changes(
         subject: query.subject,
         since: query.since,
         until: query.until,
-        order: query.order.unwrap_or(Order::Oldest),
+        order: query.order.unwrap_or(LogOrder::Oldest),
     };
     if wants_lines(&headers) {
         if query.limit.is_some() || query.cursor.is_some() {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 text_enum! {
     /// Which of a version's three numbers moves.
-    Step {
+    VersionStep {
         Patch = "patch",
         Minor = "minor",
         Major = "major",
@@ -19,13 +19,13 @@ text_enum! {
 /// Something that is different, and the step that it takes.
 #[derive(Debug, PartialEq)]
 struct Demand {
-    step: Step,
+    step: VersionStep,
     /// Where, as a JSON pointer into the registration.
     path: String,
     message: String,
 }
 
-impl Step {
+impl VersionStep {
     /// The step from one version to a higher one.
     fn between(from: Version, to: Version) -> Self {
         if to.major > from.major {
@@ -61,8 +61,8 @@ impl Comparison {
     }
 
     /// The step that it takes.
-    fn step(&self) -> Step {
-        self.demands.iter().map(|it| it.step).max().unwrap_or(Step::Patch)
+    fn step(&self) -> VersionStep {
+        self.demands.iter().map(|it| it.step).max().unwrap_or(VersionStep::Patch)
     }
 
     /// The lowest version number that the new version can have.
@@ -74,7 +74,7 @@ impl Comparison {
 /// Refuses a version whose step from `old` is smaller than what is different takes, with every reason.
 pub fn check(old: &Tool, new: &Tool) -> Result<()> {
     let comparison = Comparison::of(old, new)?;
-    let (step, needed) = (Step::between(old.version, new.version), comparison.step());
+    let (step, needed) = (VersionStep::between(old.version, new.version), comparison.step());
     if needed <= step {
         return Ok(());
     }
@@ -101,20 +101,24 @@ fn demands(old: &Tool, new: &Tool) -> Result<Vec<Demand>> {
     };
     if old.execution_mode != new.execution_mode {
         let message = format!("went from {} to {}", old.execution_mode, new.execution_mode);
-        add(Step::Major, "/execution_mode", message);
+        add(VersionStep::Major, "/execution_mode", message);
     }
     if old.resource_class != new.resource_class {
-        add(Step::Major, "/resource_class", format!("went from {} to {}", old.resource_class, new.resource_class));
+        add(
+            VersionStep::Major,
+            "/resource_class",
+            format!("went from {} to {}", old.resource_class, new.resource_class),
+        );
     }
     for effect in old.side_effects.iter().filter(|it| !has_effect(new, it)) {
-        add(Step::Major, "/side_effects", format!("{} on {} was removed", effect.effect_type, effect.scope));
+        add(VersionStep::Major, "/side_effects", format!("{} on {} was removed", effect.effect_type, effect.scope));
     }
     for effect in new.side_effects.iter().filter(|it| !has_effect(old, it)) {
-        add(Step::Minor, "/side_effects", format!("{} on {} was added", effect.effect_type, effect.scope));
+        add(VersionStep::Minor, "/side_effects", format!("{} on {} was added", effect.effect_type, effect.scope));
     }
     if new.timeout_seconds < old.timeout_seconds {
         let message = format!("went from {} down to {}", old.timeout_seconds, new.timeout_seconds);
-        add(Step::Minor, "/timeout_seconds", message);
+        add(VersionStep::Minor, "/timeout_seconds", message);
     }
     // Callers send what they sent before, and get what they got before.
     let (mut sent_before, mut sent_now) =
@@ -135,13 +139,13 @@ fn compare(found: &mut Vec<Demand>, path: &str, from: &Value, to: &Value) {
     let obstacles = compat::obstacles(from, to);
     if !obstacles.is_empty() {
         found.extend(obstacles.into_iter().map(|it| Demand {
-            step: Step::Major,
+            step: VersionStep::Major,
             path: path.to_owned(),
             message: told(it),
         }));
     } else if !compat::obstacles(to, from).is_empty() {
         let message = "was added to, compatibly".to_owned();
-        found.push(Demand { step: Step::Minor, path: path.to_owned(), message });
+        found.push(Demand { step: VersionStep::Minor, path: path.to_owned(), message });
     }
 }
 

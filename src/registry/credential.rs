@@ -3,7 +3,7 @@
 use super::store;
 use crate::callers::Scope;
 use crate::changes::{Action, Change};
-use crate::db::Failure;
+use crate::db::DbFailure;
 use crate::error::{Error, Place, Problem, Result};
 use crate::ids::CredentialId;
 use crate::page::{Page, PageRequest};
@@ -84,7 +84,7 @@ pub async fn create(scope: &Scope, given: CredentialIn) -> Result<Credential> {
     let insert = store::credentials::insert(scope.workspace(), &credential);
     match scope.write([insert, change.record(&scope.author().await?)]).await? {
         Ok(_) => Ok(credential),
-        Err(Failure::Duplicate) => Err(Error::AlreadyExists(format!("The credential {} exists", credential.id))),
+        Err(DbFailure::Duplicate) => Err(Error::AlreadyExists(format!("The credential {} exists", credential.id))),
         Err(failure) => Err(failure.into()),
     }
 }

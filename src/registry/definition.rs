@@ -54,7 +54,7 @@ macro_rules! tool_in {
                     created_at: now,
                     version,
                     handler_key: handler.key().to_owned(),
-                    handler: kept(handler)?,
+                    handler: handler_json(handler)?,
                     name: self.name,
                     description: self.description,
                     parameters_schema,
@@ -135,8 +135,8 @@ impl ToolIn {
     }
 }
 
-/// A handler as it is kept.
-pub fn kept(handler: &Handler) -> Result<Box<RawValue>> {
+/// A handler as its column holds it.
+pub fn handler_json(handler: &Handler) -> Result<Box<RawValue>> {
     serde_json::value::to_raw_value(handler).map_err(|cause| Error::Internal(format!("a handler is not JSON: {cause}")))
 }
 

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 /// The things of one kind that differ.
-pub struct Difference<'a, T> {
+pub struct RecordDifference<'a, T> {
     /// What is new or changed, with what was in its place, if anything was.
     pub put: Vec<(&'a T, Option<&'a T>)>,
     pub removed: Vec<&'a T>,
 }
 
-impl<'a, T> Difference<'a, T> {
+impl<'a, T> RecordDifference<'a, T> {
     /// Compares what is there with what is wanted; `name` tells what is the same thing.
     pub fn between<K: Eq + Hash>(now: &'a [T], wanted: &'a [T], name: impl Fn(&'a T) -> K) -> Self
     where
@@ -38,7 +38,7 @@ mod tests {
     fn what_is_the_same_is_left_alone() {
         let now = [("a", 1), ("b", 1), ("c", 1)];
         let wanted = [("d", 1), ("b", 2), ("a", 1)];
-        let differs = Difference::between(&now, &wanted, |it| it.0);
+        let differs = RecordDifference::between(&now, &wanted, |it| it.0);
         assert_eq!(differs.put, [(&("d", 1), None), (&("b", 2), Some(&("b", 1)))]);
         assert_eq!(differs.removed, [&("c", 1)]);
     }

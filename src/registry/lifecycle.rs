@@ -2,10 +2,10 @@
 //! changed the tool since.
 
 use super::handler::Handler;
-use super::placement::{Placed, Placement};
-use super::store::versions::Position;
+use super::placement::{Placement, PlacementOutcome};
+use super::store::versions::VersionPosition;
 use super::tool::{DeactivationReason, Tool};
-use super::{Sought, store};
+use super::{ToolLookup, store};
 use crate::callers::Scope;
 use crate::changes::Action;
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ pub async fn list_versions(scope: &Scope, id: &ToolId, request: &PageRequest) ->
 
 /// Goes back to another version of the tool.
 pub async fn roll_back(scope: &Scope, id: &ToolId, version: Version, reason: Option<&str>) -> Result<Tool> {
-    let reading = Reading::of(scope, id, Some(version)).await?;
+    let reading = ToolReading::of(scope, id, Some(version)).await?;
     if reading.target.active {
         return Err(Error::Conflict(format!("{id}@{version} is the active version")));
     }
@@ -37,7 +37,7 @@ pub async fn roll_back(scope: &Scope, id: &ToolId, version: Version, reason: Opt
 
 /// Switches a version on; another one that is active goes off.
 pub async fn activate(scope: &Scope, id: &ToolId, version: Version) -> Result<Tool> {
-    let reading = Reading::of(scope, id, Some(version)).await?;
+    let reading = ToolReading::of(scope, id, Some(version)).await?;
     if reading.target.active {
         return Ok(reading.target);
     }
@@ -51,7 +51,7 @@ pub async fn deactivate(
     version: Option<Version>,
     reason: DeactivationReason,
 ) -> Result<Tool> {
-    let reading = Reading::of(scope, id, version).await?;
+    let reading = ToolReading::of(scope, id, version).await?;
     let before = &reading.target;
     if version.is_none() && !before.active {
         return Err(Error::Conflict(format!("{id} has no active version")));
@@ -71,19 +71,19 @@ pub async fn deactivate(
 }
 
 /// A tool as it is when something is decided about it.
-struct Reading {
+struct ToolReading {
     /// The version that lists show: the active one, if any is.
     current: Tool,
     target: Tool,
     revision: u32,
 }
 
-impl Reading {
+impl ToolReading {
     /// One round trip. The target is the version named, else the current one.
     async fn of(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<Self> {
         let workspace = scope.workspace();
         let target = match version {
-            Some(version) => store::tools::find_sought(workspace, Sought::Id(id), Some(version)),
+            Some(version) => store::tools::look_up_tools(workspace, ToolLookup::Id(id), Some(version)),
             None => store::tools::find_tool(workspace, id),
         };
         let [current, target, position] = scope
@@ -100,7 +100,7 @@ impl Reading {
             Some(version) => Error::not_found("Tool", format!("{id}@{version}")),
             None => Error::not_found("Tool", id),
         })?;
-        let Some(Position { revision, .. }) = store::versions::read_position(&position)? else {
+        let Some(VersionPosition { revision, .. }) = store::versions::read_position(&position)? else {
             return Err(Error::Internal(format!("the tool {id} has no position")));
         };
         Ok(Self { current, target, revision })
@@ -135,10 +135,10 @@ impl Reading {
 
 async fn write(scope: &Scope, placement: Placement, id: &ToolId) -> Result<()> {
     match placement.write(scope).await? {
-        Placed::Done => Ok(()),
-        Placed::Overtaken => {
+        PlacementOutcome::Done => Ok(()),
+        PlacementOutcome::Overtaken => {
             Err(Error::Conflict(format!("{id} was changed by another request meanwhile; read it and try again")))
         }
-        Placed::Banned => Err(Error::Conflict(format!("{id} was deactivated for security meanwhile"))),
+        PlacementOutcome::Banned => Err(Error::Conflict(format!("{id} was deactivated for security meanwhile"))),
     }
 }

@@ -30,13 +30,13 @@ mod tool;
 mod warnings;
 
 pub use address::check_url;
-pub use definition::{ToolIn, is_registered_id, kept};
+pub use definition::{ToolIn, handler_json, is_registered_id};
 pub use describe::describe;
-pub use difference::Difference;
+pub use difference::RecordDifference;
 pub use filter::ToolFilter;
 pub use handler::{Builtin, Handler, pieces};
 pub use lifecycle::{activate, deactivate, list_versions, roll_back};
-pub use log::Switch;
+pub use log::VersionSwitch;
 pub use out::ToolOut;
 pub use portable::is_portable;
 pub use record::{ToolRecord, VersionRecord};
@@ -47,12 +47,12 @@ pub use replacement::{RegistryRecords, RegistryReplacement};
 pub use rules::problems;
 pub use store::columns::{MISSING_CREDENTIALS, TOOL_COLUMNS};
 pub use store::credentials::all as find_credentials;
+pub use store::lookup::ToolLookup;
 pub use store::refusals::{
     forget as forget_refusals, last_day as refusals, last_day_everywhere as refusals_everywhere,
 };
-pub use store::sought::Sought;
 pub use store::tools::{
-    RELEVANCE, find_builtins, find_sought, find_tool, find_tools, read_tool, read_tools, search_tools, tool_exists,
+    RELEVANCE, find_builtins, find_tool, find_tools, look_up_tools, read_tool, read_tools, search_tools, tool_exists,
 };
 pub use store::versions::{find_all as find_all_versions, find_banned as find_banned_versions};
 #[cfg(test)]
@@ -94,7 +94,7 @@ pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> 
 
 /// The tool at its active version (with none active, at its highest), or at the one that is asked for.
 pub async fn get(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<Tool> {
-    let [rows] = scope.read([find_sought(scope.workspace(), Sought::Id(id), version)]).await?;
+    let [rows] = scope.read([look_up_tools(scope.workspace(), ToolLookup::Id(id), version)]).await?;
     store::tools::read_tool(&rows)?.ok_or_else(|| match version {
         None => Error::not_found("Tool", id),
         Some(version) => Error::not_found("Tool", format!("{id}@{version}")),

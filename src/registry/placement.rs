@@ -1,19 +1,19 @@
 //! What a request makes of tools. Any number of tools is decided on one reading of them, and written as one batch with the
 //! rows of the change log: all of it, or nothing. Registering, switching and rolling back place one tool each.
 
-use super::log::{self, Switch};
+use super::log::{self, VersionSwitch};
 use super::record::ToolRecord;
 use super::store;
 use super::store::placing::{SwitchedVersions, ToolsRead};
 use super::tool::{DeactivationReason, Tool};
 use crate::callers::Scope;
 use crate::changes::{Action, Change, record_all};
-use crate::db::Failure;
+use crate::db::DbFailure;
 use crate::error::Result;
 use serde_json::Value;
 
 /// What came of it.
-pub enum Placed {
+pub enum PlacementOutcome {
     Done,
     /// Another request has changed one of the tools since they were read, or has taken a credential away.
     Overtaken,
@@ -49,7 +49,7 @@ impl Placement {
     }
 
     fn add(&mut self, action: Action, tool: &Tool, current: Option<&Tool>) -> Result<()> {
-        let current = current.map(Switch::from);
+        let current = current.map(VersionSwitch::from);
         self.changes.push(log::change(action, tool)?.from_option(current.as_ref())?);
         self.read.needs(&tool.credentials_required);
         self.versions.push(store::columns::version_json(tool)?);
@@ -73,20 +73,20 @@ impl Placement {
     ) -> Result<()> {
         self.read.at(&before.id, revision);
         self.read.needs(&after.credentials_required);
-        self.changes.push(log::change(action, after)?.from(&Switch::from(before))?.because(reason));
+        self.changes.push(log::change(action, after)?.from(&VersionSwitch::from(before))?.because(reason));
         SwitchedVersions::push(&mut self.switched, after);
         Ok(())
     }
 
     fn switch_off(&mut self, before: &Tool, after: &Tool, reason: DeactivationReason) -> Result<()> {
-        let change = log::change(Action::Deactivate, after)?.from(&Switch::from(before))?;
+        let change = log::change(Action::Deactivate, after)?.from(&VersionSwitch::from(before))?;
         self.changes.push(change.because(Some(reason.as_str())));
         SwitchedVersions::push(&mut self.switched, after);
         Ok(())
     }
 
     /// One round trip. Every statement holds only while the tools are as they were read; the last one moves them on.
-    pub async fn write(self, scope: &Scope) -> Result<Placed> {
+    pub async fn write(self, scope: &Scope) -> Result<PlacementOutcome> {
         let workspace = scope.workspace();
         let unchanged = self.read.unchanged(workspace);
         let mut statements = record_all(&scope.author().await?, self.changes)?;
@@ -99,10 +99,10 @@ impl Placement {
         statements.extend(self.read.move_on(workspace));
         let statements = statements.into_iter().map(|it| it.and(unchanged.clone())).collect();
         match scope.write_all(statements).await? {
-            Ok(rows) if rows.first().is_some_and(|it| it.changes() > 0) => Ok(Placed::Done),
+            Ok(rows) if rows.first().is_some_and(|it| it.changes() > 0) => Ok(PlacementOutcome::Done),
             // A tool of that name has come meanwhile.
-            Ok(_) | Err(Failure::Duplicate) => Ok(Placed::Overtaken),
-            Err(failure) if store::placing::is_banned(&failure) => Ok(Placed::Banned),
+            Ok(_) | Err(DbFailure::Duplicate) => Ok(PlacementOutcome::Overtaken),
+            Err(failure) if store::placing::is_banned(&failure) => Ok(PlacementOutcome::Banned),
             Err(failure) => Err(failure.into()),
         }
     }

@@ -4,7 +4,7 @@ use super::fields::version_fields;
 use super::tool::{
     DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool,
 };
-use super::{Handler, Switch, kept};
+use super::{Handler, VersionSwitch, handler_json};
 use crate::callers::Level;
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version};
@@ -82,7 +82,7 @@ macro_rules! version_record {
                     created_at: of.created_at,
                     version,
                     handler_key: handler.key().to_owned(),
-                    handler: kept(handler)?,
+                    handler: handler_json(handler)?,
                     missing_credentials: Vec::new(),
                     $($own: self.$own.clone(),)*
                     $($shared: self.$shared.clone(),)*
@@ -101,8 +101,8 @@ impl VersionRecord {
     }
 
     /// How the version stands, as the log tells it.
-    pub fn switch(&self) -> Switch {
-        Switch {
+    pub fn switch(&self) -> VersionSwitch {
+        VersionSwitch {
             version: self.version.clone(),
             active: self.active,
             deactivated_at: self.deactivated_at,

@@ -1,13 +1,13 @@
 //! A tool, or a new version of one, comes in.
 
 use super::definition::ToolIn;
-use super::placement::{Placed, Placement};
-use super::store::versions::Position;
+use super::placement::{Placement, PlacementOutcome};
+use super::store::versions::VersionPosition;
 use super::tool::Tool;
 use super::warnings::{Warning, warnings};
 use super::{bump, rules, store};
 use crate::callers::Scope;
-use crate::db::Failure;
+use crate::db::DbFailure;
 use crate::error::{Error, Place, Problem, Result};
 use crate::text_enum::text_enum;
 
@@ -19,7 +19,7 @@ pub struct Registered {
 
 text_enum! {
     /// Why a registration was refused, for the counts.
-    Reason {
+    RefusalReason {
         /// It breaks a rule by itself.
         Invalid = "invalid",
         /// It needs a credential that is not defined.
@@ -36,28 +36,28 @@ text_enum! {
 }
 
 /// Why nothing came of a registration.
-enum Refusal {
+enum RegistrationRefusal {
     /// Its registrant's doing, which is counted.
-    Counted(Reason, Error),
+    Counted(RefusalReason, Error),
     Other(Error),
 }
 
-type Tried<T> = std::result::Result<T, Refusal>;
+type Attempt<T> = std::result::Result<T, RegistrationRefusal>;
 
-impl From<Error> for Refusal {
+impl From<Error> for RegistrationRefusal {
     fn from(error: Error) -> Self {
         Self::Other(error)
     }
 }
 
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Self {
+impl From<DbFailure> for RegistrationRefusal {
+    fn from(failure: DbFailure) -> Self {
         Self::Other(failure.into())
     }
 }
 
-fn refuse<T>(reason: Reason, error: Error) -> Tried<T> {
-    Err(Refusal::Counted(reason, error))
+fn refuse<T>(reason: RefusalReason, error: Error) -> Attempt<T> {
+    Err(RegistrationRefusal::Counted(reason, error))
 }
 
 /// A registration as it came in. One that cannot be read is counted among the refusals too.
@@ -84,8 +84,8 @@ pub async fn register(
             registered.warnings.extend(warn(&registered.tool));
             Ok(registered)
         }
-        Err(Refusal::Other(error)) => Err(error),
-        Err(Refusal::Counted(reason, error)) => {
+        Err(RegistrationRefusal::Other(error)) => Err(error),
+        Err(RegistrationRefusal::Counted(reason, error)) => {
             scope.caller().await?.must_be_unbound()?;
             scope.write([store::refusals::count(scope.workspace(), reason.as_str(), scope.app().now())]).await??;
             Err(error)
@@ -93,19 +93,19 @@ pub async fn register(
     }
 }
 
-async fn try_register(scope: &Scope, given: Registration) -> Tried<Registered> {
+async fn try_register(scope: &Scope, given: Registration) -> Attempt<Registered> {
     let read = match given {
         Registration::Read(given) => given.read(scope.operator(), scope.app().now()),
         Registration::Unreadable(error) => Err(error),
     };
     let (mut tool, handler) = match read {
         Ok(read) => read,
-        Err(error) => return refuse(Reason::Invalid, error),
+        Err(error) => return refuse(RefusalReason::Invalid, error),
     };
     let mut problems = rules::problems(&tool, &handler);
     problems.extend(handler.check(scope.app().settings().private_urls));
     if !problems.is_empty() {
-        return refuse(Reason::Invalid, Error::Invalid(problems));
+        return refuse(RefusalReason::Invalid, Error::Invalid(problems));
     }
 
     let workspace = scope.workspace();
@@ -120,11 +120,11 @@ async fn try_register(scope: &Scope, given: Registration) -> Tried<Registered> {
     scope.caller().await?.must_be_unbound()?;
     if !same.is_empty()? {
         let message = format!("{}@{} is already registered", tool.id, tool.version);
-        return refuse(Reason::Exists, Error::AlreadyExists(message));
+        return refuse(RefusalReason::Exists, Error::AlreadyExists(message));
     }
     let undefined = store::credentials::read_ids(&undefined)?;
     if !undefined.is_empty() {
-        return refuse(Reason::Credential, undefined_credentials(&tool, &undefined));
+        return refuse(RefusalReason::Credential, undefined_credentials(&tool, &undefined));
     }
     let current = store::tools::read_tool(&current)?;
     let position = store::versions::read_position(&position)?;
@@ -139,26 +139,26 @@ async fn try_register(scope: &Scope, given: Registration) -> Tried<Registered> {
         // Of the workspace's own tools the position is known.
         (Some(_), None) => {
             let message = format!("{} is a built-in tool, which cannot be registered again", tool.id);
-            return refuse(Reason::Builtin, Error::Conflict(message));
+            return refuse(RefusalReason::Builtin, Error::Conflict(message));
         }
     }
     match placement.write(scope).await? {
-        Placed::Done => Ok(Registered { warnings: warnings(&tool, &handler), tool }),
-        Placed::Overtaken => refuse(Reason::Overtaken, overtaken(&tool)),
-        Placed::Banned => {
+        PlacementOutcome::Done => Ok(Registered { warnings: warnings(&tool, &handler), tool }),
+        PlacementOutcome::Overtaken => refuse(RefusalReason::Overtaken, overtaken(&tool)),
+        PlacementOutcome::Banned => {
             let message = format!("{}@{} was deactivated for security and cannot come back", tool.id, tool.version);
-            refuse(Reason::Exists, Error::Conflict(message))
+            refuse(RefusalReason::Exists, Error::Conflict(message))
         }
     }
 }
 
 /// A later version is higher than all others, by a step that is large enough for what is different in it.
-fn check_version(current: &Tool, position: &Position, tool: &Tool) -> Tried<()> {
+fn check_version(current: &Tool, position: &VersionPosition, tool: &Tool) -> Attempt<()> {
     if tool.version < position.highest {
         let message = format!("must be higher than {}, the highest version of {}", position.highest, tool.id);
-        return refuse(Reason::Version, Error::body("/version", message));
+        return refuse(RefusalReason::Version, Error::body("/version", message));
     }
-    bump::check(current, tool).or_else(|error| refuse(Reason::Version, error))
+    bump::check(current, tool).or_else(|error| refuse(RefusalReason::Version, error))
 }
 
 fn overtaken(tool: &Tool) -> Error {

@@ -1,7 +1,7 @@
 //! Other tools, versions and credentials put in the place of those that are there: all that differs, and nothing else.
 
 use super::credential::{self, Credential};
-use super::difference::Difference;
+use super::difference::RecordDifference;
 use super::record::{ToolRecord, VersionRecord};
 use super::tool::Tool;
 use super::{log, store};
@@ -25,9 +25,9 @@ pub struct RegistryReplacement<'a> {
     wanted: RegistryRecords<'a>,
     /// One for each of the wanted versions, in the same order.
     wanted_tools: &'a [Tool],
-    tools: Difference<'a, ToolRecord>,
-    versions: Difference<'a, VersionRecord>,
-    credentials: Difference<'a, Credential>,
+    tools: RecordDifference<'a, ToolRecord>,
+    versions: RecordDifference<'a, VersionRecord>,
+    credentials: RecordDifference<'a, Credential>,
 }
 
 impl<'a> RegistryReplacement<'a> {
@@ -37,9 +37,9 @@ impl<'a> RegistryReplacement<'a> {
             now,
             wanted,
             wanted_tools,
-            tools: Difference::between(now.tools, wanted.tools, |it| it.id.as_str()),
-            versions: Difference::between(now.versions, wanted.versions, VersionRecord::name),
-            credentials: Difference::between(now.credentials, wanted.credentials, |it| it.id.as_str()),
+            tools: RecordDifference::between(now.tools, wanted.tools, |it| it.id.as_str()),
+            versions: RecordDifference::between(now.versions, wanted.versions, VersionRecord::name),
+            credentials: RecordDifference::between(now.credentials, wanted.credentials, |it| it.id.as_str()),
         }
     }
 

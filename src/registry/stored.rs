@@ -12,15 +12,15 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// A type that columns hold.
-pub trait Stored: Sized {
+pub trait ColumnValue: Sized {
     fn read<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error>;
 
     /// As the column takes it, by way of JSON.
     fn written(&self) -> serde_json::Result<Value>;
 }
 
-/// [`Stored::read`], for `deserialize_with`.
-pub fn read<'de, D: Deserializer<'de>, T: Stored>(column: D) -> Result<T, D::Error> {
+/// [`ColumnValue::read`], for `deserialize_with`.
+pub fn read<'de, D: Deserializer<'de>, T: ColumnValue>(column: D) -> Result<T, D::Error> {
     T::read(column)
 }
 
@@ -33,17 +33,17 @@ pub fn read_list<'de, D: Deserializer<'de>>(column: D) -> Result<Vec<String>, D:
 }
 
 pub fn read_id<'de, D: Deserializer<'de>>(column: D) -> Result<ToolId, D::Error> {
-    column.deserialize_str(Text("the id of a tool", ToolId::parse))
+    column.deserialize_str(CheckedText("the id of a tool", ToolId::parse))
 }
 
 pub fn read_version<'de, D: Deserializer<'de>>(column: D) -> Result<Version, D::Error> {
-    column.deserialize_str(Text("a version", Version::parse))
+    column.deserialize_str(CheckedText("a version", Version::parse))
 }
 
 /// Declares types that columns hold as they are.
 macro_rules! stored_as_they_are {
     ($($type:ty),+ $(,)?) => {
-        $(impl Stored for $type {
+        $(impl ColumnValue for $type {
             fn read<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error> {
                 Self::deserialize(column)
             }
@@ -60,7 +60,7 @@ stored_as_they_are! {
     Risk, Level, ExecutionMode, ResourceClass, RollbackStrategy, Option<DeactivationReason>,
 }
 
-impl Stored for bool {
+impl ColumnValue for bool {
     fn read<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error> {
         Ok(u8::deserialize(column)? != 0)
     }
@@ -70,9 +70,9 @@ impl Stored for bool {
     }
 }
 
-impl<T: DeserializeOwned + Serialize> Stored for Vec<T> {
+impl<T: DeserializeOwned + Serialize> ColumnValue for Vec<T> {
     fn read<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error> {
-        column.deserialize_str(Json(PhantomData))
+        column.deserialize_str(JsonText(PhantomData))
     }
 
     fn written(&self) -> serde_json::Result<Value> {
@@ -80,9 +80,9 @@ impl<T: DeserializeOwned + Serialize> Stored for Vec<T> {
     }
 }
 
-impl Stored for Box<RawValue> {
+impl ColumnValue for Box<RawValue> {
     fn read<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error> {
-        column.deserialize_str(Json(PhantomData))
+        column.deserialize_str(JsonText(PhantomData))
     }
 
     fn written(&self) -> serde_json::Result<Value> {
@@ -91,9 +91,9 @@ impl Stored for Box<RawValue> {
 }
 
 /// Reads JSON that stands in a text, where the text is, without a copy.
-struct Json<T>(PhantomData<T>);
+struct JsonText<T>(PhantomData<T>);
 
-impl<T: DeserializeOwned> Visitor<'_> for Json<T> {
+impl<T: DeserializeOwned> Visitor<'_> for JsonText<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,9 +106,9 @@ impl<T: DeserializeOwned> Visitor<'_> for Json<T> {
 }
 
 /// Reads a text that keeps to a rule.
-struct Text<T>(&'static str, fn(&str) -> Option<T>);
+struct CheckedText<T>(&'static str, fn(&str) -> Option<T>);
 
-impl<T> Visitor<'_> for Text<T> {
+impl<T> Visitor<'_> for CheckedText<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         #[track_caller]
-        fn check<T: Stored + fmt::Debug>(value: T, in_column: Value) {
+        fn check<T: ColumnValue + fmt::Debug>(value: T, in_column: Value) {
             let shown = format!("{value:?}");
             let written = value.written().unwrap();
             assert_eq!(written, in_column);
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_is_broken_is_an_error() {
-        assert!(<Vec<String> as Stored>::read(json!("[")).is_err());
+        assert!(<Vec<String> as ColumnValue>::read(json!("[")).is_err());
         assert!(Risk::read(json!("none")).is_err());
         assert!(read_id(json!("a b")).is_err() && read_version(json!("1")).is_err());
         assert_eq!(read_list(Value::Null).unwrap(), Vec::<String>::new());

@@ -31,7 +31,7 @@ impl Warning {
 }
 
 pub fn warnings(tool: &Tool, handler: &Handler) -> Vec<Warning> {
-    let mut found = Found(Vec::new());
+    let mut found = WarningList(Vec::new());
     if tool.id.as_str().len() > MAX_NAME_BYTES {
         found.add("/id", "models get a shortened name: providers allow 64 characters");
     } else if tool.id.as_str().starts_with(|it: char| it.is_ascii_digit() || it == '-') {
@@ -54,9 +54,9 @@ pub fn warnings(tool: &Tool, handler: &Handler) -> Vec<Warning> {
     found.0
 }
 
-struct Found(Vec<Warning>);
+struct WarningList(Vec<Warning>);
 
-impl Found {
+impl WarningList {
     fn add(&mut self, path: &str, message: &str) {
         self.0.push(Warning { path: shortened(path), message: message.to_owned() });
     }

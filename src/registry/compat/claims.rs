@@ -166,12 +166,12 @@ struct Known {
     node: Rc<Node>,
     may: Kinds,
     must: Kinds,
-    reading: Reading,
+    reading: SchemaReading,
 }
 
 /// How far a schema is read.
 #[derive(Clone, Copy)]
-pub enum Reading {
+pub enum SchemaReading {
     Unread,
     Underway,
     Read(Claim),
@@ -311,16 +311,16 @@ impl Claims {
         self.intern(Node::Schema(std::ptr::from_ref(schema).addr()), ALL, 0)
     }
 
-    pub fn reading(&mut self, schema: Claim) -> &mut Reading {
+    pub fn reading(&mut self, schema: Claim) -> &mut SchemaReading {
         &mut self.claims[schema.index()].reading
     }
 
     /// What the claim that a schema is fulfilled comes to, or the claim that it is not.
     pub fn meaning(&self, schema: Claim) -> Claim {
         match self.claims[schema.index()].reading {
-            Reading::Read(claim) if schema.is_denied() => !claim,
-            Reading::Read(claim) => claim,
-            Reading::Unread | Reading::Underway => schema,
+            SchemaReading::Read(claim) if schema.is_denied() => !claim,
+            SchemaReading::Read(claim) => claim,
+            SchemaReading::Unread | SchemaReading::Underway => schema,
         }
     }
 
@@ -334,8 +334,8 @@ impl Claims {
                 let part = match &*self.claims[*index].node {
                     Node::All(parts) => parts.get(*next).copied(),
                     Node::Schema(_) if *next == 0 => match self.claims[*index].reading {
-                        Reading::Read(claim) => Some(claim),
-                        Reading::Unread | Reading::Underway => None,
+                        SchemaReading::Read(claim) => Some(claim),
+                        SchemaReading::Unread | SchemaReading::Underway => None,
                     },
                     Node::Schema(_) | Node::Fact(_) => None,
                 };
@@ -360,7 +360,7 @@ impl Claims {
         let next = Claim(self.claims.len() as u32 * 2);
         let claim = *self.numbers.entry(node.clone()).or_insert(next);
         if claim == next {
-            self.claims.push(Known { node, may, must, reading: Reading::Unread });
+            self.claims.push(Known { node, may, must, reading: SchemaReading::Unread });
         }
         claim
     }

@@ -1,8 +1,8 @@
 //! From a schema to what it says. What is not understood is an opaque claim, so that nothing is concluded from it.
 
 use super::claims::{
-    ALL, ARRAY, BOOLEAN, Claim, Claims, FALSE, Fact, Kinds, NULL, NUMBER, OBJECT, Reading, STRING, Side, TRUE, WHOLE,
-    include,
+    ALL, ARRAY, BOOLEAN, Claim, Claims, FALSE, Fact, Kinds, NULL, NUMBER, OBJECT, STRING, SchemaReading, Side, TRUE,
+    WHOLE, include,
 };
 use super::numbers;
 use super::unevaluated;
@@ -41,13 +41,13 @@ impl<'a> Reader<'a, '_> {
         };
         let fulfilled = self.claims.schema(schema);
         match self.claims.reading(fulfilled) {
-            Reading::Read(claim) => return *claim,
-            Reading::Underway => return fulfilled,
-            reading @ Reading::Unread => *reading = Reading::Underway,
+            SchemaReading::Read(claim) => return *claim,
+            SchemaReading::Underway => return fulfilled,
+            reading @ SchemaReading::Unread => *reading = SchemaReading::Underway,
         }
         if self.spend().is_none() {
             let opaque = self.opaque("what is nested too deep or too large");
-            *self.claims.reading(fulfilled) = Reading::Read(opaque);
+            *self.claims.reading(fulfilled) = SchemaReading::Read(opaque);
             return opaque;
         }
         self.depth += 1;
@@ -58,7 +58,7 @@ impl<'a> Reader<'a, '_> {
         }
         self.depth -= 1;
         let claim = self.claims.all(&parts);
-        *self.claims.reading(fulfilled) = Reading::Read(claim);
+        *self.claims.reading(fulfilled) = SchemaReading::Read(claim);
         claim
     }
 

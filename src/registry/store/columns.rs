@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::registry::fields::version_fields;
-use crate::registry::stored::Stored;
+use crate::registry::stored::ColumnValue;
 use crate::registry::tool::Tool;
 use serde_json::{Map, Value};
 

@@ -104,10 +104,10 @@ pub fn delete_all(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Statement
 /// The ids that one of the statements above or below has found.
 pub fn read_ids(rows: &Rows) -> Result<Vec<String>> {
     #[derive(Deserialize)]
-    struct Found {
+    struct IdRow {
         id: String,
     }
-    Ok(rows.all::<Found>()?.into_iter().map(|it| it.id).collect())
+    Ok(rows.all::<IdRow>()?.into_iter().map(|it| it.id).collect())
 }
 
 /// Those of the credentials that the workspace has not defined.

@@ -2,8 +2,8 @@
 
 pub mod columns;
 pub mod credentials;
+pub mod lookup;
 pub mod placing;
 pub mod refusals;
-pub mod sought;
 pub mod tools;
 pub mod versions;

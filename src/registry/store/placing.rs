@@ -3,7 +3,7 @@
 
 use super::columns;
 use super::credentials;
-use crate::db::{Condition, Failure, Statement, condition, for_each, sql};
+use crate::db::{Condition, DbFailure, Statement, condition, for_each, sql};
 use crate::error::Result;
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::registry::record::{ToolRecord, VersionRecord};
@@ -12,8 +12,8 @@ use crate::time::Timestamp;
 use serde_json::{Value, json};
 
 /// What the triggers of `tool_versions` say, where a version was deactivated for security.
-pub fn is_banned(failure: &Failure) -> bool {
-    matches!(failure, Failure::Refused(message) if message.contains("deactivated for security"))
+pub fn is_banned(failure: &DbFailure) -> bool {
+    matches!(failure, DbFailure::Refused(message) if message.contains("deactivated for security"))
 }
 
 /// What was decided on: tools at their revisions, and credentials that are defined. It is one parameter of each statement,

@@ -5,7 +5,7 @@ use crate::db::{Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::Sought;
+use crate::registry::ToolLookup;
 use crate::registry::filter::ToolFilter;
 use crate::registry::tool::Tool;
 
@@ -87,11 +87,11 @@ pub fn find_builtins() -> Statement {
 
 /// The tool at its current version: the active one, else the highest.
 pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
-    find_sought(workspace, Sought::Id(id), None)
+    look_up_tools(workspace, ToolLookup::Id(id), None)
 }
 
 /// The tools that it may mean, at that version, or at their current ones.
-pub fn find_sought(workspace: &WorkspaceId, sought: Sought<'_>, version: Option<Version>) -> Statement {
+pub fn look_up_tools(workspace: &WorkspaceId, sought: ToolLookup<'_>, version: Option<Version>) -> Statement {
     let of_version = match version {
         None => "v.key = t.current_version_key",
         Some(_) => "v.tool_key = t.key AND v.major = ?3 AND v.minor = ?4 AND v.patch = ?5",

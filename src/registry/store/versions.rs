@@ -17,12 +17,12 @@ pub fn find_position(workspace: &WorkspaceId, id: &ToolId) -> Statement {
     .bind(id.as_str())
 }
 
-pub struct Position {
+pub struct VersionPosition {
     pub revision: u32,
     pub highest: Version,
 }
 
-pub fn read_position(rows: &Rows) -> Result<Option<Position>> {
+pub fn read_position(rows: &Rows) -> Result<Option<VersionPosition>> {
     #[derive(Deserialize)]
     struct Row {
         revision: u32,
@@ -31,7 +31,10 @@ pub fn read_position(rows: &Rows) -> Result<Option<Position>> {
         patch: u32,
     }
     let row = rows.first::<Row>()?;
-    Ok(row.map(|Row { revision, major, minor, patch }| Position { revision, highest: Version { major, minor, patch } }))
+    Ok(row.map(|Row { revision, major, minor, patch }| VersionPosition {
+        revision,
+        highest: Version { major, minor, patch },
+    }))
 }
 
 /// Whether there is that version.
@@ -74,7 +77,7 @@ pub fn active(workspace: &WorkspaceId) -> Statement {
     .bind(workspace.as_str())
 }
 
-pub fn read_active(rows: &Rows) -> Result<Vec<invariants::Version>> {
+pub fn read_active(rows: &Rows) -> Result<Vec<invariants::CheckedVersion>> {
     #[derive(Deserialize)]
     struct Row {
         id: String,
@@ -86,7 +89,7 @@ pub fn read_active(rows: &Rows) -> Result<Vec<invariants::Version>> {
         #[serde(deserialize_with = "stored::read")]
         credentials_required: Vec<String>,
     }
-    let read = |row: Row| invariants::Version {
+    let read = |row: Row| invariants::CheckedVersion {
         version: Version { major: row.major, minor: row.minor, patch: row.patch }.to_string(),
         active: true,
         deactivated_reason: row.deactivated_reason,
