@@ -1,6 +1,6 @@
 //! The change log: who did what to which thing, written in the same batch as the doing.
 
-use crate::db::{Param, Statement, json_chunks, sql};
+use crate::db::{Condition, Statement, json_chunks, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::text_enum::text_enum;
@@ -35,6 +35,9 @@ text_enum! {
 const NOW: &str = "max(?2, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),
     coalesce((SELECT timestamp FROM changes WHERE workspace_id = ?1 ORDER BY seq DESC LIMIT 1), ''))";
 
+/// The next number of the workspace `?1`. Batches run one after the other, so that it is free.
+const NEXT: &str = "1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0)";
+
 /// Whose doing it is, where and when.
 pub struct Author<'a> {
     pub workspace: &'a WorkspaceId,
@@ -51,13 +54,10 @@ pub struct Change {
     reason: Option<String>,
     previous_state: Option<String>,
     new_state: Option<String>,
-    condition: Option<(String, Vec<Param>)>,
+    condition: Option<Condition>,
 }
 
 impl Change {
-    /// How many parameters come before those of a condition.
-    pub const BOUND: usize = 10;
-
     /// `subject` is what was changed, as `kind:id`.
     pub fn new(action: Action, subject: String) -> Self {
         Self {
@@ -111,22 +111,21 @@ impl Change {
     }
 
     /// Writes the row only if `condition` holds: the one under which the change itself takes place.
-    /// The row goes before that statement in the batch. `?1` is the workspace, `params` are `?11` and on ([`Change::BOUND`]).
-    pub fn only_if(mut self, condition: impl Into<String>, params: impl Into<Vec<Param>>) -> Self {
-        self.condition = Some((condition.into(), params.into()));
+    /// The row goes before that statement in the batch.
+    pub fn only_if(mut self, condition: Condition) -> Self {
+        self.condition = Some(condition);
         self
     }
 
-    /// The statement that writes the row. Batches run one after the other, so that the next number is free.
+    /// The statement that writes the row.
     pub fn record(self, author: &Author<'_>) -> Statement {
-        let (condition, params) = self.condition.unwrap_or_else(|| ("true".into(), Vec::new()));
         let statement = sql(format!(
             "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version,
                operator, reason, previous_state, new_state)
-             SELECT ?1, 1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0),
+             SELECT ?1, {NEXT},
                {NOW},
                ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
-             WHERE {condition}"
+             WHERE true"
         ))
         .bind(author.workspace.as_str())
         .bind(author.now.to_string())
@@ -138,91 +137,100 @@ impl Change {
         .bind(self.reason)
         .bind(self.previous_state)
         .bind(self.new_state);
-        params.into_iter().fold(statement, Statement::bind)
+        match self.condition {
+            Some(condition) => statement.and(condition),
+            None => statement,
+        }
     }
+}
+
+/// Records many changes of one request. The statements end within a `WHERE` clause, for the condition under which the
+/// changes take place.
+pub fn record_all(author: &Author<'_>, changes: Vec<Change>) -> Result<Vec<Statement>> {
+    let chunks = json_chunks(&rows(changes))?.into_iter();
+    Ok(chunks.map(|(_, chunk)| insert_rows(author, NEXT, chunk)).collect())
 }
 
 /// Records many changes of one request under the numbers that follow `last`. Where another request has taken one of them
 /// meanwhile, the batch fails as a duplicate: so nothing that was decided on a reading of the whole can be overtaken.
 pub fn record_in_order(author: &Author<'_>, last: u32, changes: Vec<Change>) -> Result<Vec<Statement>> {
-    let mut first = last + 1;
-    let mut rows = Vec::with_capacity(changes.len());
-    for it in changes {
-        let state = |text: Option<String>| {
-            let read = text.as_deref().map(serde_json::from_str::<Value>).transpose();
-            read.map_err(|cause| Error::Internal(format!("a state is not JSON: {cause}")))
-        };
-        rows.push(json!({
+    let mut next = last + 1;
+    let statements = json_chunks(&rows(changes))?.into_iter().map(|(count, chunk)| {
+        let first = next;
+        next += count;
+        insert_rows(author, "?5", chunk).bind(first)
+    });
+    Ok(statements.collect())
+}
+
+/// Writes the rows of a JSON array; `first` is the number of the first one.
+fn insert_rows(author: &Author<'_>, first: &str, chunk: String) -> Statement {
+    sql(format!(
+        "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator,
+           reason, previous_state, new_state)
+         SELECT ?1, {first} + key,
+           {NOW},
+           value ->> 'action', value ->> 'subject', value ->> 'tool_id', value ->> 'version', ?3,
+           value ->> 'reason', value ->> 'previous_state', value ->> 'new_state'
+         FROM json_each(?4) WHERE true"
+    ))
+    .bind(author.workspace.as_str())
+    .bind(author.now.to_string())
+    .bind(author.operator)
+    .bind(chunk)
+}
+
+fn rows(changes: Vec<Change>) -> Vec<Value> {
+    let row = |it: Change| {
+        json!({
             "action": it.action,
             "subject": it.subject,
             "tool_id": it.tool_id.as_ref().map(ToolId::as_str),
             "version": it.version,
             "reason": it.reason,
-            "previous_state": state(it.previous_state)?,
-            "new_state": state(it.new_state)?,
-        }));
-    }
-    let statements = json_chunks(&rows).into_iter().map(|(count, chunk)| {
-        let statement = sql(format!(
-            "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator,
-               reason, previous_state, new_state)
-             SELECT ?1, ?3 + key,
-               {NOW},
-               value ->> 'action', value ->> 'subject', value ->> 'tool_id', value ->> 'version', ?4,
-               value ->> 'reason', nullif(value -> 'previous_state', 'null'), nullif(value -> 'new_state', 'null')
-             FROM json_each(?5)"
-        ))
-        .bind(author.workspace.as_str())
-        .bind(author.now.to_string())
-        .bind(first)
-        .bind(author.operator)
-        .bind(chunk);
-        first += count;
-        statement
-    });
-    Ok(statements.collect())
+            "previous_state": it.previous_state,
+            "new_state": it.new_state,
+        })
+    };
+    changes.into_iter().map(row).collect()
+}
+
+/// The number of the workspace's last change, as `seq`; 0, if there is none.
+pub fn find_last(workspace: &WorkspaceId) -> Statement {
+    sql("SELECT coalesce(max(seq), 0) AS seq FROM changes WHERE workspace_id = ?1").bind(workspace.as_str())
 }
 
 /// Records that each of several things was ended by one request. `ended` selects a `subject`, a `tool_id` and a
-/// `previous_state` for each; in it `?1` is the workspace, and `params` are `?5` and on.
-pub fn record_each<const N: usize>(author: &Author<'_>, action: Action, ended: &str, params: [Param; N]) -> Statement {
-    let statement = sql(format!(
+/// `previous_state` for each.
+pub fn record_each(author: &Author<'_>, action: Action, ended: Statement) -> Statement {
+    sql(format!(
         "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, operator, previous_state)
          SELECT ?1,
            coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0) + row_number() OVER (ORDER BY subject),
            {NOW},
-           ?3, subject, tool_id, ?4, previous_state
-         FROM ({ended})"
+           ?3, subject, tool_id, ?4, previous_state"
     ))
     .bind(author.workspace.as_str())
     .bind(author.now.to_string())
     .bind(action.as_str())
-    .bind(author.operator);
-    params.into_iter().fold(statement, Statement::bind)
+    .bind(author.operator)
+    .from_query(ended, "ended")
 }
 
 /// Records what happened by itself, in whichever workspaces, to each thing of which `happened` selects a `workspace_id`, a
-/// `subject`, a `previous_state` and a `new_state`. In it `?2` is the time, and `params` are `?4` and on.
-pub fn record_everywhere<const N: usize>(
-    now: Timestamp,
-    action: Action,
-    happened: &str,
-    params: [Param; N],
-) -> Statement {
-    let statement = sql(format!(
-        "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, operator, previous_state, new_state)
+/// `subject`, a `previous_state` and a `new_state`.
+pub fn record_everywhere(now: Timestamp, action: Action, happened: Statement) -> Statement {
+    sql("INSERT INTO changes (workspace_id, seq, timestamp, action, subject, operator, previous_state, new_state)
          SELECT workspace_id,
            coalesce((SELECT max(seq) FROM changes c WHERE c.workspace_id = it.workspace_id), 0)
              + row_number() OVER (PARTITION BY workspace_id ORDER BY subject),
            max(?2, coalesce((SELECT timestamp FROM changes c WHERE c.workspace_id = it.workspace_id
              ORDER BY seq DESC LIMIT 1), '')),
-           ?1, subject, ?3, previous_state, new_state
-         FROM ({happened}) it"
-    ))
+           ?1, subject, ?3, previous_state, new_state")
     .bind(action.as_str())
     .bind(now.to_string())
-    .bind("pegboard");
-    params.into_iter().fold(statement, Statement::bind)
+    .bind("pegboard")
+    .from_query(happened, "it")
 }
 
 fn to_json(state: &impl Serialize) -> Result<String> {

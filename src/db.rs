@@ -2,10 +2,10 @@
 //! they run as one atomic batch, in one round trip, and what each request cost is counted here.
 
 use crate::error::{Error, Result};
+use crate::ids::WorkspaceId;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -48,16 +48,75 @@ impl Statement {
         self
     }
 
-    /// Adds to the end of the text.
-    pub fn and(mut self, text: &str) -> Self {
-        self.sql.push_str(text);
+    /// Adds a condition to the `WHERE` clause that the statement ends with.
+    pub fn and(self, condition: Condition) -> Self {
+        self.with(" AND (", &condition.text, condition.params, ")")
+    }
+
+    /// Adds a query at the end of the statement, in brackets and under a name, as a table to read from.
+    pub fn from_query(self, query: Self, name: &str) -> Self {
+        self.with(" FROM (", &query.sql, query.params, &format!(") {name}"))
+    }
+
+    /// Adds a text with parameters of its own: their numbers go on from those that the statement has bound.
+    fn with(mut self, before: &str, text: &str, params: Vec<Param>, after: &str) -> Self {
+        let text = renumbered(text, self.params.len());
+        self.sql.extend([before, &text, after]);
+        self.params.extend(params);
+        self
+    }
+}
+
+/// What must be true for a statement to change anything, with what is bound to its own `?1`, `?2`, …. Rooms write a
+/// condition once and add it to every statement of a batch, whatever those statements have bound ([`Statement::and`]).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    text: String,
+    params: Vec<Param>,
+}
+
+/// Starts a condition.
+pub fn condition(text: impl Into<String>) -> Condition {
+    Condition { text: text.into(), params: Vec::new() }
+}
+
+impl Condition {
+    /// Binds the next parameter.
+    pub fn bind(mut self, value: impl Into<Param>) -> Self {
+        self.params.push(value.into());
         self
     }
 
-    /// How many parameters are bound.
-    pub fn bound(&self) -> usize {
-        self.params.len()
+    /// True where both are.
+    pub fn and(mut self, other: Self) -> Self {
+        self.text = format!("({}) AND ({})", self.text, renumbered(&other.text, self.params.len()));
+        self.params.extend(other.params);
+        self
     }
+}
+
+/// SQL with every `?n` as `?n+by`. What stands in quotes is left alone.
+fn renumbered(text: &str, by: usize) -> String {
+    let mut result = String::with_capacity(text.len() + 8);
+    let mut quoted = false;
+    let mut rest = text;
+    while let Some(at) = rest.find(['\'', '?']) {
+        let (before, found) = rest.split_at(at);
+        result.push_str(before);
+        let (mark, after) = found.split_at(1);
+        result.push_str(mark);
+        quoted ^= mark == "'";
+        let digits = after.len() - after.trim_start_matches(|it: char| it.is_ascii_digit()).len();
+        let (number, after_number) = after.split_at(digits);
+        rest = match number.parse::<usize>() {
+            Ok(number) if mark == "?" && !quoted => {
+                result.push_str(&(number + by).to_string());
+                after_number
+            }
+            _ => after,
+        };
+    }
+    result + rest
 }
 
 /// As `[sql, ...params]`.
@@ -115,11 +174,19 @@ impl Serialize for Param {
 /// The most that one parameter holds, in bytes. D1 takes two million.
 const MAX_CHUNK_BYTES: usize = 1_000_000;
 
+/// A statement about many rows of a workspace, which is `?1`. The rows are `?2`, a JSON array; as there is a limit to a
+/// parameter, there are as many statements as it takes.
+pub fn for_each(workspace: &WorkspaceId, items: &[impl Serialize], text: &str) -> Result<Vec<Statement>> {
+    let chunks = json_chunks(items)?.into_iter();
+    Ok(chunks.map(|(_, chunk)| sql(text).bind(workspace.as_str()).bind(chunk)).collect())
+}
+
 /// Many rows for statements that take them as a JSON array: as many arrays as it takes, each with how many it holds.
-pub fn json_chunks(items: &[Value]) -> Vec<(u32, String)> {
+pub fn json_chunks(items: &[impl Serialize]) -> Result<Vec<(u32, String)>> {
     let mut chunks: Vec<(u32, String)> = Vec::new();
     for item in items {
-        let item = item.to_string();
+        let item = serde_json::to_string(item)
+            .map_err(|cause| Error::Internal(format!("a row for the database is not JSON: {cause}")))?;
         match chunks.last_mut() {
             Some((count, chunk)) if chunk.len() + item.len() < MAX_CHUNK_BYTES => {
                 *count += 1;
@@ -132,7 +199,7 @@ pub fn json_chunks(items: &[Value]) -> Vec<(u32, String)> {
     for (_, chunk) in &mut chunks {
         chunk.push(']');
     }
-    chunks
+    Ok(chunks)
 }
 
 /// What one statement answered.
@@ -195,45 +262,44 @@ fn misfit(cause: serde_json::Error) -> Error {
 
 /// Why a batch did not run. Nothing of it was done.
 #[derive(Debug, PartialEq)]
-pub enum Failure {
+pub enum DbFailure {
     /// A row of that key is there already.
     Duplicate,
     /// A row that it refers to is not there.
     MissingReference,
-    /// A version that was deactivated for security was to come back.
-    Banned,
+    /// A rule of the schema refused a row; the message is the rule's own, for the room that knows the rule.
+    Refused(String),
     /// The migrations have not been run.
     NotMigrated,
     Other(String),
 }
 
-impl Failure {
+impl DbFailure {
     /// D1 tells by text alone.
     fn from_message(message: String) -> Self {
         if message.contains("UNIQUE constraint failed") {
             Self::Duplicate
         } else if message.contains("FOREIGN KEY constraint failed") {
             Self::MissingReference
-        } else if message.contains("deactivated for security") {
-            Self::Banned
         } else if message.contains("no such table") {
             Self::NotMigrated
+        } else if message.contains("SQLITE_CONSTRAINT") {
+            Self::Refused(message)
         } else {
             Self::Other(message)
         }
     }
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
+impl From<DbFailure> for Error {
+    fn from(failure: DbFailure) -> Self {
         match failure {
-            Failure::Duplicate => Self::Internal("a unique constraint failed where none should".into()),
-            Failure::MissingReference => Self::Internal("a foreign key constraint failed where none should".into()),
-            Failure::Banned => Self::Internal("a version that is banned was to come back".into()),
-            Failure::NotMigrated => {
+            DbFailure::Duplicate => Self::Internal("a unique constraint failed where none should".into()),
+            DbFailure::MissingReference => Self::Internal("a foreign key constraint failed where none should".into()),
+            DbFailure::NotMigrated => {
                 Self::Unavailable("The database has no tables yet: run wrangler d1 migrations apply DB")
             }
-            Failure::Other(cause) => Self::Internal(cause),
+            DbFailure::Refused(cause) | DbFailure::Other(cause) => Self::Internal(cause),
         }
     }
 }
@@ -270,16 +336,16 @@ impl Db {
     }
 
     /// Runs the statements as one transaction: all of them or none.
-    pub async fn batch(&self, statements: &[Statement]) -> std::result::Result<Vec<Rows>, Failure> {
+    pub async fn batch(&self, statements: &[Statement]) -> std::result::Result<Vec<Rows>, DbFailure> {
         self.cost.round_trips.fetch_add(1, Relaxed);
         let batch = serde_json::to_string(statements)
-            .map_err(|cause| Failure::Other(format!("a batch is not JSON: {cause}")))?;
+            .map_err(|cause| DbFailure::Other(format!("a batch is not JSON: {cause}")))?;
         let answer = JsFuture::from(run(self.database.as_ref(), &batch))
             .await
-            .map_err(|cause| Failure::from_message(message_of(&cause)))?;
-        let answer = answer.as_string().ok_or_else(|| Failure::Other("D1's answer is no text".into()))?;
+            .map_err(|cause| DbFailure::from_message(message_of(&cause)))?;
+        let answer = answer.as_string().ok_or_else(|| DbFailure::Other("D1's answer is no text".into()))?;
         let rows: Vec<Rows> = serde_json::from_str(&answer)
-            .map_err(|cause| Failure::Other(format!("D1's answer cannot be read: {cause}")))?;
+            .map_err(|cause| DbFailure::Other(format!("D1's answer cannot be read: {cause}")))?;
         for it in &rows {
             self.cost.rows_read.fetch_add(it.rows_read, Relaxed);
             self.cost.rows_written.fetch_add(it.rows_written, Relaxed);
@@ -300,13 +366,14 @@ mod schema;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
 
     #[test]
     fn chunks_are_arrays_that_fit() {
-        assert_eq!(json_chunks(&[]), []);
-        assert_eq!(json_chunks(&[1.into(), "a".into()]), [(2, r#"[1,"a"]"#.to_owned())]);
+        assert_eq!(json_chunks(&[""; 0]).unwrap(), []);
+        assert_eq!(json_chunks(&["a", "b"]).unwrap(), [(2, r#"["a","b"]"#.to_owned())]);
         let long = Value::from("x".repeat(600_000));
-        let chunks = json_chunks(&[long.clone(), long.clone(), 1.into(), long]);
+        let chunks = json_chunks(&[long.clone(), long.clone(), 1.into(), long]).unwrap();
         assert_eq!(chunks.iter().map(|(count, _)| *count).collect::<Vec<_>>(), [1, 2, 1]);
         for (count, chunk) in chunks {
             assert_eq!(serde_json::from_str::<Vec<Value>>(&chunk).unwrap().len(), count as usize);
@@ -315,20 +382,22 @@ mod tests {
 
     #[test]
     fn constraint_failures_are_told_apart() {
-        let check = |message: &str, expected| assert_eq!(Failure::from_message(message.into()), expected);
-        check("D1_ERROR: UNIQUE constraint failed: agent_tools.workspace_id: SQLITE_CONSTRAINT", Failure::Duplicate);
-        check("D1_ERROR: FOREIGN KEY constraint failed: SQLITE_CONSTRAINT", Failure::MissingReference);
-        check("D1_ERROR: no such table: tools: SQLITE_ERROR", Failure::NotMigrated);
+        let check = |message: &str, expected| assert_eq!(DbFailure::from_message(message.into()), expected);
+        check("D1_ERROR: UNIQUE constraint failed: agent_tools.workspace_id: SQLITE_CONSTRAINT", DbFailure::Duplicate);
+        check("D1_ERROR: FOREIGN KEY constraint failed: SQLITE_CONSTRAINT", DbFailure::MissingReference);
+        check("D1_ERROR: no such table: tools: SQLITE_ERROR", DbFailure::NotMigrated);
+        let rule = "D1_ERROR: no more of these: SQLITE_CONSTRAINT";
+        check(rule, DbFailure::Refused(rule.into()));
         check(
             "D1_ERROR: storage caused object to be reset",
-            Failure::Other("D1_ERROR: storage caused object to be reset".into()),
+            DbFailure::Other("D1_ERROR: storage caused object to be reset".into()),
         );
     }
 
     #[test]
     fn an_unforeseen_failure_is_internal() {
-        assert_eq!(Error::from(Failure::Duplicate).code(), "INTERNAL");
-        assert_eq!(Error::from(Failure::NotMigrated).code(), "UNAVAILABLE");
+        assert_eq!(Error::from(DbFailure::Duplicate).code(), "INTERNAL");
+        assert_eq!(Error::from(DbFailure::NotMigrated).code(), "UNAVAILABLE");
     }
 
     #[test]
@@ -336,6 +405,35 @@ mod tests {
         let batch = [sql("SELECT ?1, ?2").bind("a\"b").bind(None::<u32>), sql("SELECT ?1").bind(5_u32)];
         let expected = r#"[["SELECT ?1, ?2","a\"b",null],["SELECT ?1",5.0]]"#;
         assert_eq!(serde_json::to_string(&batch).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_condition_brings_its_parameters() {
+        let both = condition("a = ?1 OR b = ?2").bind("a").bind("b").and(condition("c = ?1").bind("c"));
+        let statement = sql("DELETE FROM t WHERE x = ?1").bind("x").and(both);
+        let expected = sql("DELETE FROM t WHERE x = ?1 AND ((a = ?2 OR b = ?3) AND (c = ?4))");
+        assert_eq!(statement, ["x", "a", "b", "c"].into_iter().fold(expected, Statement::bind));
+    }
+
+    #[test]
+    fn a_query_brings_its_parameters() {
+        let query = sql("SELECT ?2 AS b WHERE ?1").bind(1_u32).bind(2_u32);
+        let statement = sql("INSERT INTO t SELECT ?1, b").bind("x").from_query(query, "it");
+        let expected = sql("INSERT INTO t SELECT ?1, b FROM (SELECT ?3 AS b WHERE ?2) it");
+        assert_eq!(statement, expected.bind("x").bind(1_u32).bind(2_u32));
+    }
+
+    #[test]
+    fn only_parameters_are_renumbered() {
+        for (text, expected) in [
+            ("?1, ?12, ?1", "?11, ?22, ?11"),
+            ("a = '?1' AND b = ?1", "a = '?1' AND b = ?11"),
+            ("a = 'it''s ?1' || ?2", "a = 'it''s ?1' || ?12"),
+            ("? ?x ä?1ä", "? ?x ä?11ä"),
+            ("", ""),
+        ] {
+            assert_eq!(renumbered(text, 10), expected);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{Agent, Config, changed, found, store};
 use crate::callers::Scope;
 use crate::changes::{Action, Change};
-use crate::db::Failure;
+use crate::db::DbFailure;
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, ToolId};
 use crate::page::{Page, PageRequest, bad_cursor};
@@ -17,7 +17,7 @@ pub struct Attached {
 }
 
 /// An attachment that was read, at a revision; a change decided on an older reading is refused.
-pub(super) struct Reading {
+pub(super) struct AttachmentReading {
     pub attached: Attached,
     pub revision: u32,
 }
@@ -49,13 +49,10 @@ pub async fn attach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config:
     if let Some(config) = &config {
         config.check(&tool)?;
     }
-    let change = Change::new(Action::Attach, subject(&agent, tool_id))
+    let change = Change::new(Action::Attach, subject(agent.id.as_str(), tool_id))
         .of_tool(tool_id)
         .to(&state(&agent, tool_id, config.as_ref()))?
-        .only_if(
-            store::HAS_ROOM,
-            [agent_id.as_str().into(), store::MAX_ATTACHED.into(), tool_id.as_str().into(), tool.key.into()],
-        );
+        .only_if(store::can_attach(scope.workspace(), agent_id, &tool));
     let attachment = store::insert_attachment(scope.workspace(), agent_id, &tool, config.as_ref(), scope.app().now());
     match scope.write([change.record(&scope.author().await?), attachment]).await? {
         Ok([_, inserted]) if inserted.changes() == 0 => Err(Error::Conflict(format!(
@@ -63,24 +60,24 @@ pub async fn attach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config:
             store::MAX_ATTACHED
         ))),
         Ok(_) => Ok(Attached { tool, config }),
-        Err(Failure::Duplicate) => Err(Error::AlreadyExists(format!("{tool_id} is already attached to {agent_id}"))),
-        Err(Failure::MissingReference) => Err(Error::not_found("Agent", agent_id)),
+        Err(DbFailure::Duplicate) => Err(Error::AlreadyExists(format!("{tool_id} is already attached to {agent_id}"))),
+        Err(DbFailure::MissingReference) => Err(Error::not_found("Agent", agent_id)),
         Err(failure) => Err(failure.into()),
     }
 }
 
 /// Gives an attachment another configuration.
 pub async fn configure(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config: Config) -> Result<Attached> {
-    let (agent, before) = to_change(scope, agent_id, tool_id).await?;
+    let (agent, before) = find_attachment_to_change(scope, agent_id, tool_id).await?;
     config.check(&before.attached.tool)?;
     if before.attached.config.as_ref() == Some(&config) {
         return Ok(before.attached);
     }
-    let change = Change::new(Action::Configure, subject(&agent, tool_id))
+    let change = Change::new(Action::Configure, subject(agent.id.as_str(), tool_id))
         .of_tool(tool_id)
         .from(&state(&agent, tool_id, before.attached.config.as_ref()))?
         .to(&state(&agent, tool_id, Some(&config)))?
-        .only_if(store::ATTACHMENT_IS_AT, store::attachment_at(&agent, &before));
+        .only_if(store::attachment_is_at(scope.workspace(), agent_id, &before));
     let update = store::update_attachment(scope.workspace(), agent_id, &before, &config);
     let [_, updated] = scope.write([change.record(&scope.author().await?), update]).await??;
     changed(&updated, format_args!("The attachment of {tool_id}"))?;
@@ -88,18 +85,22 @@ pub async fn configure(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, conf
 }
 
 pub async fn detach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId) -> Result<()> {
-    let (agent, before) = to_change(scope, agent_id, tool_id).await?;
-    let change = Change::new(Action::Detach, subject(&agent, tool_id))
+    let (agent, before) = find_attachment_to_change(scope, agent_id, tool_id).await?;
+    let change = Change::new(Action::Detach, subject(agent.id.as_str(), tool_id))
         .of_tool(tool_id)
         .from(&state(&agent, tool_id, before.attached.config.as_ref()))?
-        .only_if(store::ATTACHMENT_IS_AT, store::attachment_at(&agent, &before));
+        .only_if(store::attachment_is_at(scope.workspace(), agent_id, &before));
     let delete = store::delete_attachment(scope.workspace(), agent_id, &before);
     let [_, deleted] = scope.write([change.record(&scope.author().await?), delete]).await??;
     changed(&deleted, format_args!("The attachment of {tool_id}"))
 }
 
 /// The attachment with its agent, for a caller who may act on them.
-async fn to_change(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId) -> Result<(Agent, Reading)> {
+async fn find_attachment_to_change(
+    scope: &Scope,
+    agent_id: &AgentId,
+    tool_id: &ToolId,
+) -> Result<(Agent, AttachmentReading)> {
     let [agent, attached] = scope
         .read([
             store::find_agent(scope.workspace(), agent_id),
@@ -113,8 +114,8 @@ async fn to_change(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId) -> Resul
     Ok((agent, attached))
 }
 
-fn subject(agent: &Agent, tool_id: &ToolId) -> String {
-    format!("attachment:{}/{tool_id}", agent.id)
+pub(super) fn subject(agent_id: &str, tool_id: &ToolId) -> String {
+    format!("attachment:{agent_id}/{tool_id}")
 }
 
 fn state(agent: &Agent, tool_id: &ToolId, config: Option<&Config>) -> Value {

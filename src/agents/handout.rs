@@ -1,6 +1,6 @@
 //! What an agent may really use now, page by page.
 
-use super::toolbox::{DEFAULT_TOOLS, had};
+use super::toolbox::{DEFAULT_TOOLS, tools_of_agent};
 use super::{Agent, found, judge, store};
 use crate::callers::Scope;
 use crate::error::Result;
@@ -27,7 +27,7 @@ pub async fn toolbox_page(scope: &Scope, agent_id: &AgentId, request: &PageReque
         return Err(bad_cursor());
     }
     let has_attached = request.after().is_some() || !attached.is_empty()?;
-    let tools = had(&agent, has_attached, &attached, &defaults)?.into_iter().map(|it| it.tool);
+    let tools = tools_of_agent(&agent, has_attached, &attached, &defaults)?.into_iter().map(|it| it.tool);
     let mut page = request.page(tools.collect(), |it: &Tool| it.id.to_string());
     page.items.retain(|tool| judge(&agent, caller.level, tool, true, tool.active).is_ok());
     Ok((agent, page))

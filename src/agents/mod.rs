@@ -5,6 +5,7 @@ mod config;
 mod handout;
 mod permission;
 mod profile;
+mod replacement;
 mod standing;
 mod store;
 mod toolbox;
@@ -12,13 +13,14 @@ mod toolbox;
 pub use attachment::{Attached, attach, configure, detach, list_attached};
 pub use config::Config;
 pub use handout::toolbox_page;
-pub use permission::{Refusal, judge, judge_caller};
+pub use permission::{PermissionRefusal, judge, judge_caller};
 pub use profile::{Profile, ProfileChange};
-pub use standing::{Standing, find_standing, read_standing};
-pub use store::{MAX_ATTACHED, find_all, read_agents as read_all};
+pub use replacement::{AgentRecords, AgentReplacement, AttachmentRecord};
+pub use standing::{AgentStanding, find_standing, read_standing};
+pub use store::{MAX_ATTACHED, find_all, find_all_attachments, read_agents as read_all, read_all_attachments};
 pub use toolbox::{search_toolbox, toolbox};
 
-use crate::callers::{Level, Scope, TOKENS_OF_AGENT};
+use crate::callers::{Level, Scope, find_tokens_of_agent};
 use crate::changes::{Action, Change, record_each};
 use crate::db::Rows;
 use crate::error::{Error, Result};
@@ -99,7 +101,7 @@ pub async fn create(scope: &Scope, profile: Profile) -> Result<Agent> {
 }
 
 pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Result<Agent> {
-    let before = to_shape(scope, id).await?;
+    let before = find_to_change(scope, id).await?;
     let mut after = before.clone();
     change.apply(&mut after.profile)?;
     if after.profile == before.profile {
@@ -108,7 +110,7 @@ pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Resul
     let change = Change::new(Action::Update, subject(id.as_str()))
         .from(&AgentOut::from(&before))?
         .to(&AgentOut::from(&after))?
-        .only_if(store::AGENT_IS_AT, [id.as_str().into(), before.revision.into()]);
+        .only_if(store::agent_is_at(scope.workspace(), &before));
     let [_, updated] =
         scope.write([change.record(&scope.author().await?), store::update_agent(scope.workspace(), &after)]).await??;
     changed(&updated, id)?;
@@ -117,26 +119,24 @@ pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Resul
 
 /// Deletes the agent with its attachments and its tokens, each with a row in the log. Its call records stay.
 pub async fn delete(scope: &Scope, id: &AgentId) -> Result<()> {
-    let before = to_shape(scope, id).await?;
+    let before = find_to_change(scope, id).await?;
     let author = scope.author().await?;
-    let at = || [id.as_str().into(), before.revision.into()];
-    let end = |action, what| record_each(&author, action, &store::while_agent_is_at(what), at());
-    let change = Change::new(Action::Delete, subject(id.as_str()))
-        .from(&AgentOut::from(&before))?
-        .only_if(store::AGENT_IS_AT, at());
+    let workspace = scope.workspace();
+    let unchanged = || store::agent_is_at(workspace, &before);
+    let change = Change::new(Action::Delete, subject(id.as_str())).from(&AgentOut::from(&before))?.only_if(unchanged());
     let [_, _, _, deleted] = scope
         .write([
-            end(Action::Detach, store::ATTACHMENTS_OF_AGENT),
-            end(Action::Revoke, TOKENS_OF_AGENT),
+            record_each(&author, Action::Detach, store::find_attachments_of_agent(workspace, id).and(unchanged())),
+            record_each(&author, Action::Revoke, find_tokens_of_agent(workspace, id).and(unchanged())),
             change.record(&author),
-            store::delete_agent(scope.workspace(), &before),
+            store::delete_agent(workspace, &before),
         ])
         .await??;
     changed(&deleted, id)
 }
 
 /// The agent, for a caller who may decide what it is.
-async fn to_shape(scope: &Scope, id: &AgentId) -> Result<Agent> {
+async fn find_to_change(scope: &Scope, id: &AgentId) -> Result<Agent> {
     let agent = get(scope, id).await?;
     scope.caller().await?.must_be_unbound()?;
     Ok(agent)
@@ -146,7 +146,7 @@ fn found(id: &AgentId, agent: Option<Agent>) -> Result<Agent> {
     agent.ok_or_else(|| Error::not_found("Agent", id))
 }
 
-pub fn subject(id: &str) -> String {
+fn subject(id: &str) -> String {
     format!("agent:{id}")
 }
 

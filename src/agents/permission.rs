@@ -7,7 +7,7 @@ use std::fmt;
 
 /// What stands in the way.
 #[derive(Debug, PartialEq)]
-pub enum Refusal {
+pub enum PermissionRefusal {
     Level { needed: Level, effective: Level },
     NotAttached,
     Capabilities { missing: Vec<String> },
@@ -16,7 +16,7 @@ pub enum Refusal {
     Disabled,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for PermissionRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Level { needed, effective } => write!(f, "needs the level {needed}, and this call has {effective}"),
@@ -30,40 +30,46 @@ impl fmt::Display for Refusal {
 }
 
 /// The first thing that stands in the way of a caller without an agent.
-pub fn judge_caller(caller: Level, tool: &Tool, enabled: bool) -> Result<(), Refusal> {
+pub fn judge_caller(caller: Level, tool: &Tool, enabled: bool) -> Result<(), PermissionRefusal> {
     judge_level(caller, tool)?;
-    if enabled { Ok(()) } else { Err(Refusal::Disabled) }
+    if enabled { Ok(()) } else { Err(PermissionRefusal::Disabled) }
 }
 
-fn judge_level(effective: Level, tool: &Tool) -> Result<(), Refusal> {
+fn judge_level(effective: Level, tool: &Tool) -> Result<(), PermissionRefusal> {
     if effective < tool.required_permission {
-        return Err(Refusal::Level { needed: tool.required_permission, effective });
+        return Err(PermissionRefusal::Level { needed: tool.required_permission, effective });
     }
     Ok(())
 }
 
 /// The first thing that stands in the way, in the order in which calls are refused. `attached` says whether the tool is
 /// among those that the agent has, `enabled` whether the version in question can be called.
-pub fn judge(agent: &Agent, caller: Level, tool: &Tool, attached: bool, enabled: bool) -> Result<(), Refusal> {
+pub fn judge(
+    agent: &Agent,
+    caller: Level,
+    tool: &Tool,
+    attached: bool,
+    enabled: bool,
+) -> Result<(), PermissionRefusal> {
     let profile = &agent.profile;
     judge_level(caller.min(profile.permission_level), tool)?;
     if !attached {
-        return Err(Refusal::NotAttached);
+        return Err(PermissionRefusal::NotAttached);
     }
     let missing =
         tool.required_capabilities.iter().filter(|it| !profile.capabilities.contains(it)).cloned().collect::<Vec<_>>();
     if !missing.is_empty() {
-        return Err(Refusal::Capabilities { missing });
+        return Err(PermissionRefusal::Capabilities { missing });
     }
     if tool.risk_level > profile.max_risk {
-        return Err(Refusal::Risk { tool: tool.risk_level, allowed: profile.max_risk });
+        return Err(PermissionRefusal::Risk { tool: tool.risk_level, allowed: profile.max_risk });
     }
     if let Some(module) = tool.module()
         && !profile.allowed_modules.iter().any(|it| it == module)
     {
-        return Err(Refusal::Module { module: module.to_owned() });
+        return Err(PermissionRefusal::Module { module: module.to_owned() });
     }
-    if enabled { Ok(()) } else { Err(Refusal::Disabled) }
+    if enabled { Ok(()) } else { Err(PermissionRefusal::Disabled) }
 }
 
 #[cfg(test)]
@@ -89,7 +95,7 @@ mod tests {
         tool
     }
 
-    fn allowed(agent: &Agent, caller: Level, tool: &Tool) -> Result<(), Refusal> {
+    fn allowed(agent: &Agent, caller: Level, tool: &Tool) -> Result<(), PermissionRefusal> {
         judge(agent, caller, tool, true, tool.active)
     }
 
@@ -107,7 +113,7 @@ mod tests {
             (Level::Admin, Level::Owner, None),
         ] {
             let agent = agent(ProfileChange { permission_level: Some(of_agent), ..Default::default() });
-            let refusal = expected.map(|effective| Refusal::Level { needed: Level::Admin, effective });
+            let refusal = expected.map(|effective| PermissionRefusal::Level { needed: Level::Admin, effective });
             assert_eq!(allowed(&agent, caller, &tool).err(), refusal);
         }
     }
@@ -117,7 +123,7 @@ mod tests {
         let tool = tool("x", |it| it.required_capabilities = vec!["net".into(), "mail".into()]);
         let agent = agent(ProfileChange { capabilities: Some(vec!["mail".into()]), ..Default::default() });
         let refusal = allowed(&agent, Level::Owner, &tool).unwrap_err();
-        assert_eq!(refusal, Refusal::Capabilities { missing: vec!["net".into()] });
+        assert_eq!(refusal, PermissionRefusal::Capabilities { missing: vec!["net".into()] });
         assert_eq!(refusal.to_string(), "needs the capabilities net");
     }
 
@@ -129,16 +135,16 @@ mod tests {
             it.risk_level = Risk::Critical;
         });
         let judged = |caller, attached| judge(&agent, caller, &tool, attached, true).unwrap_err();
-        assert!(matches!(judged(Level::Guest, false), Refusal::Level { .. }));
-        assert_eq!(judged(Level::User, false), Refusal::NotAttached);
-        assert!(matches!(judged(Level::User, true), Refusal::Risk { .. }));
+        assert!(matches!(judged(Level::Guest, false), PermissionRefusal::Level { .. }));
+        assert_eq!(judged(Level::User, false), PermissionRefusal::NotAttached);
+        assert!(matches!(judged(Level::User, true), PermissionRefusal::Risk { .. }));
     }
 
     #[test]
     fn a_caller_without_an_agent_is_held_to_level_and_activity_alone() {
         let mut tool = tool("x", |it| it.required_capabilities = vec!["net".into()]);
         assert_eq!(judge_caller(Level::Guest, &tool, true), Ok(()));
-        assert_eq!(judge_caller(Level::Guest, &tool, false), Err(Refusal::Disabled));
+        assert_eq!(judge_caller(Level::Guest, &tool, false), Err(PermissionRefusal::Disabled));
         tool.required_permission = Level::Admin;
         assert!(judge_caller(Level::User, &tool, true).is_err());
     }
@@ -146,15 +152,19 @@ mod tests {
     #[test]
     fn risk_modules_and_activity() {
         let agent = agent(ProfileChange { allowed_modules: Some(vec!["research".into()]), ..Default::default() });
-        let check =
-            |tool: Tool, expected: Option<Refusal>| assert_eq!(allowed(&agent, Level::Owner, &tool).err(), expected);
+        let check = |tool: Tool, expected: Option<PermissionRefusal>| {
+            assert_eq!(allowed(&agent, Level::Owner, &tool).err(), expected)
+        };
         check(tool("x", |it| it.risk_level = Risk::Medium), None);
         check(
             tool("x", |it| it.risk_level = Risk::High),
-            Some(Refusal::Risk { tool: Risk::High, allowed: Risk::Medium }),
+            Some(PermissionRefusal::Risk { tool: Risk::High, allowed: Risk::Medium }),
         );
         check(tool("research.web", |it| it.source = Source::Module), None);
-        check(tool("files.delete", |it| it.source = Source::Module), Some(Refusal::Module { module: "files".into() }));
-        check(tool("x", |it| it.active = false), Some(Refusal::Disabled));
+        check(
+            tool("files.delete", |it| it.source = Source::Module),
+            Some(PermissionRefusal::Module { module: "files".into() }),
+        );
+        check(tool("x", |it| it.active = false), Some(PermissionRefusal::Disabled));
     }
 }

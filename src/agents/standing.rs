@@ -9,7 +9,7 @@ use crate::ids::ToolId;
 pub use store::find_standing;
 
 /// An agent, and what there is between it and one tool.
-pub struct Standing {
+pub struct AgentStanding {
     pub agent: Agent,
     /// The configuration of the tool's attachment.
     pub config: Option<Config>,
@@ -18,7 +18,7 @@ pub struct Standing {
     pub(super) has_attachments: bool,
 }
 
-impl Standing {
+impl AgentStanding {
     /// Whether the agent has the tool: attached, or by default where nothing is.
     pub fn has(&self, tool: &ToolId) -> bool {
         self.attached
@@ -27,6 +27,6 @@ impl Standing {
 }
 
 /// What [`find_standing`] found of the agent and the tool of that key.
-pub fn read_standing(rows: &Rows, tool_key: Option<u32>) -> Result<Option<Standing>> {
+pub fn read_standing(rows: &Rows, tool_key: Option<u32>) -> Result<Option<AgentStanding>> {
     store::read_standing(rows, tool_key)
 }

@@ -1,13 +1,13 @@
 //! SQL for the tables `agents` and `agent_tools`.
 
-use super::attachment::{Attached, Reading};
-use super::{Agent, Config, Profile, Standing};
+use super::attachment::{Attached, AttachmentReading};
+use super::{Agent, AgentOut, AgentStanding, AttachmentRecord, Config, Profile};
 use crate::callers::Level;
-use crate::db::{Param, Rows, Statement, sql};
+use crate::db::{Condition, Rows, Statement, condition, for_each, sql};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::{RELEVANCE, Risk, Sought, TOOL_COLUMNS, Tool, ToolRow};
+use crate::registry::{RELEVANCE, Risk, TOOL_COLUMNS, Tool, ToolLookup};
 use crate::time::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -17,27 +17,32 @@ const AGENT_COLUMNS: &str =
     "id, name, capabilities, max_risk, allowed_modules, permission_level, default_tools, find_tools, created_at,
      revision";
 
-/// True while the agent `?11` is at the revision `?12` (for [`crate::changes::Change::only_if`]).
-pub const AGENT_IS_AT: &str = "EXISTS (SELECT 1 FROM agents WHERE workspace_id = ?1 AND id = ?11 AND revision = ?12)";
-
-/// True while the attachment of the tool `?12` to the agent `?11` is at the revision `?13`.
-pub const ATTACHMENT_IS_AT: &str = "EXISTS (
-    SELECT 1 FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?11 AND tool_key = ?12 AND revision = ?13)";
-
-/// The attachments of the agent `?5`, as the change log shows them (for [`crate::changes::record_each`]).
-pub const ATTACHMENTS_OF_AGENT: &str = "SELECT 'attachment:' || a.agent_id || '/' || t.id AS subject, t.id AS tool_id,
-      json_object('agent_id', a.agent_id, 'tool_id', t.id, 'config', json(a.config)) AS previous_state
-    FROM agent_tools a JOIN tools t ON t.key = a.tool_key WHERE a.workspace_id = ?1 AND a.agent_id = ?5";
-
-/// Lets `ended` (one of the queries for [`crate::changes::record_each`]) find nothing unless the agent `?5` is
-/// at the revision `?6`.
-pub fn while_agent_is_at(ended: &str) -> String {
-    format!("{ended} AND EXISTS (SELECT 1 FROM agents WHERE workspace_id = ?1 AND id = ?5 AND revision = ?6)")
+/// True while the agent is at the revision that was read.
+pub fn agent_is_at(workspace: &WorkspaceId, agent: &Agent) -> Condition {
+    condition("EXISTS (SELECT 1 FROM agents WHERE workspace_id = ?1 AND id = ?2 AND revision = ?3)")
+        .bind(workspace.as_str())
+        .bind(agent.id.as_str())
+        .bind(agent.revision)
 }
 
-/// The parameters of [`ATTACHMENT_IS_AT`].
-pub fn attachment_at(agent: &Agent, reading: &Reading) -> [Param; 3] {
-    [agent.id.as_str().into(), reading.attached.tool.key.into(), reading.revision.into()]
+/// True while the attachment is at the revision that was read.
+pub fn attachment_is_at(workspace: &WorkspaceId, agent: &AgentId, reading: &AttachmentReading) -> Condition {
+    condition(
+        "EXISTS (SELECT 1 FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2 AND tool_key = ?3 AND revision = ?4)",
+    )
+    .bind(workspace.as_str())
+    .bind(agent.as_str())
+    .bind(reading.attached.tool.key)
+    .bind(reading.revision)
+}
+
+/// The agent's attachments, as the change log shows them (for [`crate::changes::record_each`]).
+pub fn find_attachments_of_agent(workspace: &WorkspaceId, agent: &AgentId) -> Statement {
+    sql("SELECT 'attachment:' || a.agent_id || '/' || t.id AS subject, t.id AS tool_id,
+           json_object('agent_id', a.agent_id, 'tool_id', t.id, 'config', json(a.config)) AS previous_state
+         FROM agent_tools a JOIN tools t ON t.key = a.tool_key WHERE a.workspace_id = ?1 AND a.agent_id = ?2")
+    .bind(workspace.as_str())
+    .bind(agent.as_str())
 }
 
 #[derive(Deserialize)]
@@ -84,9 +89,9 @@ struct AttachmentRow {
     revision: u32,
 }
 
-fn reading(tool: ToolRow, row: AttachmentRow) -> Result<Reading> {
+fn reading(tool: Tool, row: AttachmentRow) -> Result<AttachmentReading> {
     let config = row.config.as_deref().map(stored_json).transpose()?.map(Config);
-    Ok(Reading { attached: Attached { tool: Tool::try_from(tool)?, config }, revision: row.revision })
+    Ok(AttachmentReading { attached: Attached { tool, config }, revision: row.revision })
 }
 
 /// What a row holds besides the agent.
@@ -104,7 +109,7 @@ pub fn find_standing(
     workspace: &WorkspaceId,
     agent: Option<&str>,
     token: Option<&TokenId>,
-    sought: Option<Sought<'_>>,
+    sought: Option<ToolLookup<'_>>,
 ) -> Statement {
     let tools = sought.map_or_else(|| "SELECT NULL AS tool".to_owned(), |it| it.keys(4));
     let statement = sql(format!(
@@ -126,10 +131,10 @@ pub fn find_standing(
     }
 }
 
-pub fn read_standing(rows: &Rows, tool_key: Option<u32>) -> Result<Option<Standing>> {
+pub fn read_standing(rows: &Rows, tool_key: Option<u32>) -> Result<Option<AgentStanding>> {
     let row = rows.all::<StandingRow>()?.into_iter().find(|it| it.tool == tool_key);
     let (Some(agent), Some(row)) = (rows.first::<AgentRow>()?, row) else { return Ok(None) };
-    Ok(Some(Standing {
+    Ok(Some(AgentStanding {
         agent: agent.try_into()?,
         config: row.config.as_deref().map(stored_json).transpose()?.map(Config),
         attached: row.attached != 0,
@@ -217,10 +222,19 @@ pub fn delete_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
 /// How many tools can be attached to one agent; a toolbox holds them all at once.
 pub const MAX_ATTACHED: u32 = 1_000;
 
-/// True while the agent `?11` has room for another, less than `?12`, and the tool `?13` is the one of the key `?14`: a restore
-/// may have taken it away, and its key have gone to another (for [`crate::changes::Change::only_if`]).
-pub const HAS_ROOM: &str = "(SELECT count(*) FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?11) < ?12
-    AND EXISTS (SELECT 1 FROM tools WHERE workspace_id IN ('', ?1) AND id = ?13 AND key = ?14)";
+/// True while the agent has room for another tool, and the tool still has its key: a restore may have taken the tool away,
+/// and given its key to another.
+pub fn can_attach(workspace: &WorkspaceId, agent: &AgentId, tool: &Tool) -> Condition {
+    condition(
+        "(SELECT count(*) FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2) < ?3
+           AND EXISTS (SELECT 1 FROM tools WHERE workspace_id IN ('', ?1) AND id = ?4 AND key = ?5)",
+    )
+    .bind(workspace.as_str())
+    .bind(agent.as_str())
+    .bind(MAX_ATTACHED)
+    .bind(tool.id.as_str())
+    .bind(tool.key)
+}
 
 /// Attachments `a` with their tools at the current versions.
 fn select_attached(rest: &str) -> Statement {
@@ -274,17 +288,17 @@ pub fn find_attached(workspace: &WorkspaceId, agent: &AgentId, tool_id: &ToolId)
         .bind(tool_id.as_str())
 }
 
-pub fn read_attached(rows: &Rows) -> Result<Option<Reading>> {
-    let both = rows.first::<ToolRow>()?.zip(rows.first::<AttachmentRow>()?);
+pub fn read_attached(rows: &Rows) -> Result<Option<AttachmentReading>> {
+    let both = rows.first::<Tool>()?.zip(rows.first::<AttachmentRow>()?);
     both.map(|(tool, row)| reading(tool, row)).transpose()
 }
 
 pub fn read_all_attached(rows: &Rows) -> Result<Vec<Attached>> {
-    let both = rows.all::<ToolRow>()?.into_iter().zip(rows.all::<AttachmentRow>()?);
+    let both = rows.all::<Tool>()?.into_iter().zip(rows.all::<AttachmentRow>()?);
     both.map(|(tool, row)| Ok(reading(tool, row)?.attached)).collect()
 }
 
-/// Unless the agent has as many as it may. The revision starts where no attachment of the workspace has ever
+/// While it [can be attached](can_attach). The revision starts where no attachment of the workspace has ever
 /// been, so that a change decided on a reading of one that was since detached and attached again is refused.
 pub fn insert_attachment(
     workspace: &WorkspaceId,
@@ -294,20 +308,22 @@ pub fn insert_attachment(
     now: Timestamp,
 ) -> Statement {
     sql("INSERT INTO agent_tools (workspace_id, agent_id, tool_key, config, created_at, revision)
-         SELECT ?1, ?2, ?3, ?4, ?5, 1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0)
-         WHERE (SELECT count(*) FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2) < ?6
-           AND EXISTS (SELECT 1 FROM tools WHERE workspace_id IN ('', ?1) AND id = ?7 AND key = ?3)")
+         SELECT ?1, ?2, ?3, ?4, ?5, 1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0) WHERE true")
     .bind(workspace.as_str())
     .bind(agent.as_str())
     .bind(tool.key)
     .bind(config.map(Config::to_json))
     .bind(now.to_string())
-    .bind(MAX_ATTACHED)
-    .bind(tool.id.as_str())
+    .and(can_attach(workspace, agent, tool))
 }
 
 /// Only while it is at the revision that was read.
-pub fn update_attachment(workspace: &WorkspaceId, agent: &AgentId, reading: &Reading, config: &Config) -> Statement {
+pub fn update_attachment(
+    workspace: &WorkspaceId,
+    agent: &AgentId,
+    reading: &AttachmentReading,
+    config: &Config,
+) -> Statement {
     sql("UPDATE agent_tools SET config = ?5, revision = revision + 1
          WHERE workspace_id = ?1 AND agent_id = ?2 AND tool_key = ?3 AND revision = ?4")
     .bind(workspace.as_str())
@@ -318,10 +334,80 @@ pub fn update_attachment(workspace: &WorkspaceId, agent: &AgentId, reading: &Rea
 }
 
 /// Only while it is at the revision that was read.
-pub fn delete_attachment(workspace: &WorkspaceId, agent: &AgentId, reading: &Reading) -> Statement {
+pub fn delete_attachment(workspace: &WorkspaceId, agent: &AgentId, reading: &AttachmentReading) -> Statement {
     sql("DELETE FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2 AND tool_key = ?3 AND revision = ?4")
         .bind(workspace.as_str())
         .bind(agent.as_str())
         .bind(reading.attached.tool.key)
         .bind(reading.revision)
+}
+
+/// Every attachment of the workspace, in the order of the agents' ages and the tools'.
+pub fn find_all_attachments(workspace: &WorkspaceId) -> Statement {
+    sql("SELECT a.agent_id, t.id AS tool_id, a.config, a.created_at FROM agent_tools a
+         JOIN agents g ON g.workspace_id = a.workspace_id AND g.id = a.agent_id JOIN tools t ON t.key = a.tool_key
+         WHERE a.workspace_id = ?1 ORDER BY g.created_at, g.id, t.created_at, t.id")
+    .bind(workspace.as_str())
+}
+
+pub fn read_all_attachments(rows: &Rows) -> Result<Vec<AttachmentRecord>> {
+    #[derive(Deserialize)]
+    struct Row {
+        agent_id: String,
+        tool_id: String,
+        config: Option<String>,
+        created_at: Timestamp,
+    }
+    let read = |row: Row| {
+        Ok(AttachmentRecord {
+            agent_id: row.agent_id,
+            tool_id: row.tool_id,
+            config: row.config.as_deref().map(stored_json).transpose()?,
+            created_at: row.created_at,
+        })
+    };
+    rows.all::<Row>()?.into_iter().map(read).collect()
+}
+
+/// Puts agents in place; those that are there are replaced.
+pub fn put_agents(workspace: &WorkspaceId, agents: &[&AgentOut], revision: u32) -> Result<Vec<Statement>> {
+    let text = "INSERT INTO agents (workspace_id, id, name, capabilities, max_risk, allowed_modules,
+          permission_level, default_tools, find_tools, created_at, revision)
+        SELECT ?1, value ->> 'id', value ->> 'name', value -> 'capabilities', value ->> 'max_risk',
+          value -> 'allowed_modules', value ->> 'permission_level', value ->> 'default_tools',
+          value ->> 'find_tools', value ->> 'created_at', ?3
+        FROM json_each(?2) WHERE true
+        ON CONFLICT (workspace_id, id) DO UPDATE SET name = excluded.name, capabilities = excluded.capabilities,
+          max_risk = excluded.max_risk, allowed_modules = excluded.allowed_modules,
+          permission_level = excluded.permission_level, default_tools = excluded.default_tools,
+          find_tools = excluded.find_tools, created_at = excluded.created_at, revision = excluded.revision";
+    Ok(for_each(workspace, agents, text)?.into_iter().map(|it| it.bind(revision)).collect())
+}
+
+pub fn delete_agents(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Statement>> {
+    for_each(workspace, ids, "DELETE FROM agents WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))")
+}
+
+/// Puts attachments in place; those that are there are replaced.
+pub fn put_attachments(
+    workspace: &WorkspaceId,
+    attachments: &[&AttachmentRecord],
+    revision: u32,
+) -> Result<Vec<Statement>> {
+    let text = "INSERT INTO agent_tools (workspace_id, agent_id, tool_key, config, created_at, revision)
+        SELECT ?1, it.value ->> 'agent_id', t.key, nullif(it.value -> 'config', 'null'), it.value ->> 'created_at', ?3
+        FROM json_each(?2) it CROSS JOIN tools t ON t.workspace_id IN ('', ?1) AND t.id = it.value ->> 'tool_id' WHERE true
+        ON CONFLICT (workspace_id, agent_id, tool_key) DO UPDATE SET config = excluded.config,
+          created_at = excluded.created_at, revision = excluded.revision";
+    Ok(for_each(workspace, attachments, text)?.into_iter().map(|it| it.bind(revision)).collect())
+}
+
+pub fn delete_attachments(workspace: &WorkspaceId, attachments: &[&AttachmentRecord]) -> Result<Vec<Statement>> {
+    for_each(
+        workspace,
+        attachments,
+        "DELETE FROM agent_tools WHERE workspace_id = ?1 AND (agent_id, tool_key) IN (
+           SELECT it.value ->> 'agent_id', t.key FROM json_each(?2) it
+           CROSS JOIN tools t ON t.workspace_id IN ('', ?1) AND t.id = it.value ->> 'tool_id')",
+    )
 }

@@ -59,13 +59,18 @@ async fn usable(
     let caller = scope.caller().await?;
     caller.may_act_as(agent_id)?;
     let agent = found(agent_id, store::read_agent(agent)?)?;
-    let mut tools = had(&agent, has_attached, attached, defaults)?;
+    let mut tools = tools_of_agent(&agent, has_attached, attached, defaults)?;
     tools.retain(|it| judge(&agent, caller.level, &it.tool, true, it.tool.active).is_ok());
     Ok(tools)
 }
 
 /// What the agent has, whether it may use it or not.
-pub(super) fn had(agent: &Agent, has_attached: bool, attached: &Rows, defaults: &Rows) -> Result<Vec<Attached>> {
+pub(super) fn tools_of_agent(
+    agent: &Agent,
+    has_attached: bool,
+    attached: &Rows,
+    defaults: &Rows,
+) -> Result<Vec<Attached>> {
     match has_attached {
         true => store::read_all_attached(attached),
         false if agent.profile.default_tools => {

@@ -1,18 +1,18 @@
 //! Whether a backup can be restored: it fits together, keeps every rule, and breaks no invariant.
 
-use super::document::{Backup, ToolRecord, VersionRecord};
+use super::document::Backup;
 use crate::agents::{Config, MAX_ATTACHED, Profile, ProfileChange};
 use crate::error::{Error, Place, Problem, Result};
 use crate::ids::{AgentId, ToolId, Version};
 use crate::registry::credential;
 use crate::registry::invariants;
-use crate::registry::{self, Handler, Source, Tool};
+use crate::registry::{self, Handler, Source, Tool, ToolRecord, VersionRecord};
 use std::collections::{HashMap, HashSet};
 
 const MAX_PROBLEMS: usize = 50;
 
 /// A backup that can be restored: its versions are read.
-pub struct Checked {
+pub struct CheckedBackup {
     pub backup: Backup,
     /// One for each of the backup's versions, in the same order.
     pub tools: Vec<Tool>,
@@ -25,8 +25,8 @@ pub fn check(
     builtins: &HashSet<String>,
     private: bool,
     known: impl Fn(&VersionRecord) -> bool,
-) -> Result<Checked> {
-    let mut found = Found(Vec::new());
+) -> Result<CheckedBackup> {
+    let mut found = BackupProblems(Vec::new());
     for record in &mut backup.versions {
         // In the form in which it is kept, so that what is the same compares as the same.
         if let Ok(handler) = Handler::read(&record.handler) {
@@ -42,12 +42,12 @@ pub fn check(
         found.invariants(&backup, &tools)?;
     }
     found.0.truncate(MAX_PROBLEMS);
-    if found.0.is_empty() { Ok(Checked { tools, backup }) } else { Err(Error::Invalid(found.0)) }
+    if found.0.is_empty() { Ok(CheckedBackup { tools, backup }) } else { Err(Error::Invalid(found.0)) }
 }
 
-struct Found(Vec<Problem>);
+struct BackupProblems(Vec<Problem>);
 
-impl Found {
+impl BackupProblems {
     fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.0.push(Problem { place: Place::Body, path: path.into(), message: message.into() });
     }
@@ -209,7 +209,7 @@ impl Found {
     fn invariants(&mut self, backup: &Backup, tools: &[Tool]) -> Result<()> {
         let credentials = backup.credentials.iter().map(|it| it.id.as_str()).collect();
         let versions = tools.iter().map(|it| {
-            Ok(invariants::Version {
+            Ok(invariants::CheckedVersion {
                 tool_id: it.id.to_string(),
                 version: it.version.to_string(),
                 active: it.active,

@@ -2,10 +2,9 @@
 //! letter: what is not in it goes. The change log is no part of it: it goes on.
 
 mod check;
-mod difference;
 mod document;
+mod reading;
 mod restore;
-mod store;
 
 pub use document::Backup;
 pub use restore::{Restored, restore};
@@ -15,7 +14,7 @@ use crate::error::Result;
 
 /// The registry as it is: one statement for each kind of thing, in one transaction.
 pub async fn take(scope: &Scope) -> Result<Backup> {
-    let rows = scope.read(store::everything(scope.workspace())).await?;
+    let rows = scope.read(reading::everything(scope.workspace())).await?;
     scope.caller().await?.must_be_unbound()?;
-    store::read_everything(&rows)
+    reading::read_everything(&rows)
 }

@@ -7,12 +7,12 @@
 mod store;
 mod token;
 
-pub use store::{BoundToken, TOKENS_OF_AGENT, find_bound_tokens};
+pub use store::{BoundToken, find_bound_tokens, find_tokens_of_agent};
 pub use token::{NewToken, Presented, Token, TokenOut, create, list, revoke};
 
 use crate::app::App;
 use crate::changes::Author;
-use crate::db::{Failure, Rows, Statement};
+use crate::db::{DbFailure, Rows, Statement};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, WorkspaceId};
 use crate::text_enum::text_enum;
@@ -65,7 +65,7 @@ impl Caller {
 }
 
 /// What the request shows for itself.
-pub enum Credential {
+pub enum CallerCredential {
     /// No token, in open mode.
     Open,
     Root,
@@ -82,11 +82,11 @@ pub struct Scope {
 }
 
 impl Scope {
-    pub fn new(app: Arc<App>, workspace: WorkspaceId, credential: Credential, needs: Level) -> Self {
+    pub fn new(app: Arc<App>, workspace: WorkspaceId, credential: CallerCredential, needs: Level) -> Self {
         let (token, caller) = match credential {
-            Credential::Open => (None, OnceLock::from(Caller::owner("anonymous"))),
-            Credential::Root => (None, OnceLock::from(Caller::owner("root"))),
-            Credential::Token(token) => (Some(token), OnceLock::new()),
+            CallerCredential::Open => (None, OnceLock::from(Caller::owner("anonymous"))),
+            CallerCredential::Root => (None, OnceLock::from(Caller::owner("root"))),
+            CallerCredential::Token(token) => (Some(token), OnceLock::new()),
         };
         Self { app, workspace, needs, token, caller }
     }
@@ -135,7 +135,7 @@ impl Scope {
     /// So the first batch of a request can write, though the caller is not known before it.
     pub fn guarded(&self, statement: Statement) -> Statement {
         match self.token.as_ref().filter(|_| self.caller.get().is_none()) {
-            Some(token) => store::while_token_is_good(statement, &self.workspace, token, self.app.now()),
+            Some(token) => statement.and(store::token_is_good(&self.workspace, token, self.app.now())),
             None => statement,
         }
     }
@@ -155,20 +155,20 @@ impl Scope {
     }
 
     /// Runs statements that change something, as one transaction, for a caller who has been checked.
-    pub async fn write<const N: usize>(&self, statements: [Statement; N]) -> Result<Written<N>> {
+    pub async fn write<const N: usize>(&self, statements: [Statement; N]) -> Result<BatchResult<N>> {
         Ok(self.write_all(statements.into()).await?.and_then(exactly))
     }
 
     /// The same for a number of statements that is not known beforehand.
     #[expect(clippy::disallowed_methods, reason = "the caller has been checked")]
-    pub async fn write_all(&self, statements: Vec<Statement>) -> Result<std::result::Result<Vec<Rows>, Failure>> {
+    pub async fn write_all(&self, statements: Vec<Statement>) -> Result<std::result::Result<Vec<Rows>, DbFailure>> {
         self.caller().await?;
         Ok(self.app.db()?.batch(&statements).await)
     }
 
     /// Runs statements on the database of the benchmarks, for a caller who has been checked; nothing, if there is none.
     #[expect(clippy::disallowed_methods, reason = "the caller has been checked")]
-    pub async fn ask_benchmarks<const N: usize>(&self, statements: [Statement; N]) -> Result<Option<Written<N>>> {
+    pub async fn ask_benchmarks<const N: usize>(&self, statements: [Statement; N]) -> Result<Option<BatchResult<N>>> {
         self.caller().await?;
         let Some(database) = self.app.benchmarks() else { return Ok(None) };
         Ok(Some(database.batch(&statements).await.and_then(exactly)))
@@ -188,11 +188,11 @@ impl Scope {
 }
 
 /// The answers to as many statements, or why none was carried out.
-pub type Written<const N: usize> = std::result::Result<[Rows; N], Failure>;
+pub type BatchResult<const N: usize> = std::result::Result<[Rows; N], DbFailure>;
 
-fn exactly<const N: usize>(rows: Vec<Rows>) -> Written<N> {
+fn exactly<const N: usize>(rows: Vec<Rows>) -> BatchResult<N> {
     rows.try_into()
-        .map_err(|rows: Vec<Rows>| Failure::Other(format!("D1 gave {} answers to {N} statements", rows.len())))
+        .map_err(|rows: Vec<Rows>| DbFailure::Other(format!("D1 gave {} answers to {N} statements", rows.len())))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! SQL for the table `tokens`.
 
 use super::{Level, Presented, Token};
-use crate::db::{Rows, Statement, sql};
+use crate::db::{Condition, Rows, Statement, condition, sql};
 use crate::error::{Error, Result};
 use crate::hex;
 use crate::ids::{AgentId, TokenId, WorkspaceId};
@@ -12,14 +12,26 @@ use serde_json::Value;
 
 const COLUMNS: &str = "id, name, level, agent_id, sha256, expires_at, created_at, created_by";
 
-/// True while the token `?11` is there (for [`crate::changes::Change::only_if`]).
-pub const TOKEN_EXISTS: &str = "EXISTS (SELECT 1 FROM tokens WHERE workspace_id = ?1 AND id = ?11)";
+/// True while the token is there.
+pub fn token_exists(workspace: &WorkspaceId, id: &TokenId) -> Condition {
+    condition("EXISTS (SELECT 1 FROM tokens WHERE workspace_id = ?1 AND id = ?2)")
+        .bind(workspace.as_str())
+        .bind(id.as_str())
+}
 
-/// The tokens bound to the agent `?5`, as the change log shows them (for [`crate::changes::record_each`]).
-pub const TOKENS_OF_AGENT: &str = "SELECT 'token:' || id AS subject, NULL AS tool_id,
-      json_object('id', id, 'name', name, 'level', level, 'agent_id', agent_id, 'expires_at', expires_at,
-        'created_at', created_at, 'created_by', created_by) AS previous_state
-    FROM tokens WHERE workspace_id = ?1 AND agent_id = ?5";
+/// The workspace's tokens, as the change log shows them.
+fn select_logged(workspace: &WorkspaceId) -> Statement {
+    sql("SELECT agent_id, 'token:' || id AS subject, NULL AS tool_id,
+           json_object('id', id, 'name', name, 'level', level, 'agent_id', agent_id, 'expires_at', expires_at,
+             'created_at', created_at, 'created_by', created_by) AS previous_state
+         FROM tokens WHERE workspace_id = ?1")
+    .bind(workspace.as_str())
+}
+
+/// The tokens that are bound to the agent (for [`crate::changes::record_each`]).
+pub fn find_tokens_of_agent(workspace: &WorkspaceId, agent: &AgentId) -> Statement {
+    select_logged(workspace).and(condition("agent_id = ?1").bind(agent.as_str()))
+}
 
 /// A token that is bound to an agent, for what ends with that agent.
 #[derive(Deserialize)]
@@ -37,10 +49,9 @@ impl BoundToken {
     }
 }
 
-/// All tokens that are bound to agents, in the form of [`TOKENS_OF_AGENT`].
+/// All tokens that are bound to agents.
 pub fn find_bound_tokens(workspace: &WorkspaceId) -> Statement {
-    let every = TOKENS_OF_AGENT.replace("agent_id = ?5", "agent_id IS NOT NULL");
-    sql(every.replace("SELECT ", "SELECT agent_id, ")).bind(workspace.as_str())
+    select_logged(workspace).and(condition("agent_id IS NOT NULL"))
 }
 
 #[derive(Deserialize)]
@@ -82,28 +93,16 @@ pub fn find_token(workspace: &WorkspaceId, id: &TokenId) -> Statement {
         .bind(id.as_str())
 }
 
-/// Adds to a statement's `WHERE` clause that the token is there, is the one presented and has not expired.
-pub fn while_token_is_good(
-    statement: Statement,
-    workspace: &WorkspaceId,
-    token: &Presented,
-    now: Timestamp,
-) -> Statement {
-    let at = statement.bound();
-    let condition = format!(
-        " AND EXISTS (SELECT 1 FROM tokens WHERE workspace_id = ?{} AND id = ?{} AND sha256 = ?{}
-           AND coalesce(expires_at > ?{}, true))",
-        at + 1,
-        at + 2,
-        at + 3,
-        at + 4
-    );
-    statement
-        .and(&condition)
-        .bind(workspace.as_str())
-        .bind(token.id().as_str())
-        .bind(hex::encode(token.sha256()))
-        .bind(now.to_string())
+/// True while the token is there, is the one presented and has not expired.
+pub fn token_is_good(workspace: &WorkspaceId, token: &Presented, now: Timestamp) -> Condition {
+    condition(
+        "EXISTS (SELECT 1 FROM tokens WHERE workspace_id = ?1 AND id = ?2 AND sha256 = ?3
+           AND coalesce(expires_at > ?4, true))",
+    )
+    .bind(workspace.as_str())
+    .bind(token.id().as_str())
+    .bind(hex::encode(token.sha256()))
+    .bind(now.to_string())
 }
 
 pub fn read_token(rows: &Rows) -> Result<Option<Token>> {

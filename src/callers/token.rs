@@ -3,7 +3,7 @@
 
 use super::{Caller, Level, Scope, store};
 use crate::changes::{Action, Change};
-use crate::db::Failure;
+use crate::db::DbFailure;
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, random_hex};
 use crate::page::{Page, PageRequest};
@@ -128,7 +128,7 @@ pub async fn create(scope: &Scope, new: NewToken) -> Result<(Token, String)> {
         scope.write([store::insert_token(scope.workspace(), &token), change.record(&scope.author().await?)]).await?;
     match written {
         Ok(_) => Ok((token, secret)),
-        Err(Failure::MissingReference) => {
+        Err(DbFailure::MissingReference) => {
             Err(Error::not_found("Agent", token.agent_id.as_ref().map_or("", AgentId::as_str)))
         }
         Err(failure) => Err(failure.into()),
@@ -148,7 +148,7 @@ pub async fn revoke(scope: &Scope, id: &TokenId) -> Result<()> {
     let token = store::read_token(&rows)?.ok_or_else(|| Error::not_found("Token", id))?;
     let change = Change::new(Action::Revoke, format!("token:{id}"))
         .from(&TokenOut::from(&token))?
-        .only_if(store::TOKEN_EXISTS, [id.as_str().into()]);
+        .only_if(store::token_exists(scope.workspace(), id));
     let [_, deleted] =
         scope.write([change.record(&scope.author().await?), store::delete_token(scope.workspace(), id)]).await??;
     match deleted.changes() {

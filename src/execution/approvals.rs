@@ -264,13 +264,12 @@ impl WaitingCall {
         let state = |status, reason| state(&self.id, self.call_id.as_str(), tool_name, status, reason);
         let to_run = if to == ApprovalStatus::Approved { Some(self.tool()?) } else { None };
         let decision = ApprovalDecision { id: &self.id, now: author.now, to_run };
-        let (condition, params) = store::approvals::condition(&decision, Change::BOUND);
         let action = if to_run.is_some() { Action::Approve } else { Action::Deny };
         let change = Change::new(action, subject(&self.id))
             .because(reason)
             .from(&state(ApprovalStatus::Pending, None))?
             .to(&state(to, reason))?
-            .only_if(condition, params);
+            .only_if(store::approvals::can_be_decided(workspace, &decision));
         let then = match to_run {
             Some(tool) => {
                 let seconds = tool.timeout_seconds + store::calls::GRACE_SECONDS;

@@ -2,7 +2,7 @@
 
 use super::outcome::{CallFailure, Code};
 use super::resolve::ResolvedCall;
-use crate::agents::{Refusal, judge, judge_caller};
+use crate::agents::{PermissionRefusal, judge, judge_caller};
 use crate::callers::Caller;
 use serde_json::json;
 
@@ -27,21 +27,23 @@ pub fn grant<'a>(caller: &Caller, call: &'a mut ResolvedCall) -> Result<GrantedC
     let Err(refusal) = judged else { return Ok(GrantedCall { call }) };
     let failure = CallFailure::new(code(&refusal), format!("{}@{} {refusal}", tool.id, tool.version));
     Err(match refusal {
-        Refusal::Level { needed, effective } => failure.with(json!({"needed": needed, "effective": effective})),
-        Refusal::Capabilities { missing } => failure.with(json!({"missing": missing})),
-        Refusal::Risk { tool, allowed } => failure.with(json!({"risk_level": tool, "max_risk": allowed})),
-        Refusal::Module { module } => failure.with(json!({"module": module})),
-        Refusal::NotAttached | Refusal::Disabled => failure,
+        PermissionRefusal::Level { needed, effective } => {
+            failure.with(json!({"needed": needed, "effective": effective}))
+        }
+        PermissionRefusal::Capabilities { missing } => failure.with(json!({"missing": missing})),
+        PermissionRefusal::Risk { tool, allowed } => failure.with(json!({"risk_level": tool, "max_risk": allowed})),
+        PermissionRefusal::Module { module } => failure.with(json!({"module": module})),
+        PermissionRefusal::NotAttached | PermissionRefusal::Disabled => failure,
     })
 }
 
-const fn code(refusal: &Refusal) -> Code {
+const fn code(refusal: &PermissionRefusal) -> Code {
     match refusal {
-        Refusal::Level { .. } => Code::PermissionDenied,
-        Refusal::NotAttached => Code::NotAttached,
-        Refusal::Capabilities { .. } => Code::CapabilityMissing,
-        Refusal::Risk { .. } => Code::RiskTooHigh,
-        Refusal::Module { .. } => Code::ModuleNotAllowed,
-        Refusal::Disabled => Code::ToolDisabled,
+        PermissionRefusal::Level { .. } => Code::PermissionDenied,
+        PermissionRefusal::NotAttached => Code::NotAttached,
+        PermissionRefusal::Capabilities { .. } => Code::CapabilityMissing,
+        PermissionRefusal::Risk { .. } => Code::RiskTooHigh,
+        PermissionRefusal::Module { .. } => Code::ModuleNotAllowed,
+        PermissionRefusal::Disabled => Code::ToolDisabled,
     }
 }

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::formats::names::HashedName;
 use crate::ids::{CallId, SessionId, ToolId, Version};
 use crate::registry::schema::Schema;
-use crate::registry::{Sought, Tool};
+use crate::registry::{Tool, ToolLookup};
 use crate::seal::Sealer;
 use crate::time::Timestamp;
 use serde_json::{Map, Value, json};
@@ -85,10 +85,10 @@ impl CalledName {
     }
 
     /// How the registry looks for it.
-    pub fn sought(&self) -> Sought<'_> {
+    pub fn sought(&self) -> ToolLookup<'_> {
         match &self.name {
-            NameForm::Id(id) => Sought::Id(id),
-            NameForm::Hashed(hashed) => Sought::Prefix(hashed.prefix()),
+            NameForm::Id(id) => ToolLookup::Id(id),
+            NameForm::Hashed(hashed) => ToolLookup::Prefix(hashed.prefix()),
         }
     }
 

@@ -6,7 +6,7 @@ use super::keys::EarlierCall;
 use super::many::RunOrder;
 use super::outcome::{CallFailure, CallStop, Code};
 use super::store;
-use crate::agents::{self, Standing};
+use crate::agents::{self, AgentStanding};
 use crate::callers::{Caller, Scope};
 use crate::db::{Rows, Statement};
 use crate::error::{Error, Result, shortened};
@@ -20,7 +20,7 @@ use std::rc::Rc;
 /// What the look at the database showed.
 pub struct CallLookup {
     tool: Option<Tool>,
-    standing: Option<Standing>,
+    standing: Option<AgentStanding>,
     pub earlier: Option<EarlierCall>,
 }
 
@@ -40,7 +40,7 @@ impl CallLookup {
 pub struct CallTarget {
     pub tool: Tool,
     /// None, where the call is for no agent.
-    pub standing: Option<Standing>,
+    pub standing: Option<AgentStanding>,
     pinned: bool,
 }
 
@@ -119,7 +119,7 @@ pub async fn look_up(scope: &Scope, calls: &[OpenedCall]) -> Result<Vec<CallLook
         }
         statements.push(store::calls::open(scope, call));
         statements
-            .extend(call.name.as_ref().map(|it| registry::find_sought(scope.workspace(), it.sought(), it.version)));
+            .extend(call.name.as_ref().map(|it| registry::look_up_tools(scope.workspace(), it.sought(), it.version)));
         statements.extend(find_standing(scope, call));
     }
     let mut rows = scope.enter(statements).await?.into_iter();

@@ -10,29 +10,6 @@ use crate::time::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// What every look at a call reads, but for what may be large.
-macro_rules! small_columns {
-    () => {
-        "c.key, c.id, c.tool_name, c.version, c.agent_id, c.user_id, c.session_id, c.message_id, c.operator, c.status,
-    c.duration_ms, c.started_at, c.finished_at, c.pre_manifest_id, c.post_manifest_id, c.max_result_bytes, c.render_plan"
-    };
-}
-
-/// The columns of a [`CallRow`], from `tool_calls c`.
-pub const CALL_COLUMNS: &str = concat!(small_columns!(), ", c.error, c.arguments, c.result");
-
-/// The same for lists: of what is not small, only size and beginning are read.
-pub const LISTED_COLUMNS: &str = concat!(
-    small_columns!(),
-    ",
-    iif(length(c.error) > 8192, json_object('code', c.error ->> '$.code',
-      'message', substr(c.error ->> '$.message', 1, 1000), 'details', NULL), c.error) AS error,
-    iif(length(c.arguments) > 8192 AND c.arguments NOT LIKE '#%', '~' || json_object(
-      'size', octet_length(c.arguments), 'prefix', substr(c.arguments, 1, 1000)), c.arguments) AS arguments,
-    iif(length(c.result) > 8192 AND c.result NOT LIKE '#%', '~' || json_object(
-      'size', octet_length(c.result), 'prefix', substr(c.result, 1, 1000)), c.result) AS result"
-);
-
 #[derive(Deserialize)]
 pub struct CallRow {
     /// Its number in the database: the order of calls of one millisecond.

@@ -18,7 +18,7 @@ mod schema;
 mod strict;
 mod text;
 
-use crate::registry::Tool;
+use crate::registry::{Tool, Warning};
 use crate::text_enum::text_enum;
 use schema::PlainSchema;
 use serde_json::{Map, Value};
@@ -84,9 +84,10 @@ pub fn write(format: Format, tools: &[&Tool], strictly: bool) -> Option<WrittenT
     Some(WrittenTools { is_json: true, body })
 }
 
-/// Whether the schema is so large that models are shown only the beginning of its text.
-pub fn is_too_large(schema: &str) -> bool {
-    schema::plain(schema).too_large
+/// Warns of a tool whose schema is so large that models are shown only the beginning of its text.
+pub fn warn(tool: &Tool) -> Option<Warning> {
+    let message = "is so large, with what it refers to, that models are shown any object instead";
+    schema::plain(&tool.parameters_schema).too_large.then(|| Warning::new("/parameters_schema", message))
 }
 
 /// A tool with its exported name and schema, which all formats except MCP's are made of.

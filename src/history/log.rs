@@ -6,16 +6,18 @@ use crate::error::{Error, Result};
 use crate::page::{Page, PageRequest, bad_cursor};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
+use futures_util::stream::{self, Stream};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
+use worker::send::SendFuture;
 
 /// How many rows of the whole log are read at once.
 const EXPORTED_AT_ONCE: u32 = 1_000;
 
 text_enum! {
     /// Which end of the log comes first.
-    Order {
+    LogOrder {
         Oldest = "oldest",
         Newest = "newest",
     }
@@ -27,7 +29,7 @@ pub struct ChangeFilter {
     pub subject: Option<String>,
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
-    pub order: Order,
+    pub order: LogOrder,
 }
 
 /// One row of the log.
@@ -115,8 +117,16 @@ async fn read(scope: &Scope, filter: &ChangeFilter, after: Option<u32>, limit: u
     Ok((rows.into_iter().map(ChangeOut::try_from).collect::<Result<_>>()?, more))
 }
 
-/// The whole log as JSON Lines, a piece at a time.
-pub struct Export {
+/// The whole log as JSON Lines, piece by piece.
+pub fn export(scope: Scope, filter: ChangeFilter) -> impl Stream<Item = Result<Vec<u8>>> + Send {
+    let export = Export { scope, filter, after: None, ended: false };
+    stream::try_unfold(export, |mut export| {
+        SendFuture::new(async move { Ok(export.next().await?.map(|piece| (piece, export))) })
+    })
+}
+
+/// How far an export has come.
+struct Export {
     scope: Scope,
     filter: ChangeFilter,
     after: Option<u32>,
@@ -124,12 +134,8 @@ pub struct Export {
 }
 
 impl Export {
-    pub fn new(scope: Scope, filter: ChangeFilter) -> Self {
-        Self { scope, filter, after: None, ended: false }
-    }
-
     /// The next piece, of some lines; none at the end.
-    pub async fn next(&mut self) -> Result<Option<Vec<u8>>> {
+    async fn next(&mut self) -> Result<Option<Vec<u8>>> {
         if self.ended {
             return Ok(None);
         }

@@ -1,6 +1,6 @@
 //! SQL for reading the table `changes`.
 
-use super::log::{ChangeFilter, Order};
+use super::log::{ChangeFilter, LogOrder};
 use crate::db::{Statement, sql};
 use crate::ids::WorkspaceId;
 use crate::time::Timestamp;
@@ -24,8 +24,8 @@ fn not_too_many(rows: &str, order: &str) -> String {
 /// Rows after the number `after`, in the order of the filter.
 pub fn list_changes(workspace: &WorkspaceId, filter: &ChangeFilter, after: Option<u32>, limit: u32) -> Statement {
     let (order, beyond) = match filter.order {
-        Order::Oldest => ("seq", ">"),
-        Order::Newest => ("seq DESC", "<"),
+        LogOrder::Oldest => ("seq", ">"),
+        LogOrder::Newest => ("seq DESC", "<"),
     };
     // Named, for the planner would choose by averages over all workspaces.
     let (index, condition) = match (&filter.subject, &filter.tool_id) {

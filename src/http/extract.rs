@@ -5,7 +5,7 @@
 //! handler.
 
 use crate::app::App;
-use crate::callers::{Credential, Level, Presented, Scope};
+use crate::callers::{CallerCredential, Level, Presented, Scope};
 use crate::error::{Error, Result, shortened};
 use crate::files::{FilePath, MAX_FILE_BYTES};
 use crate::ids::{AgentId, ApprovalId, CallId, CredentialId, FileManifestId, SessionId, TokenId, ToolId, WorkspaceId};
@@ -71,8 +71,8 @@ impl<S: Sync> FromRequestParts<S> for Operator {
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self> {
         let app = app(parts)?;
         match credential(&parts.headers, &app)? {
-            Credential::Root | Credential::Open => Ok(Self(app)),
-            Credential::Token(_) => Err(Error::Unauthorized("This needs the root token")),
+            CallerCredential::Root | CallerCredential::Open => Ok(Self(app)),
+            CallerCredential::Token(_) => Err(Error::Unauthorized("This needs the root token")),
         }
     }
 }
@@ -80,7 +80,7 @@ impl<S: Sync> FromRequestParts<S> for Operator {
 /// A caller of any level in any workspace, for routes that learn both only later.
 pub struct Anyone {
     app: Arc<App>,
-    credential: Credential,
+    credential: CallerCredential,
 }
 
 impl Anyone {
@@ -145,10 +145,10 @@ fn workspace(headers: &HeaderMap) -> Result<WorkspaceId> {
         .ok_or_else(|| Error::header(WORKSPACE, "must be 1 to 64 letters, digits, _ or -"))
 }
 
-fn credential(headers: &HeaderMap, app: &App) -> Result<Credential> {
+fn credential(headers: &HeaderMap, app: &App) -> Result<CallerCredential> {
     let Some(value) = headers.get(header::AUTHORIZATION) else {
         return if app.settings().open {
-            Ok(Credential::Open)
+            Ok(CallerCredential::Open)
         } else {
             Err(Error::Unauthorized("A token is needed: Authorization: Bearer …"))
         };
@@ -162,8 +162,8 @@ fn credential(headers: &HeaderMap, app: &App) -> Result<Credential> {
         .ok_or(Error::Unauthorized("The Authorization header must be: Bearer …"))?;
     let digest: [u8; 32] = Sha256::digest(token).into();
     match app.settings().root_token {
-        Some(root) if bool::from(root.ct_eq(&digest)) => Ok(Credential::Root),
-        _ => Presented::parse(token).map(Credential::Token),
+        Some(root) if bool::from(root.ct_eq(&digest)) => Ok(CallerCredential::Root),
+        _ => Presented::parse(token).map(CallerCredential::Token),
     }
 }
 

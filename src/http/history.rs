@@ -3,7 +3,7 @@
 use super::extract::{Admin, Query};
 use super::respond::{Json, Lines};
 use crate::error::{Error, Result};
-use crate::history::{self, ChangeFilter, ChangeOut, Export, Moment, Order, State};
+use crate::history::{self, ChangeFilter, ChangeOut, LogOrder, Moment, State};
 use crate::page::PageRequest;
 use crate::time::Timestamp;
 use axum::http::{HeaderMap, header};
@@ -36,7 +36,7 @@ pub struct ChangeQuery {
     until: Option<Timestamp>,
     /// If not given, the oldest come first.
     #[param(inline)]
-    order: Option<Order>,
+    order: Option<LogOrder>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -63,13 +63,13 @@ pub async fn list_changes(
         subject: query.subject,
         since: query.since,
         until: query.until,
-        order: query.order.unwrap_or(Order::Oldest),
+        order: query.order.unwrap_or(LogOrder::Oldest),
     };
     if wants_lines(&headers) {
         if query.limit.is_some() || query.cursor.is_some() {
             return Err(Error::query("limit", "and cursor are for pages: JSON Lines are the whole log"));
         }
-        return Ok(Lines::of(Export::new(scope, filter)).await?.into_response());
+        return Ok(Lines::of(history::export(scope, filter)).await?.into_response());
     }
     let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
     let page = history::list(&scope, &filter, &request).await?;

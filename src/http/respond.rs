@@ -1,13 +1,13 @@
 //! Shapes of answers.
 
 use crate::error::{Error, Result};
-use crate::history::Export;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
+use futures_util::stream::{self, Stream, StreamExt, TryStreamExt};
 use serde::Serialize;
-use worker::send::SendFuture;
+use std::future::ready;
+use std::pin::Pin;
 
 /// 200 with a JSON body.
 pub struct Json<T>(pub T);
@@ -31,26 +31,19 @@ pub struct Text(pub String);
 /// still one; a failure after that breaks the answer off.
 pub struct Lines {
     first: Vec<u8>,
-    rest: Export,
+    rest: Pin<Box<dyn Stream<Item = Result<Vec<u8>>> + Send>>,
 }
 
 impl Lines {
-    pub async fn of(mut export: Export) -> Result<Self> {
-        Ok(Self { first: export.next().await?.unwrap_or_default(), rest: export })
+    pub async fn of(pieces: impl Stream<Item = Result<Vec<u8>>> + Send + 'static) -> Result<Self> {
+        let mut rest = Box::pin(pieces);
+        Ok(Self { first: rest.try_next().await?.unwrap_or_default(), rest })
     }
 }
 
 impl IntoResponse for Lines {
     fn into_response(self) -> Response {
-        let pieces = stream::try_unfold((Some(self.first), self.rest), |(first, mut rest)| {
-            SendFuture::new(async move {
-                let piece = match first {
-                    Some(first) => Some(first),
-                    None => rest.next().await?,
-                };
-                Ok::<_, Error>(piece.map(|it| (it, (None, rest))))
-            })
-        });
+        let pieces = stream::once(ready(Ok(self.first))).chain(self.rest);
         let kind = HeaderValue::from_static("application/x-ndjson");
         ([(header::CONTENT_TYPE, kind)], Body::from_stream(pieces)).into_response()
     }

@@ -27,10 +27,7 @@ pub struct RegisteredOut {
         (status = 409, description = "There is that version, the id is a built-in's, or another request was faster")))]
 #[worker::send]
 pub async fn register_tool(Admin(scope): Admin, Bytes(body): Bytes) -> Result<Created<RegisteredOut>> {
-    let mut registered = registry::register(&scope, read_json::<ToolIn>(&body)).await?;
-    if formats::is_too_large(&registered.tool.parameters_schema) {
-        registered.warnings.push(Warning::too_large());
-    }
+    let registered = registry::register(&scope, read_json::<ToolIn>(&body).into(), formats::warn).await?;
     let tool = ToolOut::seen_by(Level::Admin, registered.tool);
     Ok(Created(RegisteredOut { tool, warnings: registered.warnings }))
 }

@@ -7,7 +7,7 @@ mod store;
 pub use search::{BadSearchArgument, MailSearch};
 
 use crate::callers::Scope;
-use crate::db::{Failure, Rows, Statement};
+use crate::db::{DbFailure, Rows, Statement};
 use crate::error::{Error, Result};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ use worker::console_error;
 #[derive(Debug)]
 pub enum MailFailure {
     Unbound,
-    Refused(Failure),
+    Refused(DbFailure),
     Other(Error),
 }
 
@@ -44,7 +44,7 @@ impl From<MailFailure> for Error {
     fn from(fault: MailFailure) -> Self {
         match fault {
             MailFailure::Unbound => Self::Unavailable("BENCHMARKS_DB binding not configured: see wrangler.toml"),
-            MailFailure::Refused(Failure::NotMigrated) => Self::Unavailable(
+            MailFailure::Refused(DbFailure::NotMigrated) => Self::Unavailable(
                 "The benchmarks' database has no tables yet: run wrangler d1 migrations apply BENCHMARKS_DB",
             ),
             MailFailure::Refused(failure) => failure.into(),

@@ -25,7 +25,8 @@ text_enum! {
 
 text_enum! {
     /// What is wrong.
-    Condition {
+    #[schema(as = Condition)]
+    HealthCondition {
         /// The database is larger than the operator wants it.
         DatabaseSize = "database_size",
         /// A tool has more than 100 versions.
@@ -39,7 +40,7 @@ text_enum! {
     }
 }
 
-impl Condition {
+impl HealthCondition {
     const fn severity(self) -> HealthStatus {
         match self {
             Self::MissingTarget | Self::MissingCredential => HealthStatus::Critical,
@@ -50,7 +51,7 @@ impl Condition {
 
 #[derive(Serialize, ToSchema)]
 pub struct Alert {
-    condition: Condition,
+    condition: HealthCondition,
     severity: HealthStatus,
     message: String,
     /// What it is about: `count` of all, and the first 20.
@@ -59,7 +60,7 @@ pub struct Alert {
 }
 
 impl Alert {
-    fn new(condition: Condition, message: String, details: Value) -> Self {
+    fn new(condition: HealthCondition, message: String, details: Value) -> Self {
         Self { condition, severity: condition.severity(), message, details }
     }
 }
@@ -99,10 +100,10 @@ pub async fn health(scope: &Scope) -> Result<RegistryHealth> {
     let (lost, wanting) = broken.figures()?.into_iter().partition(|it| it.more.as_deref() == Some("target"));
     let alerts = [
         database_size(database_bytes, app.settings().database_alert_bytes),
-        found(Condition::VersionChurn, churned.figures()?)?,
-        found(Condition::MissingTarget, lost)?,
-        found(Condition::MissingCredential, wanting)?,
-        found(Condition::SecurityDeactivation, banned.figures()?)?,
+        found(HealthCondition::VersionChurn, churned.figures()?)?,
+        found(HealthCondition::MissingTarget, lost)?,
+        found(HealthCondition::MissingCredential, wanting)?,
+        found(HealthCondition::SecurityDeactivation, banned.figures()?)?,
     ];
     let alerts: Vec<Alert> = alerts.into_iter().flatten().collect();
     Ok(RegistryHealth {
@@ -117,23 +118,25 @@ pub async fn health(scope: &Scope) -> Result<RegistryHealth> {
 fn database_size(bytes: u64, limit: u64) -> Option<Alert> {
     (bytes > limit).then(|| {
         let message = format!("The database has {bytes} bytes, more than the {limit} that the operator has set");
-        Alert::new(Condition::DatabaseSize, message, json!({"bytes": bytes, "limit_bytes": limit}))
+        Alert::new(HealthCondition::DatabaseSize, message, json!({"bytes": bytes, "limit_bytes": limit}))
     })
 }
 
 /// The alert of what was found, if anything was.
-fn found(condition: Condition, things: Vec<Figure>) -> Result<Option<Alert>> {
+fn found(condition: HealthCondition, things: Vec<Figure>) -> Result<Option<Alert>> {
     let Some(count) = things.first().map(|it| it.count) else { return Ok(None) };
     let named = things.iter().map(|it| serde_json::from_str(&it.name)).collect::<serde_json::Result<Vec<Value>>>();
     let named = named.map_err(|cause| Error::Internal(format!("an alert cannot be read: {cause}")))?;
     let (key, what) = match condition {
-        Condition::VersionChurn => ("tools", "Tools with more than 100 versions"),
-        Condition::MissingTarget => ("versions", "Active versions with a handler that is not part of this deployment"),
-        Condition::MissingCredential => {
+        HealthCondition::VersionChurn => ("tools", "Tools with more than 100 versions"),
+        HealthCondition::MissingTarget => {
+            ("versions", "Active versions with a handler that is not part of this deployment")
+        }
+        HealthCondition::MissingCredential => {
             ("versions", "Active versions with a credential that is not defined, or is no secret of the Worker")
         }
-        Condition::SecurityDeactivation => ("versions", "Versions deactivated for security, to be investigated"),
-        Condition::DatabaseSize => return Ok(None),
+        HealthCondition::SecurityDeactivation => ("versions", "Versions deactivated for security, to be investigated"),
+        HealthCondition::DatabaseSize => return Ok(None),
     };
     Ok(Some(Alert::new(condition, format!("{what}: {count}"), json!({"count": count, key: named}))))
 }
@@ -144,14 +147,14 @@ mod tests {
 
     #[test]
     fn nothing_found_is_no_alert() {
-        assert!(found(Condition::MissingTarget, Vec::new()).unwrap().is_none());
+        assert!(found(HealthCondition::MissingTarget, Vec::new()).unwrap().is_none());
         assert!(database_size(5, 5).is_none() && database_size(6, 5).is_some());
     }
 
     #[test]
     fn an_alert_counts_all_and_names_what_it_has() {
         let name = r#"{"version": "a@1.0.0", "missing": ["KEY"]}"#.to_owned();
-        let alert = found(Condition::MissingCredential, vec![Figure { name, count: 7, more: None }]).unwrap();
+        let alert = found(HealthCondition::MissingCredential, vec![Figure { name, count: 7, more: None }]).unwrap();
         assert_eq!(
             json!(alert),
             json!({

@@ -4,6 +4,7 @@
 use crate::db::{Statement, sql};
 use crate::ids::WorkspaceId;
 use crate::registry::{BUILTIN_KEY, Builtin};
+use crate::text_enum::TextEnum;
 use crate::time::Timestamp;
 use serde_json::json;
 
@@ -62,7 +63,7 @@ pub fn credentials(workspace: &WorkspaceId) -> Statement {
 /// The active versions whose handler is none of ours (`more` is `target`), or that ask for another credential than the
 /// `usable` ones (`credential`). One look at each tool.
 pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
-    let known: Vec<&str> = Builtin::ALL.into_iter().map(Builtin::as_str).collect();
+    let known: Vec<&str> = Builtin::ALL.iter().map(|it| it.as_str()).collect();
     sql(format!(
         "WITH looked_at AS (
            SELECT t.key, t.id || '@' || v.major || '.' || v.minor || '.' || v.patch AS version,

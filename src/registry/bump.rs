@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 text_enum! {
     /// Which of a version's three numbers moves.
-    Step {
+    VersionStep {
         Patch = "patch",
         Minor = "minor",
         Major = "major",
@@ -18,14 +18,14 @@ text_enum! {
 
 /// Something that is different, and the step that it takes.
 #[derive(Debug, PartialEq)]
-struct Difference {
-    step: Step,
+struct Demand {
+    step: VersionStep,
     /// Where, as a JSON pointer into the registration.
     path: String,
     message: String,
 }
 
-impl Step {
+impl VersionStep {
     /// The step from one version to a higher one.
     fn between(from: Version, to: Version) -> Self {
         if to.major > from.major {
@@ -48,18 +48,43 @@ impl Step {
     }
 }
 
+/// What is different between two versions of a tool.
+struct Comparison {
+    from: Version,
+    /// Everything that takes more than a patch.
+    demands: Vec<Demand>,
+}
+
+impl Comparison {
+    fn of(old: &Tool, new: &Tool) -> Result<Self> {
+        Ok(Self { from: old.version, demands: demands(old, new)? })
+    }
+
+    /// The step that it takes.
+    fn step(&self) -> VersionStep {
+        self.demands.iter().map(|it| it.step).max().unwrap_or(VersionStep::Patch)
+    }
+
+    /// The lowest version number that the new version can have.
+    fn next_version(&self) -> Version {
+        self.step().from(self.from)
+    }
+}
+
 /// Refuses a version whose step from `old` is smaller than what is different takes, with every reason.
 pub fn check(old: &Tool, new: &Tool) -> Result<()> {
-    let step = Step::between(old.version, new.version);
-    let too_much = differences(old, new)?.into_iter().filter(|it| it.step > step).collect::<Vec<_>>();
-    let Some(needed) = too_much.iter().map(|it| it.step).max() else { return Ok(()) };
+    let comparison = Comparison::of(old, new)?;
+    let (step, needed) = (VersionStep::between(old.version, new.version), comparison.step());
+    if needed <= step {
+        return Ok(());
+    }
     let message = format!(
         "{} is a {step} step from {}, and this needs a {needed} one: {} or higher",
         new.version,
         old.version,
-        needed.from(old.version)
+        comparison.next_version()
     );
-    let reasons = too_much.into_iter().map(|it| Problem {
+    let reasons = comparison.demands.into_iter().filter(|it| it.step > step).map(|it| Problem {
         place: Place::Body,
         path: it.path,
         message: format!("{} (takes a {} version)", it.message, it.step),
@@ -69,27 +94,31 @@ pub fn check(old: &Tool, new: &Tool) -> Result<()> {
 }
 
 /// All that is different and takes more than a patch.
-fn differences(old: &Tool, new: &Tool) -> Result<Vec<Difference>> {
+fn demands(old: &Tool, new: &Tool) -> Result<Vec<Demand>> {
     let mut found = Vec::new();
     let mut add = |step, path: &str, message: String| {
-        found.push(Difference { step, path: path.to_owned(), message });
+        found.push(Demand { step, path: path.to_owned(), message });
     };
     if old.execution_mode != new.execution_mode {
         let message = format!("went from {} to {}", old.execution_mode, new.execution_mode);
-        add(Step::Major, "/execution_mode", message);
+        add(VersionStep::Major, "/execution_mode", message);
     }
     if old.resource_class != new.resource_class {
-        add(Step::Major, "/resource_class", format!("went from {} to {}", old.resource_class, new.resource_class));
+        add(
+            VersionStep::Major,
+            "/resource_class",
+            format!("went from {} to {}", old.resource_class, new.resource_class),
+        );
     }
     for effect in old.side_effects.iter().filter(|it| !has_effect(new, it)) {
-        add(Step::Major, "/side_effects", format!("{} on {} was removed", effect.effect_type, effect.scope));
+        add(VersionStep::Major, "/side_effects", format!("{} on {} was removed", effect.effect_type, effect.scope));
     }
     for effect in new.side_effects.iter().filter(|it| !has_effect(old, it)) {
-        add(Step::Minor, "/side_effects", format!("{} on {} was added", effect.effect_type, effect.scope));
+        add(VersionStep::Minor, "/side_effects", format!("{} on {} was added", effect.effect_type, effect.scope));
     }
     if new.timeout_seconds < old.timeout_seconds {
         let message = format!("went from {} down to {}", old.timeout_seconds, new.timeout_seconds);
-        add(Step::Minor, "/timeout_seconds", message);
+        add(VersionStep::Minor, "/timeout_seconds", message);
     }
     // Callers send what they sent before, and get what they got before.
     let (mut sent_before, mut sent_now) =
@@ -103,20 +132,20 @@ fn differences(old: &Tool, new: &Tool) -> Result<Vec<Difference>> {
 }
 
 /// A schema is compatible if all that satisfies `from` satisfies `to`.
-fn compare(found: &mut Vec<Difference>, path: &str, from: &Value, to: &Value) {
+fn compare(found: &mut Vec<Demand>, path: &str, from: &Value, to: &Value) {
     if from == to {
         return;
     }
     let obstacles = compat::obstacles(from, to);
     if !obstacles.is_empty() {
-        found.extend(obstacles.into_iter().map(|it| Difference {
-            step: Step::Major,
+        found.extend(obstacles.into_iter().map(|it| Demand {
+            step: VersionStep::Major,
             path: path.to_owned(),
             message: told(it),
         }));
     } else if !compat::obstacles(to, from).is_empty() {
         let message = "was added to, compatibly".to_owned();
-        found.push(Difference { step: Step::Minor, path: path.to_owned(), message });
+        found.push(Demand { step: VersionStep::Minor, path: path.to_owned(), message });
     }
 }
 

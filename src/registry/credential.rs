@@ -3,7 +3,7 @@
 use super::store;
 use crate::callers::Scope;
 use crate::changes::{Action, Change};
-use crate::db::Failure;
+use crate::db::DbFailure;
 use crate::error::{Error, Place, Problem, Result};
 use crate::ids::CredentialId;
 use crate::page::{Page, PageRequest};
@@ -84,7 +84,7 @@ pub async fn create(scope: &Scope, given: CredentialIn) -> Result<Credential> {
     let insert = store::credentials::insert(scope.workspace(), &credential);
     match scope.write([insert, change.record(&scope.author().await?)]).await? {
         Ok(_) => Ok(credential),
-        Err(Failure::Duplicate) => Err(Error::AlreadyExists(format!("The credential {} exists", credential.id))),
+        Err(DbFailure::Duplicate) => Err(Error::AlreadyExists(format!("The credential {} exists", credential.id))),
         Err(failure) => Err(failure.into()),
     }
 }
@@ -105,10 +105,9 @@ pub async fn delete(scope: &Scope, id: &CredentialId) -> Result<()> {
     if !users.is_empty() {
         return Err(in_use(&users.join(", ")));
     }
-    let change = Change::new(Action::Delete, subject(id.as_str())).from(&credential)?.only_if(
-        store::credentials::IS_UNUSED,
-        [id.as_str().into(), store::credentials::users(scope.workspace(), id.as_str())],
-    );
+    let can_go = store::credentials::exists(scope.workspace(), id.as_str())
+        .and(store::credentials::is_unused(scope.workspace(), id.as_str()));
+    let change = Change::new(Action::Delete, subject(id.as_str())).from(&credential)?.only_if(can_go);
     let delete = store::credentials::delete(scope.workspace(), id.as_str());
     let [_, deleted] = scope.write([change.record(&scope.author().await?), delete]).await??;
     if deleted.changes() == 0 { Err(in_use("a tool that was registered meanwhile")) } else { Ok(()) }

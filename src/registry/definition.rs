@@ -1,5 +1,6 @@
 //! A version as its registrant gives it.
 
+use super::fields::version_fields;
 use super::handler::Handler;
 use super::tool::{Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool};
 use crate::callers::Level;
@@ -11,64 +12,86 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-const DEFAULT_TIMEOUT_SECONDS: u32 = 30;
+macro_rules! tool_in {
+    (own $own:tt
+     shared { $($shared:ident: $type:tt, given [$($attributes:tt)*] ($($given:tt)*) $decide:expr, shown $shown:tt;)* }) => {
+        #[derive(Deserialize, ToSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct ToolIn {
+            #[schema(pattern = "^[a-z0-9_-]+$", max_length = 128, example = "word_count")]
+            id: String,
+            /// Exactly three numbers; higher than every version that there is.
+            #[schema(pattern = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$", example = "1.0.0")]
+            version: String,
+            #[schema(min_length = 1, max_length = 200, example = "Count words")]
+            name: String,
+            #[schema(min_length = 10, max_length = 500, example = "Counts the words of a text")]
+            description: String,
+            /// JSON Schema 2020-12 of the arguments: an object, or its JSON as a string; 64 KB at the most.
+            #[schema(value_type = Object, example = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}))]
+            parameters_schema: Value,
+            /// JSON Schema 2020-12 of the result.
+            #[schema(value_type = Option<Object>)]
+            returns_schema: Option<Value>,
+            /// What carries calls out: `{"type": "builtin", "key"}`, `{"type": "http", "url", "headers"?}` or
+            /// `{"type": "python", "code", "function"}`.
+            #[schema(value_type = Object, example = json!({"type": "http", "url": "https://tools.example.com/word_count"}))]
+            handler: Value,
+            /// Lower-case letters, digits, `_` and `-`; `general`, if not given.
+            #[schema(pattern = "^[a-z0-9_-]{1,64}$", default = "general")]
+            category: Option<String>,
+            $($($attributes)* $shared: $($given)*,)*
+        }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ToolIn {
-    #[schema(pattern = "^[a-z0-9_-]+$", max_length = 128, example = "word_count")]
-    id: String,
-    /// Exactly three numbers; higher than every version that there is.
-    #[schema(pattern = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$", example = "1.0.0")]
-    version: String,
-    #[schema(min_length = 1, max_length = 200, example = "Count words")]
-    name: String,
-    #[schema(min_length = 10, max_length = 500, example = "Counts the words of a text")]
-    description: String,
-    /// JSON Schema 2020-12 of the arguments: an object, or its JSON as a string; 64 KB at the most.
-    #[schema(value_type = Object, example = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}))]
-    parameters_schema: Value,
-    /// JSON Schema 2020-12 of the result.
-    #[schema(value_type = Option<Object>)]
-    returns_schema: Option<Value>,
-    /// What carries calls out: `{"type": "builtin", "key"}`, `{"type": "http", "url", "headers"?}` or
-    /// `{"type": "python", "code", "function"}`.
-    #[schema(value_type = Object, example = json!({"type": "http", "url": "https://tools.example.com/word_count"}))]
-    handler: Value,
-    /// Lower-case letters, digits, `_` and `-`; `general`, if not given.
-    #[schema(pattern = "^[a-z0-9_-]{1,64}$", default = "general")]
-    category: Option<String>,
-    #[schema(max_items = 20)]
-    examples: Option<Vec<Example>>,
-    #[schema(default = "low")]
-    risk_level: Option<Risk>,
-    #[schema(default = "guest")]
-    required_permission: Option<Level>,
-    #[schema(max_items = 50)]
-    required_capabilities: Option<Vec<String>>,
-    #[schema(default = false)]
-    requires_approval: Option<bool>,
-    /// Calls a minute.
-    #[schema(minimum = 1, maximum = 10000)]
-    rate_limit: Option<u32>,
-    #[schema(minimum = 1, maximum = 3600, default = 30)]
-    timeout_seconds: Option<u32>,
-    #[schema(default = "local")]
-    execution_mode: Option<ExecutionMode>,
-    #[schema(default = "control")]
-    resource_class: Option<ResourceClass>,
-    #[schema(default = "none")]
-    rollback_strategy: Option<RollbackStrategy>,
-    /// Credentials of the workspace. Those that the handler's headers name as `${NAME}` are added by themselves.
-    #[schema(max_items = 50)]
-    credentials_required: Option<Vec<String>>,
-    #[schema(max_items = 50)]
-    side_effects: Option<Vec<SideEffect>>,
+        impl ToolIn {
+            /// The version, active from now on, of the parts that have been read.
+            fn with(self, parts: Parts, handler: &Handler, registered_by: &str, now: Timestamp) -> Result<Tool> {
+                let Parts { id, version, parameters_schema, returns_schema } = parts;
+                Ok(Tool {
+                    key: 0,
+                    id,
+                    source: Source::Registered,
+                    created_at: now,
+                    version,
+                    handler_key: handler.key().to_owned(),
+                    handler: handler_json(handler)?,
+                    name: self.name,
+                    description: self.description,
+                    parameters_schema,
+                    returns_schema,
+                    category: self.category.unwrap_or_else(|| "general".to_owned()),
+                    registered_at: now,
+                    registered_by: registered_by.to_owned(),
+                    active: true,
+                    deactivated_at: None,
+                    deactivated_reason: None,
+                    missing_credentials: Vec::new(),
+                    $($shared: decided(self.$shared, $decide),)*
+                })
+            }
+        }
+    };
+}
+
+version_fields!(tool_in);
+
+/// What a field becomes, by what was given for it.
+fn decided<G, T>(given: G, decide: impl FnOnce(G) -> T) -> T {
+    decide(given)
+}
+
+/// The parts of a registration that have a form of their own, but for its handler.
+struct Parts {
+    id: ToolId,
+    version: Version,
+    parameters_schema: String,
+    returns_schema: Option<String>,
 }
 
 impl ToolIn {
-    /// The version that it would be, active from now on, if its parts have the right form; else everything that has not.
-    pub fn into_tool(self, registered_by: &str, now: Timestamp) -> Result<Tool> {
+    /// The version that it would be, active from now on, and its handler, if its parts have the right form; else everything
+    /// that has not.
+    pub fn read(self, registered_by: &str, now: Timestamp) -> Result<(Tool, Handler)> {
         let mut problems = Vec::new();
         let mut problem = |path: &str, message: &str| {
             problems.push(Problem { place: Place::Body, path: path.to_owned(), message: message.to_owned() });
@@ -81,80 +104,46 @@ impl ToolIn {
         if version.is_none() {
             problem("/version", "must be three numbers such as 1.0.0");
         }
-        let parameters_schema = schema_text(self.parameters_schema);
+        let parameters_schema = schema_text(&self.parameters_schema);
         if parameters_schema.is_none() {
             problem("/parameters_schema", "must be a JSON Schema: an object, or its JSON as a string");
         }
-        let returns_schema = self.returns_schema.map(schema_text);
+        let returns_schema = self.returns_schema.as_ref().map(schema_text);
         if returns_schema == Some(None) {
             problem("/returns_schema", "must be a JSON Schema: an object, or its JSON as a string");
         }
-        let handler = Handler::read(&self.handler);
-        let handler = match handler {
+        let handler = match Handler::read(&self.handler) {
             Ok(handler) => Some(handler),
             Err(faults) => {
                 problems.extend(faults);
                 None
             }
         };
-        let (Some(id), Some(version), Some(parameters_schema), Some(handler)) =
-            (id, version, parameters_schema, handler)
+        let (Some(id), Some(version), Some(parameters_schema), Some(handler), true) =
+            (id, version, parameters_schema, handler, problems.is_empty())
         else {
             return Err(Error::Invalid(problems));
         };
-        if !problems.is_empty() {
-            return Err(Error::Invalid(problems));
-        }
-        let mut credentials_required = without_repeats(self.credentials_required);
+        let parts = Parts { id, version, parameters_schema, returns_schema: returns_schema.flatten() };
+        let mut tool = self.with(parts, &handler, registered_by, now)?;
         for name in handler.credentials() {
-            if !credentials_required.iter().any(|it| it == name) {
-                credentials_required.push(name.to_owned());
+            if !tool.credentials_required.iter().any(|it| it == name) {
+                tool.credentials_required.push(name.to_owned());
             }
         }
-        Ok(Tool {
-            key: 0,
-            id,
-            source: Source::Registered,
-            created_at: now,
-            version,
-            name: self.name,
-            description: self.description,
-            parameters_schema,
-            returns_schema: returns_schema.flatten(),
-            handler_key: handler.key().to_owned(),
-            handler: kept(&handler)?,
-            category: self.category.unwrap_or_else(|| "general".to_owned()),
-            examples: self.examples.unwrap_or_default(),
-            risk_level: self.risk_level.unwrap_or(Risk::Low),
-            required_permission: self.required_permission.unwrap_or(Level::Guest),
-            required_capabilities: without_repeats(self.required_capabilities),
-            requires_approval: self.requires_approval.unwrap_or(false),
-            rate_limit: self.rate_limit,
-            timeout_seconds: self.timeout_seconds.unwrap_or(DEFAULT_TIMEOUT_SECONDS),
-            execution_mode: self.execution_mode.unwrap_or(ExecutionMode::Local),
-            resource_class: self.resource_class.unwrap_or(ResourceClass::Control),
-            rollback_strategy: self.rollback_strategy.unwrap_or(RollbackStrategy::None),
-            credentials_required,
-            side_effects: self.side_effects.unwrap_or_default(),
-            registered_at: now,
-            registered_by: registered_by.to_owned(),
-            active: true,
-            deactivated_at: None,
-            deactivated_reason: None,
-            missing_credentials: Vec::new(),
-        })
+        Ok((tool, handler))
     }
 }
 
-/// A handler as it is kept.
-pub fn kept(handler: &Handler) -> Result<Box<RawValue>> {
+/// A handler as its column holds it.
+pub fn handler_json(handler: &Handler) -> Result<Box<RawValue>> {
     serde_json::value::to_raw_value(handler).map_err(|cause| Error::Internal(format!("a handler is not JSON: {cause}")))
 }
 
 /// A schema's text: its own, where it was given as text.
-pub fn schema_text(given: Value) -> Option<String> {
+fn schema_text(given: &Value) -> Option<String> {
     match given {
-        Value::String(text) => Some(text),
+        Value::String(text) => Some(text.clone()),
         Value::Object(_) => Some(given.to_string()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
     }
@@ -191,7 +180,7 @@ mod tests {
         });
         given.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         let given = serde_json::from_value::<ToolIn>(given).unwrap();
-        given.into_tool("root", Timestamp::from_millis(0).unwrap())
+        given.read("root", Timestamp::from_millis(0).unwrap()).map(|(tool, _)| tool)
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::Tool;
 use super::credential::is_credential_id;
 use crate::error::{Error, Place, Problem, Result};
 use crate::outgoing::{check_url, credentials_in, fault_of_header};
-use crate::text_enum::text_enum;
+use crate::text_enum::{TextEnum, text_enum};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -26,19 +26,10 @@ text_enum! {
     }
 }
 
-impl Builtin {
-    pub const ALL: [Self; 6] =
-        [Self::ExecutePython, Self::ReadFile, Self::WriteFile, Self::ListFiles, Self::EmailSearch, Self::EmailGet];
-
-    pub fn parse(key: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.as_str() == key)
-    }
-}
-
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Handler {
-    /// Code of the Worker itself. A key that it no longer has can only be told when it is looked for ([`Builtin::parse`]).
+    /// Code of the Worker itself. A key that it no longer has can only be told when it is looked for ([`TextEnum::parse`]).
     Builtin { key: String },
     /// A server that calls are posted to.
     Http {
@@ -109,7 +100,7 @@ impl Handler {
             Self::Builtin { key } => match Builtin::parse(key) {
                 Some(_) => Vec::new(),
                 None => {
-                    let known = Builtin::ALL.map(Builtin::as_str).join(", ");
+                    let known = Builtin::ALL.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(", ");
                     vec![problem("/key", format!("is no handler of this deployment; there are {known}"))]
                 }
             },

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use utoipa::ToSchema;
 
 /// What the invariants are about of one version.
-pub struct Version {
+pub struct CheckedVersion {
     pub tool_id: String,
     pub version: String,
     pub active: bool,
@@ -37,7 +37,7 @@ pub struct Breach {
 }
 
 /// Holds the versions against all four; `credentials` are those that are defined.
-pub fn check(versions: &[Version], credentials: &HashSet<&str>) -> Vec<Invariant> {
+pub fn check(versions: &[CheckedVersion], credentials: &HashSet<&str>) -> Vec<Invariant> {
     let active = || versions.iter().filter(|it| it.active);
     let mut actives: HashMap<&str, u32> = HashMap::new();
     for version in active() {
@@ -67,7 +67,7 @@ fn invariant(name: &'static str, violations: Vec<Breach>) -> Invariant {
     Invariant { name, ok: violations.is_empty(), violations }
 }
 
-fn breach(version: &Version, message: String) -> Breach {
+fn breach(version: &CheckedVersion, message: String) -> Breach {
     Breach { tool_id: version.tool_id.clone(), version: version.version.clone(), message }
 }
 
@@ -85,8 +85,8 @@ pub async fn invariants(scope: &Scope) -> Result<Vec<Invariant>> {
 mod tests {
     use super::*;
 
-    fn version(number: &str) -> Version {
-        Version {
+    fn version(number: &str) -> CheckedVersion {
+        CheckedVersion {
             tool_id: "x".into(),
             version: number.into(),
             active: true,
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn broken(versions: &[Version], expected: &[&str]) {
+    fn broken(versions: &[CheckedVersion], expected: &[&str]) {
         let invariants = check(versions, &HashSet::from(["KEY"]));
         assert_eq!(invariants.len(), 4);
         let broken = invariants.iter().filter(|it| !it.ok).map(|it| it.name).collect::<Vec<_>>();
@@ -106,15 +106,21 @@ mod tests {
 
     #[test]
     fn each_invariant_is_broken_by_its_own_fault() {
-        let inactive = |number: &str| Version { active: false, ..version(number) };
+        let inactive = |number: &str| CheckedVersion { active: false, ..version(number) };
         broken(&[version("1.0.0"), inactive("1.1.0")], &[]);
         broken(&[version("1.0.0"), version("1.1.0")], &["one_active_version"]);
         let builtin = Some("gone".to_owned());
-        broken(&[Version { builtin: builtin.clone(), ..version("1.0.0") }], &["handler_targets_exist"]);
-        broken(&[Version { builtin, ..inactive("1.0.0") }], &[]);
-        broken(&[Version { credentials_required: vec!["B".into()], ..version("1.0.0") }], &["credentials_defined"]);
+        broken(&[CheckedVersion { builtin: builtin.clone(), ..version("1.0.0") }], &["handler_targets_exist"]);
+        broken(&[CheckedVersion { builtin, ..inactive("1.0.0") }], &[]);
+        broken(
+            &[CheckedVersion { credentials_required: vec!["B".into()], ..version("1.0.0") }],
+            &["credentials_defined"],
+        );
         let security = Some(DeactivationReason::Security);
-        broken(&[Version { deactivated_reason: security, ..version("1.0.0") }], &["no_active_security_deactivation"]);
-        broken(&[Version { deactivated_reason: security, ..inactive("1.0.0") }], &[]);
+        broken(
+            &[CheckedVersion { deactivated_reason: security, ..version("1.0.0") }],
+            &["no_active_security_deactivation"],
+        );
+        broken(&[CheckedVersion { deactivated_reason: security, ..inactive("1.0.0") }], &[]);
     }
 }

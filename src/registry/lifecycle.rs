@@ -2,12 +2,12 @@
 //! changed the tool since.
 
 use super::handler::Handler;
-use super::store::versions::{At, Position, TOOL_IS_AT};
+use super::placement::{Placement, PlacementOutcome};
+use super::store::versions::VersionPosition;
 use super::tool::{DeactivationReason, Tool};
-use super::{Sought, log, store};
+use super::{ToolLookup, store};
 use crate::callers::Scope;
-use crate::changes::{Action, Change};
-use crate::db::{Failure, Statement};
+use crate::changes::Action;
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version};
 use crate::page::{Page, PageRequest};
@@ -28,7 +28,7 @@ pub async fn list_versions(scope: &Scope, id: &ToolId, request: &PageRequest) ->
 
 /// Goes back to another version of the tool.
 pub async fn roll_back(scope: &Scope, id: &ToolId, version: Version, reason: Option<&str>) -> Result<Tool> {
-    let reading = Reading::of(scope, id, Some(version)).await?;
+    let reading = ToolReading::of(scope, id, Some(version)).await?;
     if reading.target.active {
         return Err(Error::Conflict(format!("{id}@{version} is the active version")));
     }
@@ -37,7 +37,7 @@ pub async fn roll_back(scope: &Scope, id: &ToolId, version: Version, reason: Opt
 
 /// Switches a version on; another one that is active goes off.
 pub async fn activate(scope: &Scope, id: &ToolId, version: Version) -> Result<Tool> {
-    let reading = Reading::of(scope, id, Some(version)).await?;
+    let reading = ToolReading::of(scope, id, Some(version)).await?;
     if reading.target.active {
         return Ok(reading.target);
     }
@@ -51,7 +51,7 @@ pub async fn deactivate(
     version: Option<Version>,
     reason: DeactivationReason,
 ) -> Result<Tool> {
-    let reading = Reading::of(scope, id, version).await?;
+    let reading = ToolReading::of(scope, id, version).await?;
     let before = &reading.target;
     if version.is_none() && !before.active {
         return Err(Error::Conflict(format!("{id} has no active version")));
@@ -64,26 +64,26 @@ pub async fn deactivate(
     }
     let mut after = before.switched_off(reason, scope.app().now());
     after.deactivated_at = before.deactivated_at.or(after.deactivated_at);
-    let change =
-        log::change(Action::Deactivate, &after)?.from(&log::Switch::from(before))?.because(Some(reason.as_str()));
-    reading.write(scope, vec![change], &[&after]).await?;
+    let mut placement = Placement::default();
+    placement.deactivate(before, reading.revision, &after, reason)?;
+    write(scope, placement, id).await?;
     Ok(after)
 }
 
 /// A tool as it is when something is decided about it.
-struct Reading {
+struct ToolReading {
     /// The version that lists show: the active one, if any is.
     current: Tool,
     target: Tool,
     revision: u32,
 }
 
-impl Reading {
+impl ToolReading {
     /// One round trip. The target is the version named, else the current one.
     async fn of(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<Self> {
         let workspace = scope.workspace();
         let target = match version {
-            Some(version) => store::tools::find_sought(workspace, Sought::Id(id), Some(version)),
+            Some(version) => store::tools::look_up_tools(workspace, ToolLookup::Id(id), Some(version)),
             None => store::tools::find_tool(workspace, id),
         };
         let [current, target, position] = scope
@@ -100,7 +100,7 @@ impl Reading {
             Some(version) => Error::not_found("Tool", format!("{id}@{version}")),
             None => Error::not_found("Tool", id),
         })?;
-        let Some(Position { revision, .. }) = store::versions::read_position(&position)? else {
+        let Some(VersionPosition { revision, .. }) = store::versions::read_position(&position)? else {
             return Err(Error::Internal(format!("the tool {id} has no position")));
         };
         Ok(Self { current, target, revision })
@@ -121,45 +121,24 @@ impl Reading {
             return Err(Error::Conflict(format!("{message}, which this workspace does not define")));
         }
         let after = Tool { active: true, deactivated_at: None, deactivated_reason: None, ..before.clone() };
-        let mut changes = Vec::new();
-        let mut switched = Vec::new();
-        let replaced = self.current.switched_off(DeactivationReason::OperatorRequest, scope.app().now());
+        let mut placement = Placement::default();
         if self.current.active {
-            let change = log::change(Action::Deactivate, &replaced)?
-                .from(&log::Switch::from(&self.current))?
-                .because(Some(DeactivationReason::OperatorRequest.as_str()));
-            changes.push(change);
-            switched.push(&replaced);
+            let reason = DeactivationReason::OperatorRequest;
+            let replaced = self.current.switched_off(reason, scope.app().now());
+            placement.deactivate(&self.current, self.revision, &replaced, reason)?;
         }
-        changes.push(log::change(action, &after)?.from(&log::Switch::from(before))?.because(reason));
-        switched.push(&after);
-        self.write(scope, changes, &switched).await?;
+        placement.activate(before, self.revision, &after, action, reason)?;
+        write(scope, placement, &before.id).await?;
         Ok(after)
     }
+}
 
-    /// Writes the changes and switches the versions, all of it or nothing. Those that go off come first: only one can be
-    /// active.
-    async fn write(&self, scope: &Scope, changes: Vec<Change>, switched: &[&Tool]) -> Result<()> {
-        let id = &self.target.id;
-        let comes = switched.iter().find(|it| it.active);
-        let at = At {
-            workspace: scope.workspace(),
-            id,
-            revision: self.revision,
-            credentials: comes.map_or(&[], |it| &it.credentials_required),
-        };
-        let author = scope.author().await?;
-        let changes = changes.into_iter().map(|it| it.only_if(TOOL_IS_AT, at.params()).record(&author));
-        let switches = switched.iter().map(|it| store::versions::switch(&at, it));
-        let statements: Vec<Statement> =
-            changes.chain(switches).chain(std::iter::once(store::versions::move_on(&at))).collect();
-        match scope.write_all(statements).await? {
-            Ok(rows) if rows.last().is_some_and(|it| it.changes() > 0) => Ok(()),
-            Ok(_) => {
-                Err(Error::Conflict(format!("{id} was changed by another request meanwhile; read it and try again")))
-            }
-            Err(Failure::Banned) => Err(Error::Conflict(format!("{id} was deactivated for security meanwhile"))),
-            Err(failure) => Err(failure.into()),
+async fn write(scope: &Scope, placement: Placement, id: &ToolId) -> Result<()> {
+    match placement.write(scope).await? {
+        PlacementOutcome::Done => Ok(()),
+        PlacementOutcome::Overtaken => {
+            Err(Error::Conflict(format!("{id} was changed by another request meanwhile; read it and try again")))
         }
+        PlacementOutcome::Banned => Err(Error::Conflict(format!("{id} was deactivated for security meanwhile"))),
     }
 }

@@ -31,14 +31,14 @@ pub fn removal(tool_id: &str, version: &str) -> Result<Change> {
 
 /// What of a version can change after it was registered: what the log tells of how it was before.
 #[derive(Serialize)]
-pub struct Switch {
+pub struct VersionSwitch {
     pub version: String,
     pub active: bool,
     pub deactivated_at: Option<Timestamp>,
     pub deactivated_reason: Option<DeactivationReason>,
 }
 
-impl From<&Tool> for Switch {
+impl From<&Tool> for VersionSwitch {
     fn from(tool: &Tool) -> Self {
         Self {
             version: tool.version.to_string(),

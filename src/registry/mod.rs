@@ -9,46 +9,53 @@ mod compat;
 pub mod credential;
 mod definition;
 mod describe;
+mod difference;
+mod fields;
 mod filter;
 mod handler;
 pub mod invariants;
 mod lifecycle;
 mod log;
 mod out;
+mod placement;
 mod portable;
+mod record;
 mod redact;
 mod reference;
 mod register;
-mod row;
+mod replacement;
 mod rules;
 pub mod schema;
-mod sought;
 mod store;
+mod stored;
 mod tool;
 mod warnings;
 
-pub use definition::{ToolIn, is_registered_id, kept};
+pub use definition::{ToolIn, handler_json, is_registered_id};
 pub use describe::describe;
+pub use difference::RecordDifference;
 pub use filter::ToolFilter;
 pub use handler::{Builtin, Handler};
 pub use lifecycle::{activate, deactivate, list_versions, roll_back};
-pub use log::{Switch, change, removal};
+pub use log::VersionSwitch;
 pub use out::ToolOut;
 pub use portable::is_portable;
+pub use record::{ToolRecord, VersionRecord};
 pub use redact::scrub;
 pub use reference::References;
-pub use register::{Registered, register};
-pub use row::{MISSING_CREDENTIALS, TOOL_COLUMNS, ToolRow};
+pub use register::{Registered, Registration, register};
+pub use replacement::{RegistryRecords, RegistryReplacement};
 pub use rules::problems;
-pub use sought::Sought;
+pub use store::columns::{MISSING_CREDENTIALS, TOOL_COLUMNS};
 pub use store::credentials::all as find_credentials;
+pub use store::lookup::ToolLookup;
 pub use store::refusals::{
     forget as forget_refusals, last_day as refusals, last_day_everywhere as refusals_everywhere,
 };
 pub use store::tools::{
-    RELEVANCE, find_sought, find_tool, find_tools, read_tool, read_tools, search_tools, tool_exists,
+    RELEVANCE, find_builtins, find_tool, find_tools, look_up_tools, read_tool, read_tools, search_tools, tool_exists,
 };
-pub use store::versions::{BUILTIN_KEY, find_all as find_all_versions, insert_all as insert_versions, version_json};
+pub use store::versions::{BUILTIN_KEY, find_all as find_all_versions, find_banned as find_banned_versions};
 #[cfg(test)]
 pub use tool::fixture;
 pub use tool::{
@@ -88,7 +95,7 @@ pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> 
 
 /// The tool at its active version (with none active, at its highest), or at the one that is asked for.
 pub async fn get(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<Tool> {
-    let [rows] = scope.read([find_sought(scope.workspace(), Sought::Id(id), version)]).await?;
+    let [rows] = scope.read([look_up_tools(scope.workspace(), ToolLookup::Id(id), version)]).await?;
     store::tools::read_tool(&rows)?.ok_or_else(|| match version {
         None => Error::not_found("Tool", id),
         Some(version) => Error::not_found("Tool", format!("{id}@{version}")),

@@ -1,17 +1,15 @@
 //! A tool, or a new version of one, comes in.
 
 use super::definition::ToolIn;
-use super::handler::Handler;
-use super::store::versions::{At, CREDENTIALS_DEFINED, Position, TOOL_IS_AT};
-use super::tool::{DeactivationReason, Tool};
+use super::placement::{Placement, PlacementOutcome};
+use super::store::versions::VersionPosition;
+use super::tool::Tool;
 use super::warnings::{Warning, warnings};
-use super::{bump, log, rules, store};
+use super::{bump, rules, store};
 use crate::callers::Scope;
-use crate::changes::Action;
-use crate::db::Failure;
+use crate::db::DbFailure;
 use crate::error::{Error, Place, Problem, Result};
 use crate::text_enum::text_enum;
-use serde_json::json;
 
 /// A version that came in, and what its registrant should know.
 pub struct Registered {
@@ -21,7 +19,7 @@ pub struct Registered {
 
 text_enum! {
     /// Why a registration was refused, for the counts.
-    Reason {
+    RefusalReason {
         /// It breaks a rule by itself.
         Invalid = "invalid",
         /// It needs a credential that is not defined.
@@ -38,36 +36,56 @@ text_enum! {
 }
 
 /// Why nothing came of a registration.
-enum Refusal {
+enum RegistrationRefusal {
     /// Its registrant's doing, which is counted.
-    Counted(Reason, Error),
+    Counted(RefusalReason, Error),
     Other(Error),
 }
 
-type Tried<T> = std::result::Result<T, Refusal>;
+type Attempt<T> = std::result::Result<T, RegistrationRefusal>;
 
-impl From<Error> for Refusal {
+impl From<Error> for RegistrationRefusal {
     fn from(error: Error) -> Self {
         Self::Other(error)
     }
 }
 
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Self {
+impl From<DbFailure> for RegistrationRefusal {
+    fn from(failure: DbFailure) -> Self {
         Self::Other(failure.into())
     }
 }
 
-fn refuse<T>(reason: Reason, error: Error) -> Tried<T> {
-    Err(Refusal::Counted(reason, error))
+fn refuse<T>(reason: RefusalReason, error: Error) -> Attempt<T> {
+    Err(RegistrationRefusal::Counted(reason, error))
 }
 
-/// Registers what is given, if it could be read. Two round trips; refusals are counted.
-pub async fn register(scope: &Scope, given: Result<ToolIn>) -> Result<Registered> {
+/// A registration as it came in. One that cannot be read is counted among the refusals too.
+pub enum Registration {
+    Read(Box<ToolIn>),
+    Unreadable(Error),
+}
+
+impl From<Result<ToolIn>> for Registration {
+    fn from(read: Result<ToolIn>) -> Self {
+        read.map_or_else(Self::Unreadable, |it| Self::Read(Box::new(it)))
+    }
+}
+
+/// Registers what is given, if it could be read. Two round trips; refusals are counted. `warn` adds a warning of a room that
+/// this one knows nothing of.
+pub async fn register(
+    scope: &Scope,
+    given: Registration,
+    warn: impl Fn(&Tool) -> Option<Warning>,
+) -> Result<Registered> {
     match try_register(scope, given).await {
-        Ok(registered) => Ok(registered),
-        Err(Refusal::Other(error)) => Err(error),
-        Err(Refusal::Counted(reason, error)) => {
+        Ok(mut registered) => {
+            registered.warnings.extend(warn(&registered.tool));
+            Ok(registered)
+        }
+        Err(RegistrationRefusal::Other(error)) => Err(error),
+        Err(RegistrationRefusal::Counted(reason, error)) => {
             scope.caller().await?.must_be_unbound()?;
             scope.write([store::refusals::count(scope.workspace(), reason.as_str(), scope.app().now())]).await??;
             Err(error)
@@ -75,18 +93,19 @@ pub async fn register(scope: &Scope, given: Result<ToolIn>) -> Result<Registered
     }
 }
 
-async fn try_register(scope: &Scope, given: Result<ToolIn>) -> Tried<Registered> {
-    let now = scope.app().now();
-    let read =
-        given.and_then(|it| it.into_tool(scope.operator(), now)).and_then(|tool| Ok((Handler::of(&tool)?, tool)));
-    let (handler, mut tool) = match read {
+async fn try_register(scope: &Scope, given: Registration) -> Attempt<Registered> {
+    let read = match given {
+        Registration::Read(given) => given.read(scope.operator(), scope.app().now()),
+        Registration::Unreadable(error) => Err(error),
+    };
+    let (mut tool, handler) = match read {
         Ok(read) => read,
-        Err(error) => return refuse(Reason::Invalid, error),
+        Err(error) => return refuse(RefusalReason::Invalid, error),
     };
     let mut problems = rules::problems(&tool, &handler);
     problems.extend(handler.check(scope.app().settings().private_urls));
     if !problems.is_empty() {
-        return refuse(Reason::Invalid, Error::Invalid(problems));
+        return refuse(RefusalReason::Invalid, Error::Invalid(problems));
     }
 
     let workspace = scope.workspace();
@@ -101,94 +120,45 @@ async fn try_register(scope: &Scope, given: Result<ToolIn>) -> Tried<Registered>
     scope.caller().await?.must_be_unbound()?;
     if !same.is_empty()? {
         let message = format!("{}@{} is already registered", tool.id, tool.version);
-        return refuse(Reason::Exists, Error::AlreadyExists(message));
+        return refuse(RefusalReason::Exists, Error::AlreadyExists(message));
     }
     let undefined = store::credentials::read_ids(&undefined)?;
     if !undefined.is_empty() {
-        return refuse(Reason::Credential, undefined_credentials(&tool, &undefined));
+        return refuse(RefusalReason::Credential, undefined_credentials(&tool, &undefined));
     }
-    let warnings = warnings(&tool, &handler);
-    match store::tools::read_tool(&current)?.zip(store::versions::read_position(&position)?) {
-        Some((current, position)) => {
+    let current = store::tools::read_tool(&current)?;
+    let position = store::versions::read_position(&position)?;
+    let mut placement = Placement::default();
+    match (&current, &position) {
+        (None, _) => placement.add_tool(&tool)?,
+        (Some(current), Some(position)) => {
             tool.created_at = current.created_at;
-            add_version(scope, current, &position, &tool).await?;
+            check_version(current, position, &tool)?;
+            placement.add_version(current, position.revision, &tool)?;
         }
-        None if store::tools::read_tool(&current)?.is_some() => {
+        // Of the workspace's own tools the position is known.
+        (Some(_), None) => {
             let message = format!("{} is a built-in tool, which cannot be registered again", tool.id);
-            return refuse(Reason::Builtin, Error::Conflict(message));
+            return refuse(RefusalReason::Builtin, Error::Conflict(message));
         }
-        None => add_tool(scope, &tool).await?,
     }
-    Ok(Registered { tool, warnings })
-}
-
-/// The first version of a tool that was not there.
-async fn add_tool(scope: &Scope, tool: &Tool) -> Tried<()> {
-    let credentials = json!(tool.credentials_required).to_string();
-    let change = log::change(Action::Register, tool)?.only_if(CREDENTIALS_DEFINED, [credentials.into()]);
-    let written = scope
-        .write([
-            change.record(&scope.author().await?),
-            store::versions::insert_tool(scope.workspace(), tool),
-            store::versions::insert_first(scope.workspace(), tool)?,
-        ])
-        .await?;
-    match written {
-        Ok([_, inserted, _]) if inserted.changes() > 0 => Ok(()),
-        // Its credentials are gone, or the tool has come: either way it was overtaken.
-        Ok(_) | Err(Failure::Duplicate) => refuse(Reason::Overtaken, overtaken(tool)),
-        Err(failure) => refuse_banned(tool, failure),
+    match placement.write(scope).await? {
+        PlacementOutcome::Done => Ok(Registered { warnings: warnings(&tool, &handler), tool }),
+        PlacementOutcome::Overtaken => refuse(RefusalReason::Overtaken, overtaken(&tool)),
+        PlacementOutcome::Banned => {
+            let message = format!("{}@{} was deactivated for security and cannot come back", tool.id, tool.version);
+            refuse(RefusalReason::Exists, Error::Conflict(message))
+        }
     }
 }
 
-/// A later version, which takes the place of the active one.
-async fn add_version(scope: &Scope, current: Tool, position: &Position, tool: &Tool) -> Tried<()> {
+/// A later version is higher than all others, by a step that is large enough for what is different in it.
+fn check_version(current: &Tool, position: &VersionPosition, tool: &Tool) -> Attempt<()> {
     if tool.version < position.highest {
         let message = format!("must be higher than {}, the highest version of {}", position.highest, tool.id);
-        return refuse(Reason::Version, Error::body("/version", message));
+        return refuse(RefusalReason::Version, Error::body("/version", message));
     }
-    if let Err(error) = bump::check(&current, tool) {
-        return refuse(Reason::Version, error);
-    }
-    let at = At {
-        workspace: scope.workspace(),
-        id: &tool.id,
-        revision: position.revision,
-        credentials: &tool.credentials_required,
-    };
-    let author = scope.author().await?;
-    let mut changes = Vec::new();
-    let mut writes = Vec::new();
-    let update = log::change(Action::Update, tool)?.from(&log::Switch::from(&current))?;
-    if current.active {
-        let replaced = current.switched_off(DeactivationReason::VersionUpdate, scope.app().now());
-        let change = log::change(Action::Deactivate, &replaced)?
-            .from(&log::Switch::from(&current))?
-            .because(Some(DeactivationReason::VersionUpdate.as_str()));
-        changes.push(change);
-        writes.push(store::versions::switch(&at, &replaced));
-    }
-    changes.push(update);
-    writes.push(store::versions::insert(&at, tool)?);
-    let mut statements =
-        changes.into_iter().map(|it| it.only_if(TOOL_IS_AT, at.params()).record(&author)).collect::<Vec<_>>();
-    statements.extend(writes);
-    statements.push(store::versions::move_on(&at));
-    match scope.write_all(statements).await? {
-        Ok(rows) if rows.last().is_some_and(|it| it.changes() > 0) => Ok(()),
-        Ok(_) => refuse(Reason::Overtaken, overtaken(tool)),
-        Err(failure) => refuse_banned(tool, failure),
-    }
-}
-
-fn refuse_banned(tool: &Tool, failure: Failure) -> Tried<()> {
-    match failure {
-        Failure::Banned => {
-            let message = format!("{}@{} was deactivated for security and cannot come back", tool.id, tool.version);
-            refuse(Reason::Exists, Error::Conflict(message))
-        }
-        failure => Err(failure.into()),
-    }
+    bump::check(current, tool).or_else(|error| refuse(RefusalReason::Version, error))
 }
 
 fn overtaken(tool: &Tool) -> Error {

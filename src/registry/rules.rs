@@ -17,7 +17,7 @@ const MAX_PROBLEMS: usize = 50;
 
 /// Everything that breaks a rule, but for what the handler itself keeps to ([`Handler::check`]).
 pub fn problems(tool: &Tool, handler: &Handler) -> Vec<Problem> {
-    let mut found = Found(Vec::new());
+    let mut found = RuleProblems(Vec::new());
     found.words(tool);
     found.numbers(tool);
     let parameters = found.schema("/parameters_schema", &tool.parameters_schema);
@@ -33,9 +33,9 @@ pub fn problems(tool: &Tool, handler: &Handler) -> Vec<Problem> {
     found.0
 }
 
-struct Found(Vec<Problem>);
+struct RuleProblems(Vec<Problem>);
 
-impl Found {
+impl RuleProblems {
     fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.0.push(Problem { place: Place::Body, path: path.into(), message: message.into() });
     }

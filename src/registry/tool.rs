@@ -1,8 +1,10 @@
 //! A tool at one of its versions, and the words that describe it.
 
+use super::fields::version_fields;
+use super::stored;
 use crate::callers::Level;
 use crate::ids::{ToolId, Version};
-use crate::text_enum::text_enum;
+use crate::text_enum::{TextEnum, text_enum};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -34,7 +36,7 @@ text_enum! {
 impl Risk {
     /// This risk and all lesser ones.
     pub fn and_below(self) -> impl Iterator<Item = Self> {
-        [Self::Safe, Self::Low, Self::Medium, Self::High, Self::Critical].into_iter().filter(move |it| *it <= self)
+        Self::ALL.iter().copied().filter(move |it| *it <= self)
     }
 }
 
@@ -97,42 +99,34 @@ pub struct SideEffect {
     pub scope: String,
 }
 
-#[derive(Clone, Debug)]
-pub struct Tool {
-    /// The tool's number in the database; attachments point at it. It never leaves the house.
-    pub key: u32,
-    pub id: ToolId,
-    pub source: Source,
-    pub created_at: Timestamp,
-    pub version: Version,
-    pub name: String,
-    pub description: String,
-    /// JSON Schema, to the letter.
-    pub parameters_schema: String,
-    pub returns_schema: Option<String>,
-    pub handler_key: String,
-    pub handler: Box<RawValue>,
-    pub category: String,
-    pub examples: Vec<Example>,
-    pub risk_level: Risk,
-    pub required_permission: Level,
-    pub required_capabilities: Vec<String>,
-    pub requires_approval: bool,
-    pub rate_limit: Option<u32>,
-    pub timeout_seconds: u32,
-    pub execution_mode: ExecutionMode,
-    pub resource_class: ResourceClass,
-    pub rollback_strategy: RollbackStrategy,
-    pub credentials_required: Vec<String>,
-    pub side_effects: Vec<SideEffect>,
-    pub registered_at: Timestamp,
-    pub registered_by: String,
-    pub active: bool,
-    pub deactivated_at: Option<Timestamp>,
-    pub deactivated_reason: Option<DeactivationReason>,
-    /// What of `credentials_required` the workspace does not define. Known where one tool is read, and not of those in lists.
-    pub missing_credentials: Vec<String>,
+macro_rules! tool {
+    (own { $($own:ident: ($($own_type:tt)*);)* }
+     shared { $($shared:ident: ($($type:tt)*), given $attributes:tt $given:tt $decide:expr, shown $shown:tt;)* }) => {
+        /// A tool at one of its versions, as it is read from the columns that `store::columns` lists.
+        #[derive(Clone, Debug, Deserialize)]
+        pub struct Tool {
+            /// The tool's number in the database; attachments point at it. It never leaves the house.
+            pub key: u32,
+            #[serde(deserialize_with = "stored::read_id")]
+            pub id: ToolId,
+            pub source: Source,
+            pub created_at: Timestamp,
+            #[serde(deserialize_with = "stored::read_version")]
+            pub version: Version,
+            pub handler_key: String,
+            #[serde(deserialize_with = "stored::read")]
+            pub handler: Box<RawValue>,
+            $(#[serde(deserialize_with = "stored::read")] pub $own: $($own_type)*,)*
+            $(#[serde(deserialize_with = "stored::read")] pub $shared: $($type)*,)*
+            /// What of `credentials_required` the workspace does not define. Known where one tool is read, and not of those
+            /// in lists.
+            #[serde(default, deserialize_with = "stored::read_list")]
+            pub missing_credentials: Vec<String>,
+        }
+    };
 }
+
+version_fields!(tool);
 
 impl Tool {
     /// The version as it is once it has been switched off.
@@ -156,37 +150,11 @@ impl Tool {
 /// A plain registered tool, for tests to change as they need.
 #[cfg(test)]
 pub fn fixture(id: &str) -> Tool {
-    let some_time = Timestamp::from_millis(0).unwrap();
-    Tool {
-        key: 1,
-        id: ToolId::parse(id).unwrap(),
-        source: Source::Registered,
-        created_at: some_time,
-        version: Version::parse("1.0.0").unwrap(),
-        name: id.to_owned(),
-        description: format!("The tool {id}"),
-        parameters_schema: r#"{"type":"object"}"#.to_owned(),
-        returns_schema: None,
-        handler_key: "http".to_owned(),
-        handler: RawValue::from_string(r#"{"type":"http","url":"https://example.com"}"#.to_owned()).unwrap(),
-        category: "general".to_owned(),
-        examples: Vec::new(),
-        risk_level: Risk::Low,
-        required_permission: Level::Guest,
-        required_capabilities: Vec::new(),
-        requires_approval: false,
-        rate_limit: None,
-        timeout_seconds: 30,
-        execution_mode: ExecutionMode::Local,
-        resource_class: ResourceClass::Control,
-        rollback_strategy: RollbackStrategy::None,
-        credentials_required: Vec::new(),
-        side_effects: Vec::new(),
-        registered_at: some_time,
-        registered_by: "root".to_owned(),
-        active: true,
-        deactivated_at: None,
-        deactivated_reason: None,
-        missing_credentials: Vec::new(),
-    }
+    let given = serde_json::json!({
+        "id": "x", "version": "1.0.0", "name": id, "description": format!("The tool {id}"),
+        "parameters_schema": {"type": "object"}, "handler": {"type": "http", "url": "https://example.com"},
+    });
+    let given: super::ToolIn = serde_json::from_value(given).unwrap();
+    let (tool, _) = given.read("root", Timestamp::from_millis(0).unwrap()).unwrap();
+    Tool { key: 1, id: ToolId::parse(id).unwrap(), ..tool }
 }

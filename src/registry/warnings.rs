@@ -25,11 +25,8 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// The warning for a schema that is too large. Models are shown any object, and a part of the schema's text,
-    /// instead.
-    pub fn too_large() -> Self {
-        let message = "is so large, with what it refers to, that models are shown any object instead";
-        Self { path: "/parameters_schema".to_owned(), message: message.to_owned() }
+    pub fn new(path: &str, message: &str) -> Self {
+        Self { path: path.to_owned(), message: message.to_owned() }
     }
 }
 

@@ -4,6 +4,7 @@ use super::files::{self, FileVerb};
 use super::{Prepared, Run, RunFailure, RunTask, Runner, mail, python};
 use crate::callers::Scope;
 use crate::registry::Builtin;
+use crate::text_enum::TextEnum;
 use serde_json::Value;
 
 pub fn prepare(key: String, arguments: &Value) -> Prepared {

@@ -1,11 +1,12 @@
 //! The approvals that calls wait for.
 
+use super::columns::{CALL_COLUMNS, LISTED_COLUMNS};
 use crate::changes::Author;
-use crate::db::{Param, Rows, Statement, sql};
+use crate::db::{self, Condition, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::execution::approvals::{ApprovalOut, ApprovalStatus};
 use crate::execution::payload::CallDocument;
-use crate::execution::row::{CALL_COLUMNS, CallRow, LISTED_COLUMNS};
+use crate::execution::row::CallRow;
 use crate::ids::{ApprovalId, CallId, WorkspaceId};
 use crate::page::PageRequest;
 use crate::registry::{MISSING_CREDENTIALS, TOOL_COLUMNS, Tool};
@@ -19,34 +20,30 @@ const APPROVAL_COLUMNS: &str =
     p.reason, iif(p.status = 'pending' AND p.expires_at <= ?2, 'expired', p.status) AS approval_status";
 
 /// What a decision goes by: that the approval is pending, and, if its call is to run, that the agent and the version are
-/// still there for it, and that no restore has put another version in its place. The parameters that it needs follow the first `bound` ones of a statement.
-pub fn condition(decision: &ApprovalDecision<'_>, bound: usize) -> (String, Vec<Param>) {
-    let at = |number: usize| format!("?{}", bound + number);
-    let mut text = format!(
-        "EXISTS (SELECT 1 FROM approvals p JOIN tool_calls c ON c.workspace_id = p.workspace_id AND c.id = p.call_id
-           WHERE p.workspace_id = ?1 AND p.id = {} AND p.status = 'pending' AND p.expires_at > {}",
-        at(1),
-        at(2)
-    );
-    let mut params = vec![decision.id.as_str().into(), decision.now.to_string().into()];
-    if let Some(tool) = decision.to_run {
-        text.push_str(&format!(
+/// still there for it, and that no restore has put another version in its place.
+pub fn can_be_decided(workspace: &WorkspaceId, decision: &ApprovalDecision<'_>) -> Condition {
+    let to_run = match decision.to_run {
+        None => "",
+        Some(_) => {
             " AND (c.agent_id IS NULL OR EXISTS (SELECT 1 FROM agents a WHERE a.workspace_id = ?1 AND a.id = c.agent_id))
               AND EXISTS (SELECT 1 FROM tools t JOIN tool_versions v ON v.tool_key = t.key
-                WHERE t.workspace_id IN ('', ?1) AND t.id = c.tool_name AND t.key = {} AND v.major = {} AND v.minor = {} AND v.patch = {}
+                WHERE t.workspace_id IN ('', ?1) AND t.id = c.tool_name AND t.key = ?4 AND v.major = ?5 AND v.minor = ?6 AND v.patch = ?7
                   AND (v.active = 1 OR v.deactivated_reason = 'version_update'))
               AND NOT EXISTS (SELECT 1 FROM changes h INDEXED BY changes_by_subject
                 WHERE h.workspace_id = ?1 AND h.subject = 'tool:' || c.tool_name || '@' || c.version
-                  AND h.action = 'restore' AND h.timestamp >= c.started_at)",
-            at(3),
-            at(4),
-            at(5),
-            at(6)
-        ));
-        params.extend([tool.key, tool.version.major, tool.version.minor, tool.version.patch].map(Param::from));
-    }
-    text.push(')');
-    (text, params)
+                  AND h.action = 'restore' AND h.timestamp >= c.started_at)"
+        }
+    };
+    let pending = db::condition(format!(
+        "EXISTS (SELECT 1 FROM approvals p JOIN tool_calls c ON c.workspace_id = p.workspace_id AND c.id = p.call_id
+           WHERE p.workspace_id = ?1 AND p.id = ?2 AND p.status = 'pending' AND p.expires_at > ?3{to_run})"
+    ))
+    .bind(workspace.as_str())
+    .bind(decision.id.as_str())
+    .bind(decision.now.to_string());
+    let numbers = decision.to_run.into_iter();
+    let numbers = numbers.flat_map(|it| [it.key, it.version.major, it.version.minor, it.version.patch]);
+    numbers.fold(pending, Condition::bind)
 }
 
 /// What is decided of an approval, and when.
@@ -193,22 +190,20 @@ pub fn insert(
     .bind(expires_at.to_string())
 }
 
-/// Decides an approval, if its [`condition`] holds, and erases what was sealed.
+/// Decides an approval, if it [can be decided](can_be_decided), and erases what was sealed.
 pub fn decide(
     author: &Author<'_>,
     decision: &ApprovalDecision<'_>,
     to: ApprovalStatus,
     reason: Option<&str>,
 ) -> Statement {
-    let (condition, params) = condition(decision, 5);
-    let statement = sql(format!(
-        "UPDATE approvals SET status = ?2, decided_by = ?3, decided_at = ?4, reason = ?5, sealed_arguments = NULL
-         WHERE workspace_id = ?1 AND id = ?6 AND {condition}"
-    ))
+    sql("UPDATE approvals SET status = ?2, decided_by = ?3, decided_at = ?4, reason = ?5, sealed_arguments = NULL
+         WHERE workspace_id = ?1 AND id = ?6")
     .bind(author.workspace.as_str())
     .bind(to.as_str())
     .bind(author.operator)
     .bind(author.now.to_string())
-    .bind(reason);
-    params.into_iter().fold(statement, Statement::bind)
+    .bind(reason)
+    .bind(decision.id.as_str())
+    .and(can_be_decided(author.workspace, decision))
 }

@@ -1,12 +1,13 @@
 //! One call's row: opened as running, closed with what came of it.
 
+use super::columns::CALL_COLUMNS;
 use crate::callers::Scope;
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::Result;
 use crate::execution::call::{CalledName, OpenedCall};
 use crate::execution::payload::CallDocument;
 use crate::execution::record::ClosedCall;
-use crate::execution::row::{CALL_COLUMNS, CallRow};
+use crate::execution::row::CallRow;
 use crate::files::Blob;
 use crate::ids::{CallId, TokenId, WorkspaceId};
 use crate::time::Timestamp;

@@ -1,11 +1,12 @@
 //! Idempotency keys: each belongs to the first call that came with it.
 
+use super::columns::CALL_COLUMNS;
 use crate::callers::Scope;
 use crate::db::{Rows, Statement, sql};
 use crate::error::Result;
 use crate::execution::call::IdempotencyKey;
 use crate::execution::keys::EarlierCall;
-use crate::execution::row::{CALL_COLUMNS, CallRow};
+use crate::execution::row::CallRow;
 use crate::ids::{CallId, WorkspaceId};
 use crate::time::Timestamp;
 use serde::Deserialize;

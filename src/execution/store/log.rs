@@ -1,10 +1,11 @@
 //! Lists and figures of calls.
 
+use super::columns::LISTED_COLUMNS;
 use crate::db::{Param, Statement, sql};
 use crate::error::Result;
 use crate::execution::log::CallFilter;
 use crate::execution::outcome::Status;
-use crate::execution::row::{CallRow, LISTED_COLUMNS};
+use crate::execution::row::CallRow;
 use crate::ids::{AgentId, WorkspaceId};
 use crate::page::{PageRequest, bad_cursor};
 use crate::time::Timestamp;

@@ -2,6 +2,7 @@
 
 pub mod approvals;
 pub mod calls;
+mod columns;
 pub mod keys;
 pub mod log;
 pub mod sweep;

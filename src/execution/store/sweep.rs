@@ -31,15 +31,15 @@ pub fn record_expiries(now: Timestamp) -> Statement {
             "json_object('id', p.id, 'call_id', p.call_id, 'tool_name', c.tool_name, 'status', '{status}', 'reason', NULL)"
         )
     };
-    let happened = format!(
+    let happened = sql(format!(
         "SELECT p.workspace_id, 'approval:' || p.id AS subject, {} AS previous_state, {} AS new_state
          FROM approvals p JOIN tool_calls c ON c.workspace_id = p.workspace_id AND c.id = p.call_id
          WHERE (p.workspace_id, p.id) IN ({})",
         state("pending"),
         state("expired"),
-        expired("?2", "?4")
-    );
-    record_everywhere(now, Action::Expire, &happened, [AT_ONCE.into()])
+        expired("?1", "?2")
+    ));
+    record_everywhere(now, Action::Expire, happened.bind(now.to_string()).bind(AT_ONCE))
 }
 
 pub fn end_expired_calls(now: Timestamp, error: &str) -> Statement {

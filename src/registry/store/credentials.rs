@@ -1,6 +1,6 @@
 //! The table `credentials`, and who asks for one.
 
-use crate::db::{Param, Rows, Statement, sql};
+use crate::db::{Condition, Param, Rows, Statement, condition, for_each, sql};
 use crate::error::Result;
 use crate::ids::WorkspaceId;
 use crate::page::PageRequest;
@@ -11,13 +11,30 @@ use serde::Deserialize;
 /// How many of those that ask for a credential are named.
 const NAMED_USERS: u32 = 10;
 
-/// True while the credential `?11` is there, and no active version asks for it: `?12` finds those that do (for
-/// [`crate::changes::Change::only_if`]).
-pub const IS_UNUSED: &str = "EXISTS (SELECT 1 FROM credentials WHERE workspace_id = ?1 AND id = ?11)
-    AND NOT EXISTS (SELECT 1 FROM tool_search WHERE tool_search MATCH ?12)";
+/// True while the credential is there.
+pub fn exists(workspace: &WorkspaceId, id: &str) -> Condition {
+    condition("EXISTS (SELECT 1 FROM credentials WHERE workspace_id = ?1 AND id = ?2)")
+        .bind(workspace.as_str())
+        .bind(id)
+}
 
-/// Finds the tools whose active version asks for the credential.
-pub fn users(workspace: &WorkspaceId, id: &str) -> Param {
+/// True while no active version asks for the credential.
+pub fn is_unused(workspace: &WorkspaceId, id: &str) -> Condition {
+    condition("NOT EXISTS (SELECT 1 FROM tool_search WHERE tool_search MATCH ?1)").bind(users(workspace, id))
+}
+
+/// True while all of the credentials are defined.
+pub fn are_defined(workspace: &WorkspaceId, ids: &[String]) -> Condition {
+    condition(
+        "NOT EXISTS (SELECT 1 FROM json_each(?2)
+           WHERE value NOT IN (SELECT id FROM credentials WHERE workspace_id = ?1))",
+    )
+    .bind(workspace.as_str())
+    .bind(serde_json::json!(ids).to_string())
+}
+
+/// An FTS5 expression for the tools whose active version asks for the credential.
+fn users(workspace: &WorkspaceId, id: &str) -> Param {
     let filter = ToolFilter { credential: Some(id.to_owned()), ..ToolFilter::default() };
     filter.to_fts5(workspace).into()
 }
@@ -44,11 +61,10 @@ pub fn insert(workspace: &WorkspaceId, credential: &Credential) -> Statement {
 }
 
 pub fn delete(workspace: &WorkspaceId, id: &str) -> Statement {
-    sql("DELETE FROM credentials WHERE workspace_id = ?1 AND id = ?2
-           AND NOT EXISTS (SELECT 1 FROM tool_search WHERE tool_search MATCH ?3)")
-    .bind(workspace.as_str())
-    .bind(id)
-    .bind(users(workspace, id))
+    sql("DELETE FROM credentials WHERE workspace_id = ?1 AND id = ?2")
+        .bind(workspace.as_str())
+        .bind(id)
+        .and(is_unused(workspace, id))
 }
 
 /// The tools whose active version asks for the credential.
@@ -66,13 +82,32 @@ pub fn all(workspace: &WorkspaceId) -> Statement {
         .bind(workspace.as_str())
 }
 
+/// Puts credentials in place; what is there of the same name is replaced.
+pub fn put_all(workspace: &WorkspaceId, credentials: &[&Credential]) -> Result<Vec<Statement>> {
+    for_each(
+        workspace,
+        credentials,
+        "INSERT INTO credentials (workspace_id, id, description, created_at)
+         SELECT ?1, value ->> 'id', value ->> 'description', value ->> 'created_at' FROM json_each(?2) WHERE true
+         ON CONFLICT (workspace_id, id) DO UPDATE SET description = excluded.description, created_at = excluded.created_at",
+    )
+}
+
+pub fn delete_all(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Statement>> {
+    for_each(
+        workspace,
+        ids,
+        "DELETE FROM credentials WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
+    )
+}
+
 /// The ids that one of the statements above or below has found.
 pub fn read_ids(rows: &Rows) -> Result<Vec<String>> {
     #[derive(Deserialize)]
-    struct Found {
+    struct IdRow {
         id: String,
     }
-    Ok(rows.all::<Found>()?.into_iter().map(|it| it.id).collect())
+    Ok(rows.all::<IdRow>()?.into_iter().map(|it| it.id).collect())
 }
 
 /// Those of the credentials that the workspace has not defined.

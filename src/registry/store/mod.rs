@@ -1,6 +1,9 @@
 //! SQL of the registry. The workspace `''` holds the built-ins.
 
+pub mod columns;
 pub mod credentials;
+pub mod lookup;
+pub mod placing;
 pub mod refusals;
 pub mod tools;
 pub mod versions;

@@ -1,12 +1,12 @@
 //! SQL for the tables `tools`, `tool_versions` and `tool_search`. The workspace `''` holds the built-ins.
 
+use super::columns::{MISSING_CREDENTIALS, TOOL_COLUMNS};
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::Sought;
+use crate::registry::ToolLookup;
 use crate::registry::filter::ToolFilter;
-use crate::registry::row::{MISSING_CREDENTIALS, TOOL_COLUMNS, ToolRow};
 use crate::registry::tool::Tool;
 
 /// Takes from an expression `?1` the tools that need a capability outside of the JSON array `?3`.
@@ -80,13 +80,18 @@ pub fn tool_exists(workspace: &WorkspaceId, id: Option<&str>) -> Statement {
     sql("SELECT 1 AS found FROM tools WHERE workspace_id IN ('', ?1) AND id = ?2").bind(workspace.as_str()).bind(id)
 }
 
+/// The ids of the built-ins.
+pub fn find_builtins() -> Statement {
+    sql("SELECT id FROM tools WHERE workspace_id = ''")
+}
+
 /// The tool at its current version: the active one, else the highest.
 pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
-    find_sought(workspace, Sought::Id(id), None)
+    look_up_tools(workspace, ToolLookup::Id(id), None)
 }
 
 /// The tools that it may mean, at that version, or at their current ones.
-pub fn find_sought(workspace: &WorkspaceId, sought: Sought<'_>, version: Option<Version>) -> Statement {
+pub fn look_up_tools(workspace: &WorkspaceId, sought: ToolLookup<'_>, version: Option<Version>) -> Statement {
     let of_version = match version {
         None => "v.key = t.current_version_key",
         Some(_) => "v.tool_key = t.key AND v.major = ?3 AND v.minor = ?4 AND v.patch = ?5",
@@ -116,9 +121,9 @@ pub fn find_tools(workspace: &WorkspaceId, ids: &[&str]) -> Statement {
 }
 
 pub fn read_tool(rows: &Rows) -> Result<Option<Tool>> {
-    rows.first::<ToolRow>()?.map(Tool::try_from).transpose()
+    rows.first()
 }
 
 pub fn read_tools(rows: &Rows) -> Result<Vec<Tool>> {
-    rows.all::<ToolRow>()?.into_iter().map(Tool::try_from).collect()
+    rows.all()
 }

@@ -1,55 +1,13 @@
-//! Versions registered, switched on and off. What was decided on a reading of a tool is written while the tool is at the
-//! revision that was read; the last statement of a batch moves it on.
+//! SQL that reads versions.
 
-use crate::db::{Param, Rows, Statement, sql};
-use crate::error::{Error, Result};
+use super::columns::TOOL_COLUMNS;
+use crate::db::{Rows, Statement, sql};
+use crate::error::Result;
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::{PageRequest, bad_cursor};
-use crate::registry::invariants;
-use crate::registry::row::{TOOL_COLUMNS, json_column};
-use crate::registry::tool::{DeactivationReason, Tool};
-use crate::time::Timestamp;
+use crate::registry::tool::DeactivationReason;
+use crate::registry::{invariants, stored};
 use serde::Deserialize;
-use serde_json::{Value, json};
-
-/// True while the tool `?11` is at the revision `?12` (for [`crate::changes::Change::only_if`]), and the credentials
-/// `?13`, a JSON array, are defined.
-pub const TOOL_IS_AT: &str = "EXISTS (SELECT 1 FROM tools WHERE workspace_id = ?1 AND id = ?11 AND revision = ?12)
-    AND NOT EXISTS (SELECT 1 FROM json_each(?13)
-      WHERE value NOT IN (SELECT id FROM credentials WHERE workspace_id = ?1))";
-
-/// True while the credentials `?11`, a JSON array, are defined.
-pub const CREDENTIALS_DEFINED: &str = "NOT EXISTS (SELECT 1 FROM json_each(?11)
-    WHERE value NOT IN (SELECT id FROM credentials WHERE workspace_id = ?1))";
-
-/// A tool as it was read, for a decision about it.
-pub struct At<'a> {
-    pub workspace: &'a WorkspaceId,
-    pub id: &'a ToolId,
-    pub revision: u32,
-    /// What the version that is to be active asks for.
-    pub credentials: &'a [String],
-}
-
-impl At<'_> {
-    /// The parameters of [`TOOL_IS_AT`].
-    pub fn params(&self) -> [Param; 3] {
-        [self.id.as_str().into(), self.revision.into(), json!(self.credentials).to_string().into()]
-    }
-
-    /// A statement about the tool, `?1` to `?4` of which are what [`TOOL_IS_AT`] wants in other numbers; `{at}` in it
-    /// is true while the tool is as it was read.
-    fn statement(&self, text: &str) -> Statement {
-        let at = "EXISTS (SELECT 1 FROM tools WHERE workspace_id = ?1 AND id = ?2 AND revision = ?3)
-            AND NOT EXISTS (SELECT 1 FROM json_each(?4)
-              WHERE value NOT IN (SELECT id FROM credentials WHERE workspace_id = ?1))";
-        let [id, revision, credentials] = self.params();
-        sql(text.replace("{at}", at)).bind(self.workspace.as_str()).bind(id).bind(revision).bind(credentials)
-    }
-}
-
-/// The key of the tool `?2`.
-const TOOL_KEY: &str = "(SELECT key FROM tools WHERE workspace_id = ?1 AND id = ?2)";
 
 /// The tool's revision and its highest version.
 pub fn find_position(workspace: &WorkspaceId, id: &ToolId) -> Statement {
@@ -59,12 +17,12 @@ pub fn find_position(workspace: &WorkspaceId, id: &ToolId) -> Statement {
     .bind(id.as_str())
 }
 
-pub struct Position {
+pub struct VersionPosition {
     pub revision: u32,
     pub highest: Version,
 }
 
-pub fn read_position(rows: &Rows) -> Result<Option<Position>> {
+pub fn read_position(rows: &Rows) -> Result<Option<VersionPosition>> {
     #[derive(Deserialize)]
     struct Row {
         revision: u32,
@@ -73,7 +31,10 @@ pub fn read_position(rows: &Rows) -> Result<Option<Position>> {
         patch: u32,
     }
     let row = rows.first::<Row>()?;
-    Ok(row.map(|Row { revision, major, minor, patch }| Position { revision, highest: Version { major, minor, patch } }))
+    Ok(row.map(|Row { revision, major, minor, patch }| VersionPosition {
+        revision,
+        highest: Version { major, minor, patch },
+    }))
 }
 
 /// Whether there is that version.
@@ -121,7 +82,7 @@ pub fn active(workspace: &WorkspaceId) -> Statement {
     .bind(workspace.as_str())
 }
 
-pub fn read_active(rows: &Rows) -> Result<Vec<invariants::Version>> {
+pub fn read_active(rows: &Rows) -> Result<Vec<invariants::CheckedVersion>> {
     #[derive(Deserialize)]
     struct Row {
         id: String,
@@ -130,102 +91,18 @@ pub fn read_active(rows: &Rows) -> Result<Vec<invariants::Version>> {
         patch: u32,
         deactivated_reason: Option<DeactivationReason>,
         builtin: Option<String>,
-        credentials_required: String,
+        #[serde(deserialize_with = "stored::read")]
+        credentials_required: Vec<String>,
     }
-    let read = |row: Row| {
-        Ok(invariants::Version {
-            version: Version { major: row.major, minor: row.minor, patch: row.patch }.to_string(),
-            active: true,
-            deactivated_reason: row.deactivated_reason,
-            builtin: row.builtin,
-            credentials_required: json_column(&row.id, "credentials_required", &row.credentials_required)?,
-            tool_id: row.id,
-        })
+    let read = |row: Row| invariants::CheckedVersion {
+        version: Version { major: row.major, minor: row.minor, patch: row.patch }.to_string(),
+        active: true,
+        deactivated_reason: row.deactivated_reason,
+        builtin: row.builtin,
+        credentials_required: row.credentials_required,
+        tool_id: row.id,
     };
-    rows.all::<Row>()?.into_iter().map(read).collect()
-}
-
-/// Makes a tool that is not there yet. Its revision starts where none of the workspace has ever been, so that a decision
-/// about a tool that is gone does not hit another of its name.
-pub fn insert_tool(workspace: &WorkspaceId, tool: &Tool) -> Statement {
-    sql(format!(
-        "INSERT INTO tools (workspace_id, id, source, created_at, revision)
-         SELECT ?1, ?2, ?3, ?4, 1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0) WHERE {}",
-        CREDENTIALS_DEFINED.replace("?11", "?5")
-    ))
-    .bind(workspace.as_str())
-    .bind(tool.id.as_str())
-    .bind(tool.source.as_str())
-    .bind(tool.created_at.to_string())
-    .bind(json!(tool.credentials_required).to_string())
-}
-
-/// Every column of a version but its keys, in the order in which [`bind_version`] binds them.
-const VERSION_COLUMNS: &str = "major, minor, patch, name, description, parameters_schema, returns_schema, handler_key,
-    handler, category, examples, risk_level, required_permission, required_capabilities, requires_approval, rate_limit,
-    timeout_seconds, execution_mode, resource_class, rollback_strategy, credentials_required, side_effects,
-    registered_at, registered_by, active, deactivated_at, deactivated_reason";
-
-/// Adds the first version to a tool that has just been made: to one that has none.
-pub fn insert_first(workspace: &WorkspaceId, tool: &Tool) -> Result<Statement> {
-    let statement = sql(format!(
-        "INSERT INTO tool_versions (workspace_id, tool_key, {VERSION_COLUMNS})
-         SELECT ?1, key, {} FROM tools WHERE workspace_id = ?1 AND id = ?2
-           AND NOT EXISTS (SELECT 1 FROM tool_versions WHERE tool_key = tools.key)",
-        places(3)
-    ))
-    .bind(workspace.as_str())
-    .bind(tool.id.as_str());
-    bind_version(statement, tool)
-}
-
-/// Adds a version to a tool that is as it was read.
-pub fn insert(at: &At<'_>, tool: &Tool) -> Result<Statement> {
-    let statement = at.statement(&format!(
-        "INSERT INTO tool_versions (workspace_id, tool_key, {VERSION_COLUMNS}) SELECT ?1, {TOOL_KEY}, {} WHERE {{at}}",
-        places(5)
-    ));
-    bind_version(statement, tool)
-}
-
-/// `?n, ?n+1, …` for the columns of a version.
-fn places(first: usize) -> String {
-    let count = VERSION_COLUMNS.split(',').count();
-    (first..first + count).map(|it| format!("?{it}")).collect::<Vec<_>>().join(", ")
-}
-
-fn bind_version(statement: Statement, tool: &Tool) -> Result<Statement> {
-    let list = |it: serde_json::Result<String>| {
-        it.map_err(|cause| Error::Internal(format!("a list of {} is not JSON: {cause}", tool.id)))
-    };
-    Ok(statement
-        .bind(tool.version.major)
-        .bind(tool.version.minor)
-        .bind(tool.version.patch)
-        .bind(tool.name.as_str())
-        .bind(tool.description.as_str())
-        .bind(tool.parameters_schema.as_str())
-        .bind(tool.returns_schema.as_deref())
-        .bind(tool.handler_key.as_str())
-        .bind(tool.handler.get())
-        .bind(tool.category.as_str())
-        .bind(list(serde_json::to_string(&tool.examples))?)
-        .bind(tool.risk_level.as_str())
-        .bind(tool.required_permission.as_str())
-        .bind(json!(tool.required_capabilities).to_string())
-        .bind(tool.requires_approval)
-        .bind(tool.rate_limit)
-        .bind(tool.timeout_seconds)
-        .bind(tool.execution_mode.as_str())
-        .bind(tool.resource_class.as_str())
-        .bind(tool.rollback_strategy.as_str())
-        .bind(json!(tool.credentials_required).to_string())
-        .bind(list(serde_json::to_string(&tool.side_effects))?)
-        .bind(tool.registered_at.to_string())
-        .bind(tool.registered_by.as_str())
-        .bind(tool.active)
-        .bind(tool.deactivated_at.map(|it| it.to_string()))
-        .bind(tool.deactivated_reason.map(DeactivationReason::as_str)))
+    Ok(rows.all::<Row>()?.into_iter().map(read).collect())
 }
 
 /// Every version of the workspace's own tools, in the order of the tools' ages.
@@ -237,69 +114,8 @@ pub fn find_all(workspace: &WorkspaceId) -> Statement {
     .bind(workspace.as_str())
 }
 
-/// Adds many versions to tools that are there: `?1` is the workspace, `?3` a JSON array of [`version_json`].
-pub fn insert_all() -> String {
-    let columns = VERSION_COLUMNS.split(',').map(str::trim).map(|it| match it {
-        "examples" | "required_capabilities" | "credentials_required" | "side_effects" => format!("value -> '{it}'"),
-        _ => format!("value ->> '{it}'"),
-    });
-    format!(
-        "INSERT INTO tool_versions (workspace_id, tool_key, {VERSION_COLUMNS})
-         SELECT ?1, (SELECT key FROM tools WHERE workspace_id = ?1 AND id = value ->> 'tool_id'), {}
-         FROM json_each(?3) ORDER BY key",
-        columns.collect::<Vec<_>>().join(", ")
-    )
-}
-
-/// A version as [`insert_all`] takes it.
-pub fn version_json(tool: &Tool) -> Value {
-    json!({
-        "tool_id": tool.id.as_str(),
-        "major": tool.version.major,
-        "minor": tool.version.minor,
-        "patch": tool.version.patch,
-        "name": tool.name,
-        "description": tool.description,
-        "parameters_schema": tool.parameters_schema,
-        "returns_schema": tool.returns_schema,
-        "handler_key": tool.handler_key,
-        "handler": tool.handler.get(),
-        "category": tool.category,
-        "examples": tool.examples,
-        "risk_level": tool.risk_level,
-        "required_permission": tool.required_permission,
-        "required_capabilities": tool.required_capabilities,
-        "requires_approval": tool.requires_approval,
-        "rate_limit": tool.rate_limit,
-        "timeout_seconds": tool.timeout_seconds,
-        "execution_mode": tool.execution_mode,
-        "resource_class": tool.resource_class,
-        "rollback_strategy": tool.rollback_strategy,
-        "credentials_required": tool.credentials_required,
-        "side_effects": tool.side_effects,
-        "registered_at": tool.registered_at,
-        "registered_by": tool.registered_by,
-        "active": tool.active,
-        "deactivated_at": tool.deactivated_at,
-        "deactivated_reason": tool.deactivated_reason,
-    })
-}
-
-/// Switches a version on or off, as `tool` says.
-pub fn switch(at: &At<'_>, tool: &Tool) -> Statement {
-    at.statement(&format!(
-        "UPDATE tool_versions SET active = ?8, deactivated_at = ?9, deactivated_reason = ?10
-         WHERE tool_key = {TOOL_KEY} AND major = ?5 AND minor = ?6 AND patch = ?7 AND {{at}}"
-    ))
-    .bind(tool.version.major)
-    .bind(tool.version.minor)
-    .bind(tool.version.patch)
-    .bind(tool.active)
-    .bind(tool.deactivated_at.as_ref().map(Timestamp::to_string))
-    .bind(tool.deactivated_reason.map(DeactivationReason::as_str))
-}
-
-/// Moves the tool on from where it was read: the last of its batch. It touches no row if the tool was overtaken.
-pub fn move_on(at: &At<'_>) -> Statement {
-    at.statement("UPDATE tools SET revision = revision + 1 WHERE workspace_id = ?1 AND id = ?2 AND {at}")
+/// The versions that were deactivated for security, as `tool@version`.
+pub fn find_banned(workspace: &WorkspaceId) -> Statement {
+    sql("SELECT tool_id || '@' || major || '.' || minor || '.' || patch AS id FROM banned_versions WHERE workspace_id = ?1")
+        .bind(workspace.as_str())
 }

@@ -9,13 +9,13 @@ const PREFIX: &str = "substr(replace(replace(t.id, '.', '_'), ':', '_'), 1, 49)"
 const NO_NAME: &str = "(length(t.id) > 64 OR t.id GLOB '*[^a-z0-9_-]*' OR t.id GLOB '[^a-z_]*')";
 
 #[derive(Clone, Copy, Debug)]
-pub enum Sought<'a> {
+pub enum ToolLookup<'a> {
     Id(&'a ToolId),
     /// Perhaps with one `_` more before it. Of those that are found, the hash tells which it is.
     Prefix(&'a str),
 }
 
-impl Sought<'_> {
+impl ToolLookup<'_> {
     /// The table `t`, and what it is joined to; `place` is where [`Self::param`] is bound. Each pair of workspace and beginning
     /// is one seek: given lists of them, SQLite may come to think that reading all tools of the workspace is less.
     pub fn table(&self, place: u8) -> String {
@@ -73,7 +73,7 @@ mod tests {
             }
         }
         database.execute_batch("ANALYZE").unwrap();
-        let sought = Sought::Prefix("kit_list");
+        let sought = ToolLookup::Prefix("kit_list");
         let keys = || sql(sought.keys(2)).bind("w7").bind(sought.param());
         assert_eq!(keys().rows_of(&database).unwrap().len(), 2, "the tool, and null");
         let plan = sql(format!("EXPLAIN QUERY PLAN {}", sought.keys(2))).bind("w7").bind(sought.param());

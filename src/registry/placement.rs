@@ -1,0 +1,109 @@
+//! What a request makes of tools. Any number of tools is decided on one reading of them, and written as one batch with the
+//! rows of the change log: all of it, or nothing. Registering, switching and rolling back place one tool each.
+
+use super::log::{self, VersionSwitch};
+use super::record::ToolRecord;
+use super::store;
+use super::store::placing::{SwitchedVersions, ToolsRead};
+use super::tool::{DeactivationReason, Tool};
+use crate::callers::Scope;
+use crate::changes::{Action, Change, record_all};
+use crate::db::DbFailure;
+use crate::error::Result;
+use serde_json::Value;
+
+/// What came of it.
+pub enum PlacementOutcome {
+    Done,
+    /// Another request has changed one of the tools since they were read, or has taken a credential away.
+    Overtaken,
+    /// One of the versions was deactivated for security, and cannot come back.
+    Banned,
+}
+
+/// Changes that are written together.
+#[derive(Default)]
+pub struct Placement {
+    read: ToolsRead,
+    changes: Vec<Change>,
+    tools: Vec<ToolRecord>,
+    switched: Vec<SwitchedVersions>,
+    versions: Vec<Value>,
+}
+
+impl Placement {
+    /// Adds a tool that was not there, at its first version.
+    pub fn add_tool(&mut self, tool: &Tool) -> Result<()> {
+        self.tools.push(ToolRecord::from(tool));
+        self.add(Action::Register, tool, None)
+    }
+
+    /// Adds a version, which takes the place of the current one, to a tool that was read at that revision.
+    pub fn add_version(&mut self, current: &Tool, revision: u32, tool: &Tool) -> Result<()> {
+        self.read.at(&tool.id, revision);
+        if current.active {
+            let replaced = current.switched_off(DeactivationReason::VersionUpdate, tool.registered_at);
+            self.switch_off(current, &replaced, DeactivationReason::VersionUpdate)?;
+        }
+        self.add(Action::Update, tool, Some(current))
+    }
+
+    fn add(&mut self, action: Action, tool: &Tool, current: Option<&Tool>) -> Result<()> {
+        let current = current.map(VersionSwitch::from);
+        self.changes.push(log::change(action, tool)?.from_option(current.as_ref())?);
+        self.read.needs(&tool.credentials_required);
+        self.versions.push(store::columns::version_json(tool)?);
+        Ok(())
+    }
+
+    /// Switches a version off, of a tool that was read at that revision.
+    pub fn deactivate(&mut self, before: &Tool, revision: u32, after: &Tool, reason: DeactivationReason) -> Result<()> {
+        self.read.at(&before.id, revision);
+        self.switch_off(before, after, reason)
+    }
+
+    /// Switches a version on, of a tool that was read at that revision. One that is active must go off before.
+    pub fn activate(
+        &mut self,
+        before: &Tool,
+        revision: u32,
+        after: &Tool,
+        action: Action,
+        reason: Option<&str>,
+    ) -> Result<()> {
+        self.read.at(&before.id, revision);
+        self.read.needs(&after.credentials_required);
+        self.changes.push(log::change(action, after)?.from(&VersionSwitch::from(before))?.because(reason));
+        SwitchedVersions::push(&mut self.switched, after);
+        Ok(())
+    }
+
+    fn switch_off(&mut self, before: &Tool, after: &Tool, reason: DeactivationReason) -> Result<()> {
+        let change = log::change(Action::Deactivate, after)?.from(&VersionSwitch::from(before))?;
+        self.changes.push(change.because(Some(reason.as_str())));
+        SwitchedVersions::push(&mut self.switched, after);
+        Ok(())
+    }
+
+    /// One round trip. Every statement holds only while the tools are as they were read; the last one moves them on.
+    pub async fn write(self, scope: &Scope) -> Result<PlacementOutcome> {
+        let workspace = scope.workspace();
+        let unchanged = self.read.unchanged(workspace);
+        let mut statements = record_all(&scope.author().await?, self.changes)?;
+        statements.extend(store::placing::insert_tools(workspace, &self.tools)?);
+        // Those that go off come first: only one version can be active.
+        for it in &self.switched {
+            statements.extend(it.statements(workspace)?);
+        }
+        statements.extend(store::placing::insert_versions(workspace, &self.versions)?);
+        statements.extend(self.read.move_on(workspace));
+        let statements = statements.into_iter().map(|it| it.and(unchanged.clone())).collect();
+        match scope.write_all(statements).await? {
+            Ok(rows) if rows.first().is_some_and(|it| it.changes() > 0) => Ok(PlacementOutcome::Done),
+            // A tool of that name has come meanwhile.
+            Ok(_) | Err(DbFailure::Duplicate) => Ok(PlacementOutcome::Overtaken),
+            Err(failure) if store::placing::is_banned(&failure) => Ok(PlacementOutcome::Banned),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Other tools, versions and credentials put in the place of those that are there: all that differs, and nothing else.
+
+use super::credential::{self, Credential};
+use super::difference::RecordDifference;
+use super::record::{ToolRecord, VersionRecord};
+use super::tool::Tool;
+use super::{log, store};
+use crate::changes::{Action, Change};
+use crate::db::Statement;
+use crate::error::Result;
+use crate::ids::WorkspaceId;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// All that a workspace's registry keeps.
+#[derive(Clone, Copy)]
+pub struct RegistryRecords<'a> {
+    pub tools: &'a [ToolRecord],
+    pub versions: &'a [VersionRecord],
+    pub credentials: &'a [Credential],
+}
+
+/// What has to change for the registry to be as it is wanted.
+pub struct RegistryReplacement<'a> {
+    now: RegistryRecords<'a>,
+    wanted: RegistryRecords<'a>,
+    /// One for each of the wanted versions, in the same order.
+    wanted_tools: &'a [Tool],
+    tools: RecordDifference<'a, ToolRecord>,
+    versions: RecordDifference<'a, VersionRecord>,
+    credentials: RecordDifference<'a, Credential>,
+}
+
+impl<'a> RegistryReplacement<'a> {
+    /// `wanted_tools` are the wanted versions as they have been read, in the same order.
+    pub fn new(now: RegistryRecords<'a>, wanted: RegistryRecords<'a>, wanted_tools: &'a [Tool]) -> Self {
+        Self {
+            now,
+            wanted,
+            wanted_tools,
+            tools: RecordDifference::between(now.tools, wanted.tools, |it| it.id.as_str()),
+            versions: RecordDifference::between(now.versions, wanted.versions, VersionRecord::name),
+            credentials: RecordDifference::between(now.credentials, wanted.credentials, |it| it.id.as_str()),
+        }
+    }
+
+    /// A row of the log for each thing that differs. What goes is told before what comes.
+    pub fn changes(&self) -> Result<Vec<Change>> {
+        let mut changes = Vec::new();
+        for it in &self.versions.removed {
+            changes.push(log::removal(&it.tool_id, &it.version)?.from(&it.switch())?);
+        }
+        for it in &self.credentials.removed {
+            changes.push(Change::new(Action::Restore, credential::subject(&it.id)).from(it)?);
+        }
+        for (it, before) in &self.credentials.put {
+            changes.push(Change::new(Action::Restore, credential::subject(&it.id)).from_option(*before)?.to(it)?);
+        }
+        let before = self.now.versions.iter().map(|it| (it.name(), it)).collect::<HashMap<_, _>>();
+        for (name, tool) in self.versions_that_show_it() {
+            let previous = before.get(&name).map(|it| it.switch());
+            changes.push(log::change(Action::Restore, tool)?.from_option(previous.as_ref())?);
+        }
+        Ok(changes)
+    }
+
+    /// The versions that differ themselves, and those of a tool that does: its time of creation is part of what each shows.
+    fn versions_that_show_it(&self) -> impl Iterator<Item = ((&str, &str), &Tool)> {
+        let put = self.put_names();
+        let tools = self.tools.put.iter().map(|(it, _)| it.id.as_str()).collect::<HashSet<_>>();
+        let all = self.wanted.versions.iter().map(VersionRecord::name).zip(self.wanted_tools);
+        all.filter(move |(name, _)| put.contains(name) || tools.contains(name.0))
+    }
+
+    fn put_names(&self) -> HashSet<(&str, &str)> {
+        self.versions.put.iter().map(|(it, _)| it.name()).collect()
+    }
+
+    /// The statements that put all of it in place. The tools that they touch get a revision that nothing of the workspace
+    /// has had, so that what others decided on an older reading is refused.
+    pub fn statements(&self, workspace: &WorkspaceId, revision: u32) -> Result<Vec<Statement>> {
+        let touched = self.versions.put.iter().map(|(it, _)| it.tool_id.as_str());
+        let touched = touched.chain(self.versions.removed.iter().map(|it| it.tool_id.as_str()));
+        let touched = touched.chain(self.tools.put.iter().map(|(it, _)| it.id.as_str())).collect::<BTreeSet<_>>();
+        let touched = touched.into_iter().collect::<Vec<_>>();
+        let replaced = self.versions.put.iter().filter_map(|(_, before)| *before);
+        let gone = self.versions.removed.iter().copied().chain(replaced).collect::<Vec<_>>();
+        let put = self.put_names();
+        let versions = self.wanted.versions.iter().zip(self.wanted_tools).filter(|(it, _)| put.contains(&it.name()));
+        let versions = versions.map(|(_, tool)| store::columns::version_json(tool)).collect::<Result<Vec<_>>>()?;
+
+        let removed_tools = self.tools.removed.iter().map(|it| it.id.as_str()).collect::<Vec<_>>();
+        let removed_credentials = self.credentials.removed.iter().map(|it| it.id.as_str()).collect::<Vec<_>>();
+        let put_credentials = self.credentials.put.iter().map(|(it, _)| *it).collect::<Vec<_>>();
+        let put_tools = self.tools.put.iter().map(|(it, _)| *it).collect::<Vec<_>>();
+        let parts = [
+            store::placing::delete_tools(workspace, &removed_tools)?,
+            store::credentials::delete_all(workspace, &removed_credentials)?,
+            // Versions that differ go and come back: a tool's current one is not pointed at meanwhile.
+            store::placing::let_go_of_current(workspace, &touched, revision)?,
+            store::placing::delete_versions(workspace, &gone)?,
+            store::credentials::put_all(workspace, &put_credentials)?,
+            store::placing::put_tools(workspace, &put_tools)?,
+            store::placing::insert_versions(workspace, &versions)?,
+            store::placing::find_current(workspace, &touched)?,
+        ];
+        Ok(parts.into_iter().flatten().collect())
+    }
+}

@@ -1,0 +1,63 @@
+//! Which columns a tool is read from and written to.
+
+use crate::error::{Error, Result};
+use crate::registry::fields::version_fields;
+use crate::registry::stored::ColumnValue;
+use crate::registry::tool::Tool;
+use serde_json::{Map, Value};
+
+macro_rules! columns {
+    (own { $($own:ident: $own_type:tt;)* }
+     shared { $($shared:ident: $type:tt, given $attributes:tt $given:tt $decide:expr, shown $shown:tt;)* }) => {
+        /// The columns of a [`Tool`], from `tools t` joined to `tool_versions v`.
+        pub const TOOL_COLUMNS: &str = concat!(
+            "t.key, t.id, t.source, t.created_at, v.major || '.' || v.minor || '.' || v.patch AS version,
+             v.handler_key, v.handler",
+            $(", v.", stringify!($own),)*
+            $(", v.", stringify!($shared),)*
+        );
+
+        /// Every column of a version but its keys.
+        const VERSION_COLUMNS: [&str; 5 + [$(stringify!($own),)* $(stringify!($shared)),*].len()] =
+            ["major", "minor", "patch", "handler_key", "handler", $(stringify!($own),)* $(stringify!($shared)),*];
+
+        /// The columns of a version by their names, and the id of its tool.
+        fn cells(tool: &Tool) -> serde_json::Result<Map<String, Value>> {
+            let mut cells = Map::new();
+            cells.insert("tool_id".into(), tool.id.as_str().into());
+            cells.insert("major".into(), tool.version.major.into());
+            cells.insert("minor".into(), tool.version.minor.into());
+            cells.insert("patch".into(), tool.version.patch.into());
+            cells.insert("handler_key".into(), tool.handler_key.as_str().into());
+            cells.insert("handler".into(), tool.handler.written()?);
+            $(cells.insert(stringify!($own).into(), tool.$own.written()?);)*
+            $(cells.insert(stringify!($shared).into(), tool.$shared.written()?);)*
+            Ok(cells)
+        }
+    };
+}
+
+version_fields!(columns);
+
+/// The credentials that a version asks for and its workspace does not define; none, where it asks for none. One column more
+/// of a [`Tool`], for what decides about one tool: in lists it would cost more than it tells.
+pub const MISSING_CREDENTIALS: &str = "iif(v.credentials_required = '[]', NULL, (
+    SELECT json_group_array(c.value) FROM json_each(v.credentials_required) c WHERE NOT EXISTS (
+      SELECT 1 FROM credentials d WHERE d.workspace_id = t.workspace_id AND d.id = c.value))) AS missing_credentials";
+
+/// Adds versions to tools of the workspace `?1` that are there. `versions` is an array of [`version_json`].
+pub fn insert_versions(versions: &str) -> String {
+    let values = VERSION_COLUMNS.map(|it| format!("it.value ->> '{it}'")).join(", ");
+    format!(
+        "INSERT INTO tool_versions (workspace_id, tool_key, {})
+         SELECT ?1, t.key, {values} FROM json_each({versions}) it
+         CROSS JOIN tools t ON t.workspace_id = ?1 AND t.id = it.value ->> 'tool_id'",
+        VERSION_COLUMNS.join(", ")
+    )
+}
+
+/// A version as [`insert_versions`] takes it.
+pub fn version_json(tool: &Tool) -> Result<Value> {
+    let cells = cells(tool);
+    cells.map(Value::Object).map_err(|cause| Error::Internal(format!("a part of {} is not JSON: {cause}", tool.id)))
+}

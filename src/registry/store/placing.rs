@@ -1,0 +1,170 @@
+//! SQL that puts many tools and versions in place at once. Rows go in as JSON arrays, a megabyte at a time. The statements
+//! end within a `WHERE` clause, for what they wait for.
+
+use super::columns;
+use super::credentials;
+use crate::db::{Condition, DbFailure, Statement, condition, for_each, sql};
+use crate::error::Result;
+use crate::ids::{ToolId, Version, WorkspaceId};
+use crate::registry::record::{ToolRecord, VersionRecord};
+use crate::registry::tool::{DeactivationReason, Tool};
+use crate::time::Timestamp;
+use serde_json::{Value, json};
+
+/// What the triggers of `tool_versions` say, where a version was deactivated for security.
+pub fn is_banned(failure: &DbFailure) -> bool {
+    matches!(failure, DbFailure::Refused(message) if message.contains("deactivated for security"))
+}
+
+/// What was decided on: tools at their revisions, and credentials that are defined. It is one parameter of each statement,
+/// which takes tens of thousands of tools.
+#[derive(Default)]
+pub struct ToolsRead {
+    tools: Vec<Value>,
+    credentials: Vec<String>,
+}
+
+impl ToolsRead {
+    pub fn at(&mut self, id: &ToolId, revision: u32) {
+        let read = json!({"id": id.as_str(), "revision": revision});
+        if !self.tools.contains(&read) {
+            self.tools.push(read);
+        }
+    }
+
+    pub fn needs(&mut self, credentials: &[String]) {
+        self.credentials.extend_from_slice(credentials);
+    }
+
+    /// True while nobody has changed any of it.
+    pub fn unchanged(&self, workspace: &WorkspaceId) -> Condition {
+        let credentials = credentials::are_defined(workspace, &self.credentials);
+        if self.tools.is_empty() {
+            return credentials;
+        }
+        condition(
+            "NOT EXISTS (SELECT 1 FROM json_each(?2) it WHERE NOT EXISTS (
+               SELECT 1 FROM tools
+               WHERE workspace_id = ?1 AND id = it.value ->> 'id' AND revision = it.value ->> 'revision'))",
+        )
+        .bind(workspace.as_str())
+        .bind(json!(self.tools).to_string())
+        .and(credentials)
+    }
+
+    /// Moves the tools on from where they were read: what others decided on the same reading is refused. The last of its
+    /// batch, for the tools are not [unchanged](Self::unchanged) after it.
+    pub fn move_on(&self, workspace: &WorkspaceId) -> Option<Statement> {
+        let move_on = sql("UPDATE tools SET revision = revision + 1
+             WHERE workspace_id = ?1 AND id IN (SELECT value ->> 'id' FROM json_each(?2))")
+        .bind(workspace.as_str())
+        .bind(json!(self.tools).to_string());
+        (!self.tools.is_empty()).then_some(move_on)
+    }
+}
+
+/// Versions that stand in the same way from now on.
+pub struct SwitchedVersions {
+    active: bool,
+    deactivated_at: Option<Timestamp>,
+    deactivated_reason: Option<DeactivationReason>,
+    versions: Vec<Value>,
+}
+
+impl SwitchedVersions {
+    /// Adds a version to the last of the groups, if it stands as those do, else to a new one.
+    pub fn push(groups: &mut Vec<Self>, after: &Tool) {
+        let (active, deactivated_at, deactivated_reason) =
+            (after.active, after.deactivated_at, after.deactivated_reason);
+        let named = named(after.id.as_str(), after.version);
+        match groups.last_mut() {
+            Some(last)
+                if (last.active, last.deactivated_at, last.deactivated_reason)
+                    == (active, deactivated_at, deactivated_reason) =>
+            {
+                last.versions.push(named);
+            }
+            _ => groups.push(Self { active, deactivated_at, deactivated_reason, versions: vec![named] }),
+        }
+    }
+
+    pub fn statements(&self, workspace: &WorkspaceId) -> Result<Vec<Statement>> {
+        let text = format!(
+            "UPDATE tool_versions SET active = ?3, deactivated_at = ?4, deactivated_reason = ?5
+             WHERE key IN ({FIND_VERSIONS})"
+        );
+        let bind = |statement: Statement| {
+            statement
+                .bind(self.active)
+                .bind(self.deactivated_at.as_ref().map(Timestamp::to_string))
+                .bind(self.deactivated_reason.map(DeactivationReason::as_str))
+        };
+        Ok(for_each(workspace, &self.versions, &text)?.into_iter().map(bind).collect())
+    }
+}
+
+/// The keys of the versions that `?2` names, with their tools and numbers.
+const FIND_VERSIONS: &str = "SELECT v.key FROM json_each(?2) it
+    CROSS JOIN tools t ON t.workspace_id = ?1 AND t.id = it.value ->> 'tool_id'
+    CROSS JOIN tool_versions v ON v.tool_key = t.key AND v.major = it.value ->> 'major'
+      AND v.minor = it.value ->> 'minor' AND v.patch = it.value ->> 'patch'";
+
+/// Makes tools, with a revision that none of the workspace has ever had, so that a decision about a tool that is gone does
+/// not hit another of its name.
+const INSERT_TOOLS: &str = "INSERT INTO tools (workspace_id, id, source, created_at, revision)
+    SELECT ?1, value ->> 'id', value ->> 'source', value ->> 'created_at',
+      1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0)
+    FROM json_each(?2) WHERE true";
+
+/// Makes tools that are not there yet.
+pub fn insert_tools(workspace: &WorkspaceId, tools: &[ToolRecord]) -> Result<Vec<Statement>> {
+    for_each(workspace, tools, INSERT_TOOLS)
+}
+
+/// Makes tools, and changes those that are there.
+pub fn put_tools(workspace: &WorkspaceId, tools: &[&ToolRecord]) -> Result<Vec<Statement>> {
+    let text = format!(
+        "{INSERT_TOOLS} ON CONFLICT (workspace_id, id) DO UPDATE SET source = excluded.source, created_at = excluded.created_at"
+    );
+    for_each(workspace, tools, &text)
+}
+
+pub fn delete_tools(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Statement>> {
+    for_each(workspace, ids, "DELETE FROM tools WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))")
+}
+
+/// Adds versions, each [as JSON](columns::version_json), to tools that are there.
+pub fn insert_versions(workspace: &WorkspaceId, versions: &[Value]) -> Result<Vec<Statement>> {
+    for_each(workspace, versions, &(columns::insert_versions("?2") + " WHERE true"))
+}
+
+pub fn delete_versions(workspace: &WorkspaceId, versions: &[&VersionRecord]) -> Result<Vec<Statement>> {
+    let named = versions.iter().filter_map(|it| Some(named(&it.tool_id, Version::parse(&it.version)?)));
+    let named = named.collect::<Vec<_>>();
+    for_each(workspace, &named, &format!("DELETE FROM tool_versions WHERE key IN ({FIND_VERSIONS})"))
+}
+
+/// Lets tools point at none of their versions, and moves them to a revision.
+pub fn let_go_of_current(workspace: &WorkspaceId, ids: &[&str], revision: u32) -> Result<Vec<Statement>> {
+    let text = "UPDATE tools SET current_version_key = NULL, revision = ?3
+        WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))";
+    Ok(for_each(workspace, ids, text)?.into_iter().map(|it| it.bind(revision)).collect())
+}
+
+/// Lets tools point at their active version, with none active at the highest.
+pub fn find_current(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Statement>> {
+    for_each(
+        workspace,
+        ids,
+        "UPDATE tools SET current_version_key = coalesce(
+           (SELECT key FROM tool_versions WHERE tool_key = tools.key AND active = 1),
+           (SELECT key FROM tool_versions WHERE tool_key = tools.key ORDER BY major DESC, minor DESC, patch DESC LIMIT 1))
+         WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
+    )
+}
+
+/// A version as [`FIND_VERSIONS`] takes it.
+fn named(tool_id: &str, version: Version) -> Value {
+    let Version { major, minor, patch } = version;
+    json!({"tool_id": tool_id, "major": major, "minor": minor, "patch": patch})
+}
