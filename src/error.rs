@@ -35,10 +35,6 @@ pub enum Error {
         message: String,
         limit_bytes: u64,
     },
-    RateLimited {
-        message: String,
-        retry_after: u32,
-    },
     /// A fault of the Worker. The cause is written to the log and never sent.
     Internal(String),
     /// Something that the request needs is not available now.
@@ -114,7 +110,6 @@ impl Error {
             Self::AlreadyExists(_) => "ALREADY_EXISTS",
             Self::Conflict(_) => "CONFLICT",
             Self::TooLarge { .. } | Self::NoRoom { .. } => "PAYLOAD_TOO_LARGE",
-            Self::RateLimited { .. } => "RATE_LIMITED",
             Self::Internal(_) => "INTERNAL",
             Self::Unavailable(_) => "UNAVAILABLE",
         }
@@ -129,7 +124,6 @@ impl Error {
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::AlreadyExists(_) | Self::Conflict(_) => StatusCode::CONFLICT,
             Self::TooLarge { .. } | Self::NoRoom { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -146,7 +140,6 @@ impl Error {
             }),
             Self::TooLarge { limit_bytes } => json!({"limit_bytes": limit_bytes}),
             Self::NoRoom { limit_bytes, .. } => json!({"limit_bytes": limit_bytes}),
-            Self::RateLimited { retry_after, .. } => json!({"retry_after": retry_after}),
             Self::Internal(_) => json!({"request_id": request_id}),
             Self::Unauthorized(_)
             | Self::Forbidden(_)
@@ -183,8 +176,7 @@ impl fmt::Display for Error {
             Self::Forbidden(message)
             | Self::AlreadyExists(message)
             | Self::Conflict(message)
-            | Self::NoRoom { message, .. }
-            | Self::RateLimited { message, .. } => f.write_str(message),
+            | Self::NoRoom { message, .. } => f.write_str(message),
             Self::NotFound { kind, id } => write!(f, "{kind} not found: {id}"),
             Self::NoRoute => f.write_str("There is no such route; GET /openapi.json lists them all"),
             Self::MethodNotAllowed => {
@@ -217,9 +209,6 @@ pub fn shortened(text: &str) -> String {
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();
-        if let Self::RateLimited { retry_after, .. } = &self {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*retry_after));
-        }
         if let Self::Unauthorized(_) = &self {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -257,13 +246,5 @@ mod tests {
         let envelope = error.envelope("req_7");
         assert!(!envelope.to_string().contains("secrets"));
         assert_eq!(envelope["error"]["details"]["request_id"], "req_7");
-    }
-
-    #[test]
-    fn a_rate_limit_says_when_to_come_back() {
-        let response = Error::RateLimited { message: "Rate limit exceeded: 5 calls a minute".into(), retry_after: 17 }
-            .into_response();
-        assert_eq!(response.status(), 429);
-        assert_eq!(response.headers()["retry-after"], "17");
     }
 }

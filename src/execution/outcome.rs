@@ -89,7 +89,6 @@ impl CallFailure {
             Error::Forbidden(_) | Error::Unauthorized(_) => Code::PermissionDenied,
             Error::AlreadyExists(_) | Error::Conflict(_) => Code::Conflict,
             Error::TooLarge { .. } | Error::NoRoom { .. } => Code::PayloadTooLarge,
-            Error::RateLimited { .. } => Code::RateLimited,
             Error::Unavailable(_) => Code::Unavailable,
             Error::NotFound { .. } | Error::NoRoute | Error::MethodNotAllowed | Error::Internal(_) => Code::Internal,
         };

@@ -5,7 +5,7 @@ use super::payload::{BlobDescription, CallDocument, StoredDocument};
 use crate::callers::Scope;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::ids::{AgentId, CallId, SessionId, ToolId, Version};
+use crate::ids::{CallId, SessionId};
 use crate::time::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -40,20 +40,8 @@ impl CallRow {
         self.part("id", CallId::parse(&self.id))
     }
 
-    pub fn tool_id(&self) -> Result<ToolId> {
-        self.part("tool_name", ToolId::parse(&self.tool_name))
-    }
-
     pub fn session(&self) -> Result<SessionId> {
         self.part("session_id", self.session_id.as_deref().and_then(SessionId::parse))
-    }
-
-    pub fn agent(&self) -> Option<AgentId> {
-        self.agent_id.as_deref().and_then(AgentId::parse)
-    }
-
-    pub fn version(&self) -> Result<Version> {
-        self.part("version", self.version.as_deref().and_then(Version::parse))
     }
 
     fn part<T>(&self, name: &str, value: Option<T>) -> Result<T> {

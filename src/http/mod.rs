@@ -15,8 +15,8 @@ mod formats;
 mod history;
 mod mcp;
 mod model_calls;
-#[cfg(not(target_arch = "wasm32"))]
-pub mod openapi;
+#[cfg(test)]
+mod openapi;
 mod origin;
 mod oversight;
 mod registry;
@@ -58,7 +58,7 @@ macro_rules! routes {
         }
 
         /// The description that utoipa makes from the attributes.
-        #[cfg(not(target_arch = "wasm32"))]
+        #[cfg(test)]
         #[derive(utoipa::OpenApi)]
         #[openapi(paths($($module::$handler),+))]
         struct DescribedRoutes;

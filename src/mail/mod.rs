@@ -4,7 +4,7 @@
 mod search;
 mod store;
 
-pub use search::{BadSearchArgument, MailSearch};
+pub use search::MailSearch;
 
 use crate::callers::Scope;
 use crate::db::{DbFailure, Rows, Statement};

@@ -107,8 +107,7 @@ fn rpc_error(error: &Error, request_id: &str) -> RpcError {
         | Error::AlreadyExists(_)
         | Error::Conflict(_)
         | Error::TooLarge { .. }
-        | Error::NoRoom { .. }
-        | Error::RateLimited { .. } => RpcErrorCode::REFUSED,
+        | Error::NoRoom { .. } => RpcErrorCode::REFUSED,
     };
     let mut data = JsonObject::new();
     data.text("code", error.code());

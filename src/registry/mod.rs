@@ -43,7 +43,7 @@ pub use portable::is_portable;
 pub use record::{ToolRecord, VersionRecord};
 pub use redact::scrub;
 pub use reference::References;
-pub use register::{Registered, Registration, register};
+pub use register::register;
 pub use replacement::{RegistryRecords, RegistryReplacement};
 pub use rules::problems;
 pub use store::columns::{MISSING_CREDENTIALS, TOOL_COLUMNS};
@@ -58,9 +58,7 @@ pub use store::tools::{
 pub use store::versions::{BUILTIN_KEY, find_all as find_all_versions, find_banned as find_banned_versions};
 #[cfg(test)]
 pub use tool::fixture;
-pub use tool::{
-    DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool,
-};
+pub use tool::{DeactivationReason, ExecutionMode, ResourceClass, Risk, Source, Tool};
 pub use warnings::{MAX_DEPTH as MAX_EXPORTED_DEPTH, Warning, is_key};
 
 use crate::callers::Scope;
