@@ -6,6 +6,8 @@
 # The only versions that are not pinned in another file of this repository (package.json,
 # Cargo.lock, rust-toolchain.toml, scripts/lib/requirements.txt).
 WORKER_BUILD_VERSION=0.8.7
+CARGO_DENY_VERSION=0.20.2
+CARGO_MACHETE_VERSION=0.9.2
 NODE_VERSION=22.23.3
 NODE_MINIMUM=22
 
@@ -121,6 +123,17 @@ ensure_worker_build() {
   install_once "$dir" bin/worker-build cargo_install worker-build "$WORKER_BUILD_VERSION"
   # shellcheck disable=SC2034 # read by scripts/build-wasm
   WORKER_BUILD="$dir/bin/worker-build"
+}
+
+# cargo-deny checks licences, duplicates and advisories. cargo-machete finds dependencies that no code uses.
+ensure_dependency_linters() {
+  local deny machete
+  deny=$(tool_dir cargo-deny "$CARGO_DENY_VERSION")
+  machete=$(tool_dir cargo-machete "$CARGO_MACHETE_VERSION")
+  install_once "$deny" bin/cargo-deny cargo_install cargo-deny "$CARGO_DENY_VERSION"
+  install_once "$machete" bin/cargo-machete cargo_install cargo-machete "$CARGO_MACHETE_VERSION"
+  # shellcheck disable=SC2034 # read by scripts/test
+  CARGO_DENY="$deny/bin/cargo-deny" CARGO_MACHETE="$machete/bin/cargo-machete"
 }
 
 # worker-build would download the wasm-bindgen CLI. This function builds the CLI from its crate instead, which works wherever
