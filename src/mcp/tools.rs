@@ -120,12 +120,12 @@ async fn make(context: &McpContext<'_>, params: &RpcParams, call: Call) -> Resul
                 (true, FormReply::None | FormReply::Leave) => 0,
                 (false, FormReply::None | FormReply::GoOn | FormReply::Leave) => LOOKS,
             };
-            let result = stands(scope, &paused, patience).await?;
-            let paused = waits(&result).then_some(paused);
+            let result = current_result(scope, &paused, patience).await?;
+            let paused = is_unfinished(&result).then_some(paused);
             (result, paused, Some(seal))
         }
     };
-    let Some(paused) = paused else { return Ok(context.call_result(&ended(&result)?)) };
+    let Some(paused) = paused else { return Ok(context.call_result(&final_result(&result)?)) };
     let words = PauseWording {
         tool_name: &result.tool_name,
         running: result.status == Status::Running,
@@ -146,20 +146,20 @@ async fn make(context: &McpContext<'_>, params: &RpcParams, call: Call) -> Resul
     }
 }
 
-fn waits(result: &ToolResult) -> bool {
+fn is_unfinished(result: &ToolResult) -> bool {
     matches!(result.status, Status::PendingApproval | Status::Running)
 }
 
 /// The state of a paused call, after some waiting if it has not ended. A call that runs is always waited for: it ends
 /// without anybody's help.
-async fn stands(scope: &Scope, paused: &PausedCall, patience: u32) -> Result<ToolResult, McpFailure> {
+async fn current_result(scope: &Scope, paused: &PausedCall, patience: u32) -> Result<ToolResult, McpFailure> {
     let mut looks = 0;
     loop {
         let result = execution::standing(scope, &paused.call, &paused.approval).await?;
         // The call existed when its state was sealed. A restore may have removed it since.
         let result = result.ok_or_else(|| RpcError::invalid_params("The call that requestState belongs to is gone"))?;
         let most = if result.status == Status::Running { LOOKS } else { patience };
-        if looks >= most || !waits(&result) {
+        if looks >= most || !is_unfinished(&result) {
             return Ok(result);
         }
         looks += 1;
@@ -168,7 +168,7 @@ async fn stands(scope: &Scope, paused: &PausedCall, patience: u32) -> Result<Too
 }
 
 /// A failure that the model can act on is a result. A failure of the request, or of the server, is an error.
-fn ended(result: &ToolResult) -> Result<CallToolResult, RpcError> {
+fn final_result(result: &ToolResult) -> Result<CallToolResult, RpcError> {
     let Some(failure) = &result.error else { return Ok(content::of(result)) };
     let about_header = || failure.details.as_ref().is_some_and(|it| it.get("header").is_some());
     let code = match failure.code {
