@@ -10,6 +10,7 @@ use crate::registry::record::{ToolRecord, VersionRecord};
 use crate::registry::tool::{DeactivationReason, Tool};
 use crate::time::Timestamp;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the triggers of `tool_versions` say, where a version was deactivated for security.
 pub fn is_banned(failure: &DbFailure) -> bool {
@@ -20,20 +21,18 @@ pub fn is_banned(failure: &DbFailure) -> bool {
 /// which takes tens of thousands of tools.
 #[derive(Default)]
 pub struct ToolsRead {
-    tools: Vec<Value>,
-    credentials: Vec<String>,
+    /// The revisions by the tools' ids.
+    tools: BTreeMap<String, u32>,
+    credentials: BTreeSet<String>,
 }
 
 impl ToolsRead {
     pub fn at(&mut self, id: &ToolId, revision: u32) {
-        let read = json!({"id": id.as_str(), "revision": revision});
-        if !self.tools.contains(&read) {
-            self.tools.push(read);
-        }
+        self.tools.insert(id.to_string(), revision);
     }
 
     pub fn needs(&mut self, credentials: &[String]) {
-        self.credentials.extend_from_slice(credentials);
+        self.credentials.extend(credentials.iter().cloned());
     }
 
     /// True while nobody has changed any of it.
@@ -45,7 +44,7 @@ impl ToolsRead {
         condition(
             "NOT EXISTS (SELECT 1 FROM json_each(?2) it WHERE NOT EXISTS (
                SELECT 1 FROM tools
-               WHERE workspace_id = ?1 AND id = it.value ->> 'id' AND revision = it.value ->> 'revision'))",
+               WHERE workspace_id = ?1 AND id = it.key AND revision = it.value))",
         )
         .bind(workspace.as_str())
         .bind(json!(self.tools).to_string())
@@ -56,7 +55,7 @@ impl ToolsRead {
     /// batch, for the tools are not [unchanged](Self::unchanged) after it.
     pub fn move_on(&self, workspace: &WorkspaceId) -> Option<Statement> {
         let move_on = sql("UPDATE tools SET revision = revision + 1
-             WHERE workspace_id = ?1 AND id IN (SELECT value ->> 'id' FROM json_each(?2))")
+             WHERE workspace_id = ?1 AND id IN (SELECT key FROM json_each(?2))")
         .bind(workspace.as_str())
         .bind(json!(self.tools).to_string());
         (!self.tools.is_empty()).then_some(move_on)
@@ -167,4 +166,85 @@ pub fn find_current(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Stateme
 fn named(tool_id: &str, version: Version) -> Value {
     let Version { major, minor, patch } = version;
     json!({"tool_id": tool_id, "major": major, "minor": minor, "patch": patch})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::fixture;
+    use rusqlite::Connection;
+
+    fn database() -> Connection {
+        let database = Connection::open_in_memory().unwrap();
+        let tables = "
+            CREATE TABLE tools (key INTEGER PRIMARY KEY, workspace_id, id, source, created_at, revision INTEGER);
+            CREATE TABLE tool_versions (key INTEGER PRIMARY KEY, tool_key, major INTEGER, minor INTEGER, patch INTEGER,
+              active INTEGER, deactivated_at, deactivated_reason);
+            CREATE TABLE credentials (workspace_id, id);
+            CREATE TABLE changes (workspace_id, seq INTEGER);
+            INSERT INTO changes VALUES ('w', 6), ('other', 99);
+            INSERT INTO credentials VALUES ('w', 'A'), ('other', 'B');
+            INSERT INTO tools (workspace_id, id, revision) VALUES ('w', 'one', 3), ('w', 'two', 4), ('other', 'one', 9);
+            INSERT INTO tool_versions (tool_key, major, minor, patch, active) VALUES (1, 1, 0, 0, 1), (2, 1, 0, 0, 1);";
+        database.execute_batch(tables).unwrap();
+        database
+    }
+
+    fn workspace() -> WorkspaceId {
+        WorkspaceId::parse("w").unwrap()
+    }
+
+    #[test]
+    fn tools_are_unchanged_while_each_is_at_its_revision() {
+        #[track_caller]
+        fn check(tools: &[(&str, u32)], credentials: &[&str], expected: bool) {
+            let mut read = ToolsRead::default();
+            for (id, revision) in tools {
+                read.at(&ToolId::parse(id).unwrap(), *revision);
+            }
+            read.needs(&credentials.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+            let asked = sql("SELECT ?1 AS unchanged WHERE true").bind("yes").and(read.unchanged(&workspace()));
+            assert_eq!(!asked.rows_of(&database()).unwrap().is_empty(), expected);
+        }
+        check(&[], &[], true);
+        check(&[("one", 3), ("two", 4)], &["A"], true);
+        check(&[("one", 3), ("two", 3)], &["A"], false);
+        check(&[("one", 9)], &[], false);
+        check(&[("none", 1)], &[], false);
+        check(&[("one", 3)], &["A", "B"], false);
+    }
+
+    #[test]
+    fn many_tools_are_placed_at_once() {
+        let (database, workspace) = (database(), workspace());
+        let run = |statements: Vec<Statement>| {
+            for it in statements {
+                it.rows_of(&database).unwrap();
+            }
+        };
+        let new = ["three", "four"].map(|it| ToolRecord::from(&fixture(it)));
+        run(insert_tools(&workspace, &new).unwrap());
+        let mut switched = Vec::new();
+        for id in ["one", "two"] {
+            let off = fixture(id).switched_off(DeactivationReason::VersionUpdate, Timestamp::from_millis(0).unwrap());
+            SwitchedVersions::push(&mut switched, &off);
+        }
+        assert_eq!(switched.len(), 1, "those that stand in the same way are one statement");
+        run(switched[0].statements(&workspace).unwrap());
+        let mut read = ToolsRead::default();
+        read.at(&ToolId::parse("one").unwrap(), 3);
+        run(read.move_on(&workspace).into_iter().collect());
+
+        let seen = sql("SELECT group_concat(id || ' ' || revision, ', ') AS tools,
+               (SELECT group_concat(active || ' ' || deactivated_reason, ', ') FROM tool_versions) AS versions
+             FROM tools WHERE workspace_id = ?1")
+        .bind("w")
+        .rows_of(&database)
+        .unwrap();
+        let expected = json!({
+            "tools": "one 4, two 4, three 7, four 7",
+            "versions": "0 version_update, 0 version_update",
+        });
+        assert_eq!(seen, [expected]);
+    }
 }
