@@ -1,4 +1,4 @@
-//! Other agents and attachments put in the place of those that are there: all that differs, and nothing else.
+//! Replaces a workspace's agents and attachments by others, as a restore does. Only what differs is written.
 
 use super::attachment::subject as attachment_subject;
 use super::{AgentOut, store, subject};
@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-/// An attachment as backups hold it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttachmentRecord {
@@ -45,8 +44,8 @@ pub struct AgentRecords<'a> {
     pub attachments: &'a [AttachmentRecord],
 }
 
-/// What has to change for the agents to be as they are wanted. What goes must go before the tools that it refers to, and what
-/// comes must come after them: so there are two parts.
+/// What has to change for the agents to be as they are wanted. It has two parts: attachments must be removed before the
+/// tools that they point at are removed, and added after the tools that they point at are added.
 pub struct AgentReplacement<'a> {
     agents: RecordDifference<'a, AgentOut>,
     attachments: RecordDifference<'a, AttachmentRecord>,
@@ -67,7 +66,7 @@ impl<'a> AgentReplacement<'a> {
         self.agents.removed.iter().map(|it| it.id.as_str())
     }
 
-    /// Rows of the log for what goes.
+    /// Rows of the change log for what is removed.
     pub fn removals(&self) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
         for it in &self.attachments.removed {
@@ -79,7 +78,7 @@ impl<'a> AgentReplacement<'a> {
         Ok(changes)
     }
 
-    /// Rows of the log for what comes, an agent before its attachments.
+    /// Rows of the change log for what is added or changed, an agent before its attachments.
     pub fn additions(&self) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
         for (it, before) in &self.agents.put {
@@ -93,7 +92,7 @@ impl<'a> AgentReplacement<'a> {
         Ok(changes)
     }
 
-    /// The statements that take away what goes.
+    /// The statements that remove agents and attachments.
     pub fn remove(&self, workspace: &WorkspaceId) -> Result<Vec<Statement>> {
         let agents = self.removed().collect::<Vec<_>>();
         let mut statements = store::delete_attachments(workspace, &self.attachments.removed)?;
@@ -101,7 +100,7 @@ impl<'a> AgentReplacement<'a> {
         Ok(statements)
     }
 
-    /// The statements that put in place what comes, at a revision that nothing of the workspace has had.
+    /// The statements that add and change agents and attachments, with a revision that nothing of the workspace has had.
     pub fn put(&self, workspace: &WorkspaceId, revision: u32) -> Result<Vec<Statement>> {
         let agents = self.agents.put.iter().map(|(it, _)| *it).collect::<Vec<_>>();
         let attachments = self.attachments.put.iter().map(|(it, _)| *it).collect::<Vec<_>>();

@@ -7,6 +7,7 @@ use crate::ids::{AgentId, ToolId, Version};
 use crate::registry::credential;
 use crate::registry::invariants;
 use crate::registry::{self, Handler, Source, Tool, ToolRecord, VersionRecord};
+use serde_json::json;
 use std::collections::{HashMap, HashSet};
 
 const MAX_PROBLEMS: usize = 50;
@@ -27,22 +28,27 @@ pub fn check(
     known: impl Fn(&VersionRecord) -> bool,
 ) -> Result<CheckedBackup> {
     let mut found = BackupProblems(Vec::new());
-    for record in &mut backup.versions {
-        // In the form in which it is kept, so that what is the same compares as the same.
-        if let Ok(handler) = Handler::read(&record.handler) {
-            record.handler = serde_json::json!(handler);
-        }
-    }
+    let handlers = backup.versions.iter_mut().map(read_handler).collect::<Vec<_>>();
     let records = found.tools(&backup, builtins);
-    let tools = found.versions(&backup, &records, private, known)?;
+    let versions = found.versions(&backup, handlers, &records, private, known)?;
+    let (tools, handlers): (Vec<_>, Vec<_>) = versions.into_iter().unzip();
     found.credentials(&backup);
     found.agents(&backup);
     found.attachments(&backup, &records, &tools, builtins)?;
     if found.0.is_empty() {
-        found.invariants(&backup, &tools)?;
+        found.invariants(&backup, &tools, &handlers);
     }
     found.0.truncate(MAX_PROBLEMS);
     if found.0.is_empty() { Ok(CheckedBackup { tools, backup }) } else { Err(Error::Invalid(found.0)) }
+}
+
+type HandlerRead = std::result::Result<Handler, Vec<Problem>>;
+
+/// The handler of a record, which then has it in the form in which it is stored: what is the same compares as the same.
+fn read_handler(record: &mut VersionRecord) -> HandlerRead {
+    let handler = Handler::read(&record.handler)?;
+    record.handler = json!(handler);
+    Ok(handler)
 }
 
 struct BackupProblems(Vec<Problem>);
@@ -83,13 +89,14 @@ impl BackupProblems {
     fn versions(
         &mut self,
         backup: &Backup,
+        handlers: Vec<HandlerRead>,
         records: &HashMap<&str, &ToolRecord>,
         private: bool,
         known: impl Fn(&VersionRecord) -> bool,
-    ) -> Result<Vec<Tool>> {
+    ) -> Result<Vec<(Tool, Handler)>> {
         let mut seen = HashSet::new();
         let mut tools = Vec::with_capacity(backup.versions.len());
-        for (index, record) in backup.versions.iter().enumerate() {
+        for (index, (record, handler)) in backup.versions.iter().zip(handlers).enumerate() {
             let path = format!("/versions/{index}");
             let Some(of) = records.get(record.tool_id.as_str()) else {
                 self.add(format!("{path}/tool_id"), "is none of the backup's tools");
@@ -102,7 +109,7 @@ impl BackupProblems {
             if !seen.insert((record.tool_id.as_str(), version)) {
                 self.add(path.clone(), "is there twice");
             }
-            let handler = match Handler::read(&record.handler) {
+            let handler = match handler {
                 Ok(handler) => handler,
                 Err(problems) => {
                     self.within(&path, problems);
@@ -120,7 +127,7 @@ impl BackupProblems {
                     self.within(&path, handler.check(private));
                 }
             }
-            tools.push(tool);
+            tools.push((tool, handler));
             if self.0.len() >= MAX_PROBLEMS {
                 break;
             }
@@ -206,19 +213,17 @@ impl BackupProblems {
         Ok(())
     }
 
-    fn invariants(&mut self, backup: &Backup, tools: &[Tool]) -> Result<()> {
+    fn invariants(&mut self, backup: &Backup, tools: &[Tool], handlers: &[Handler]) {
         let credentials = backup.credentials.iter().map(|it| it.id.as_str()).collect();
-        let versions = tools.iter().map(|it| {
-            Ok(invariants::CheckedVersion {
-                tool_id: it.id.to_string(),
-                version: it.version.to_string(),
-                active: it.active,
-                deactivated_reason: it.deactivated_reason,
-                builtin: Handler::of(it)?.builtin_key().map(str::to_owned),
-                credentials_required: it.credentials_required.clone(),
-            })
+        let versions = tools.iter().zip(handlers).map(|(it, handler)| invariants::CheckedVersion {
+            tool_id: it.id.to_string(),
+            version: it.version.to_string(),
+            active: it.active,
+            deactivated_reason: it.deactivated_reason,
+            builtin: handler.builtin_key().map(str::to_owned),
+            credentials_required: it.credentials_required.clone(),
         });
-        let versions = versions.collect::<Result<Vec<_>>>()?;
+        let versions = versions.collect::<Vec<_>>();
         let places = versions.iter().enumerate().map(|(index, it)| ((it.tool_id.as_str(), it.version.as_str()), index));
         let places = places.collect::<HashMap<_, _>>();
         for invariant in invariants::check(&versions, &credentials) {
@@ -234,6 +239,5 @@ impl BackupProblems {
                 self.add(format!("/versions/{index}/deactivated_at"), "belongs to a version that is not active");
             }
         }
-        Ok(())
     }
 }

@@ -1,13 +1,14 @@
-//! The fields of a version, listed once. What is stored, given, shown and backed up is made from this list, so that a new
-//! field is a new entry of `shared`, and whoever leaves it out does not compile.
+//! The one list of a version's fields. The types for rows, requests, answers and backups are generated from this list, so
+//! that adding a field means adding one entry.
 
-/// Calls the macro `$make` with every field of a version but its number and its handler.
+/// Calls the macro `$make` with every field of a version except its number and its handler.
 ///
-/// - `own` are the fields for which what is given, shown and backed up has another form, or another place:
-///   `name: (type in Tool);`
-/// - `shared` are the fields that have the same form and order everywhere. After the type in [`super::Tool`] follow how
-///   the field is given ([`super::ToolIn`]: attributes, type, and what it then is, as a function), and the attributes with
-///   which it is shown ([`super::ToolOut`]).
+/// The fields are in two groups.
+/// - `own`: each of the types `ToolIn`, `ToolOut` and `VersionRecord` declares these itself, because their form or their
+///   order differs. An entry is `name: (type in Tool);`.
+/// - `shared`: every type has these in the same form and order. New fields go here. An entry has three parts: the type in
+///   `Tool`; `given`, with the attributes and the type in `ToolIn` and a function from there to the type in `Tool`; and
+///   `shown`, the attributes in `ToolOut`.
 macro_rules! version_fields {
     ($make:ident) => {
         $make! {

@@ -1,5 +1,8 @@
-//! What a request makes of tools. Any number of tools is decided on one reading of them, and written as one batch with the
-//! rows of the change log: all of it, or nothing. Registering, switching and rolling back place one tool each.
+//! Writes what a request has decided about tools: new tools, new versions, versions switched on and off.
+//!
+//! A request reads the tools, decides about each of them, and collects its decisions in a [`Placement`], for as many tools
+//! as there are. The placement is then written as one batch, together with its rows of the change log: all of it, or
+//! nothing. Registering, activating, deactivating and rolling back are placements of one tool.
 
 use super::log::{self, VersionSwitch};
 use super::record::ToolRecord;
@@ -12,7 +15,7 @@ use crate::db::DbFailure;
 use crate::error::Result;
 use serde_json::Value;
 
-/// What came of it.
+/// What came of a placement.
 pub enum PlacementOutcome {
     Done,
     /// Another request has changed one of the tools since they were read, or has taken a credential away.
@@ -21,7 +24,7 @@ pub enum PlacementOutcome {
     Banned,
 }
 
-/// Changes that are written together.
+/// Decisions about tools that are written together.
 #[derive(Default)]
 pub struct Placement {
     read: ToolsRead,

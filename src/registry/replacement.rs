@@ -1,4 +1,4 @@
-//! Other tools, versions and credentials put in the place of those that are there: all that differs, and nothing else.
+//! Replaces a workspace's tools, versions and credentials by others, as a restore does. Only what differs is written.
 
 use super::credential::{self, Credential};
 use super::difference::RecordDifference;
@@ -56,15 +56,15 @@ impl<'a> RegistryReplacement<'a> {
             changes.push(Change::new(Action::Restore, credential::subject(&it.id)).from_option(*before)?.to(it)?);
         }
         let before = self.now.versions.iter().map(|it| (it.name(), it)).collect::<HashMap<_, _>>();
-        for (name, tool) in self.versions_that_show_it() {
+        for (name, tool) in self.changed_versions() {
             let previous = before.get(&name).map(|it| it.switch());
             changes.push(log::change(Action::Restore, tool)?.from_option(previous.as_ref())?);
         }
         Ok(changes)
     }
 
-    /// The versions that differ themselves, and those of a tool that does: its time of creation is part of what each shows.
-    fn versions_that_show_it(&self) -> impl Iterator<Item = ((&str, &str), &Tool)> {
+    /// The versions that differ, and all versions of a tool that differs: every version shows its tool's time of creation.
+    fn changed_versions(&self) -> impl Iterator<Item = ((&str, &str), &Tool)> {
         let put = self.put_names();
         let tools = self.tools.put.iter().map(|(it, _)| it.id.as_str()).collect::<HashSet<_>>();
         let all = self.wanted.versions.iter().map(VersionRecord::name).zip(self.wanted_tools);
@@ -75,8 +75,8 @@ impl<'a> RegistryReplacement<'a> {
         self.versions.put.iter().map(|(it, _)| it.name()).collect()
     }
 
-    /// The statements that put all of it in place. The tools that they touch get a revision that nothing of the workspace
-    /// has had, so that what others decided on an older reading is refused.
+    /// The statements that write what differs. The tools that they touch get `revision`, a number that nothing of the
+    /// workspace has had before: a decision that another request made on an older reading is then refused.
     pub fn statements(&self, workspace: &WorkspaceId, revision: u32) -> Result<Vec<Statement>> {
         let touched = self.versions.put.iter().map(|(it, _)| it.tool_id.as_str());
         let touched = touched.chain(self.versions.removed.iter().map(|it| it.tool_id.as_str()));

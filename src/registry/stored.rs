@@ -1,4 +1,4 @@
-//! How the fields of a version stand in their columns: lists and handlers as JSON, truths as 0 and 1, all else as it is.
+//! How columns hold the fields of a version: lists and handlers as JSON text, booleans as 0 and 1, all else unchanged.
 
 use super::tool::{DeactivationReason, ExecutionMode, ResourceClass, Risk, RollbackStrategy};
 use crate::callers::Level;
@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A type that columns hold.
+/// A type that a column can hold.
 pub trait ColumnValue: Sized {
     fn read<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error>;
 
-    /// As the column takes it, by way of JSON.
+    /// The value for the column, in the JSON array that a statement takes its rows from.
     fn written(&self) -> serde_json::Result<Value>;
 }
 
@@ -24,7 +24,7 @@ pub fn read<'de, D: Deserializer<'de>, T: ColumnValue>(column: D) -> Result<T, D
     T::read(column)
 }
 
-/// Reads a list that is null where it is empty.
+/// Reads a list from a column that is null if the list is empty.
 pub fn read_list<'de, D: Deserializer<'de>>(column: D) -> Result<Vec<String>, D::Error> {
     match Option::<String>::deserialize(column)? {
         Some(text) => serde_json::from_str(&text).map_err(D::Error::custom),
@@ -40,7 +40,7 @@ pub fn read_version<'de, D: Deserializer<'de>>(column: D) -> Result<Version, D::
     column.deserialize_str(CheckedText("a version", Version::parse))
 }
 
-/// Declares types that columns hold as they are.
+/// Declares types that columns hold unchanged.
 macro_rules! stored_as_they_are {
     ($($type:ty),+ $(,)?) => {
         $(impl ColumnValue for $type {
@@ -90,7 +90,7 @@ impl ColumnValue for Box<RawValue> {
     }
 }
 
-/// Reads JSON that stands in a text, where the text is, without a copy.
+/// Parses JSON text straight from the row, without a copy of the text.
 struct JsonText<T>(PhantomData<T>);
 
 impl<T: DeserializeOwned> Visitor<'_> for JsonText<T> {
@@ -105,7 +105,7 @@ impl<T: DeserializeOwned> Visitor<'_> for JsonText<T> {
     }
 }
 
-/// Reads a text that keeps to a rule.
+/// Reads a text that a function can parse.
 struct CheckedText<T>(&'static str, fn(&str) -> Option<T>);
 
 impl<T> Visitor<'_> for CheckedText<T> {

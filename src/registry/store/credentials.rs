@@ -7,6 +7,7 @@ use crate::page::PageRequest;
 use crate::registry::ToolFilter;
 use crate::registry::credential::Credential;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 /// How many of those that ask for a credential are named.
 const NAMED_USERS: u32 = 10;
@@ -24,7 +25,7 @@ pub fn is_unused(workspace: &WorkspaceId, id: &str) -> Condition {
 }
 
 /// True while all of the credentials are defined.
-pub fn are_defined(workspace: &WorkspaceId, ids: &[String]) -> Condition {
+pub fn are_defined(workspace: &WorkspaceId, ids: &BTreeSet<String>) -> Condition {
     condition(
         "NOT EXISTS (SELECT 1 FROM json_each(?2)
            WHERE value NOT IN (SELECT id FROM credentials WHERE workspace_id = ?1))",

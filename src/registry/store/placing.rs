@@ -1,5 +1,5 @@
-//! SQL that puts many tools and versions in place at once. Rows go in as JSON arrays, a megabyte at a time. The statements
-//! end within a `WHERE` clause, for what they wait for.
+//! SQL that writes many tools and versions at once. The rows of a statement are one parameter, a JSON array. Most statements
+//! end with a `WHERE` clause, so that a condition can be added to them.
 
 use super::columns;
 use super::credentials;
@@ -10,33 +10,32 @@ use crate::registry::record::{ToolRecord, VersionRecord};
 use crate::registry::tool::{DeactivationReason, Tool};
 use crate::time::Timestamp;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// What the triggers of `tool_versions` say, where a version was deactivated for security.
+/// Whether a trigger of `tool_versions` refused a version that was deactivated for security.
 pub fn is_banned(failure: &DbFailure) -> bool {
     matches!(failure, DbFailure::Refused(message) if message.contains("deactivated for security"))
 }
 
-/// What was decided on: tools at their revisions, and credentials that are defined. It is one parameter of each statement,
-/// which takes tens of thousands of tools.
+/// What a decision relies on: the revisions of the tools that were read, and the credentials that must be defined. Each is
+/// one parameter of every statement, which has room for tens of thousands of tools.
 #[derive(Default)]
 pub struct ToolsRead {
-    tools: Vec<Value>,
-    credentials: Vec<String>,
+    /// The revisions by the tools' ids.
+    tools: BTreeMap<String, u32>,
+    credentials: BTreeSet<String>,
 }
 
 impl ToolsRead {
     pub fn at(&mut self, id: &ToolId, revision: u32) {
-        let read = json!({"id": id.as_str(), "revision": revision});
-        if !self.tools.contains(&read) {
-            self.tools.push(read);
-        }
+        self.tools.insert(id.to_string(), revision);
     }
 
     pub fn needs(&mut self, credentials: &[String]) {
-        self.credentials.extend_from_slice(credentials);
+        self.credentials.extend(credentials.iter().cloned());
     }
 
-    /// True while nobody has changed any of it.
+    /// True while every tool is at its revision and every credential is defined.
     pub fn unchanged(&self, workspace: &WorkspaceId) -> Condition {
         let credentials = credentials::are_defined(workspace, &self.credentials);
         if self.tools.is_empty() {
@@ -45,25 +44,25 @@ impl ToolsRead {
         condition(
             "NOT EXISTS (SELECT 1 FROM json_each(?2) it WHERE NOT EXISTS (
                SELECT 1 FROM tools
-               WHERE workspace_id = ?1 AND id = it.value ->> 'id' AND revision = it.value ->> 'revision'))",
+               WHERE workspace_id = ?1 AND id = it.key AND revision = it.value))",
         )
         .bind(workspace.as_str())
         .bind(json!(self.tools).to_string())
         .and(credentials)
     }
 
-    /// Moves the tools on from where they were read: what others decided on the same reading is refused. The last of its
-    /// batch, for the tools are not [unchanged](Self::unchanged) after it.
+    /// Increments the tools' revisions, so that decisions of other requests on the same reading are refused. It is the last
+    /// statement of its batch, because [`Self::unchanged`] is false after it.
     pub fn move_on(&self, workspace: &WorkspaceId) -> Option<Statement> {
         let move_on = sql("UPDATE tools SET revision = revision + 1
-             WHERE workspace_id = ?1 AND id IN (SELECT value ->> 'id' FROM json_each(?2))")
+             WHERE workspace_id = ?1 AND id IN (SELECT key FROM json_each(?2))")
         .bind(workspace.as_str())
         .bind(json!(self.tools).to_string());
         (!self.tools.is_empty()).then_some(move_on)
     }
 }
 
-/// Versions that stand in the same way from now on.
+/// Versions that get the same state: active, or deactivated at one time for one reason.
 pub struct SwitchedVersions {
     active: bool,
     deactivated_at: Option<Timestamp>,
@@ -72,7 +71,7 @@ pub struct SwitchedVersions {
 }
 
 impl SwitchedVersions {
-    /// Adds a version to the last of the groups, if it stands as those do, else to a new one.
+    /// Adds a version to the last group, if that group has the same state, and else to a new group.
     pub fn push(groups: &mut Vec<Self>, after: &Tool) {
         let (active, deactivated_at, deactivated_reason) =
             (after.active, after.deactivated_at, after.deactivated_reason);
@@ -109,19 +108,19 @@ const FIND_VERSIONS: &str = "SELECT v.key FROM json_each(?2) it
     CROSS JOIN tool_versions v ON v.tool_key = t.key AND v.major = it.value ->> 'major'
       AND v.minor = it.value ->> 'minor' AND v.patch = it.value ->> 'patch'";
 
-/// Makes tools, with a revision that none of the workspace has ever had, so that a decision about a tool that is gone does
-/// not hit another of its name.
+/// Adds tools. Their revision is a number that no tool of the workspace has had before: a decision about a tool that was
+/// deleted meanwhile does not change a new tool of the same name.
 const INSERT_TOOLS: &str = "INSERT INTO tools (workspace_id, id, source, created_at, revision)
     SELECT ?1, value ->> 'id', value ->> 'source', value ->> 'created_at',
       1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0)
     FROM json_each(?2) WHERE true";
 
-/// Makes tools that are not there yet.
+/// Adds tools that do not exist yet.
 pub fn insert_tools(workspace: &WorkspaceId, tools: &[ToolRecord]) -> Result<Vec<Statement>> {
     for_each(workspace, tools, INSERT_TOOLS)
 }
 
-/// Makes tools, and changes those that are there.
+/// Adds tools, and changes those that exist.
 pub fn put_tools(workspace: &WorkspaceId, tools: &[&ToolRecord]) -> Result<Vec<Statement>> {
     let text = format!(
         "{INSERT_TOOLS} ON CONFLICT (workspace_id, id) DO UPDATE SET source = excluded.source, created_at = excluded.created_at"
@@ -144,14 +143,14 @@ pub fn delete_versions(workspace: &WorkspaceId, versions: &[&VersionRecord]) -> 
     for_each(workspace, &named, &format!("DELETE FROM tool_versions WHERE key IN ({FIND_VERSIONS})"))
 }
 
-/// Lets tools point at none of their versions, and moves them to a revision.
+/// Sets the tools' current version to none, and their revision.
 pub fn let_go_of_current(workspace: &WorkspaceId, ids: &[&str], revision: u32) -> Result<Vec<Statement>> {
     let text = "UPDATE tools SET current_version_key = NULL, revision = ?3
         WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))";
     Ok(for_each(workspace, ids, text)?.into_iter().map(|it| it.bind(revision)).collect())
 }
 
-/// Lets tools point at their active version, with none active at the highest.
+/// Sets the tools' current version: the active one, or the highest if none is active.
 pub fn find_current(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Statement>> {
     for_each(
         workspace,
@@ -167,4 +166,85 @@ pub fn find_current(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Stateme
 fn named(tool_id: &str, version: Version) -> Value {
     let Version { major, minor, patch } = version;
     json!({"tool_id": tool_id, "major": major, "minor": minor, "patch": patch})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::fixture;
+    use rusqlite::Connection;
+
+    fn database() -> Connection {
+        let database = Connection::open_in_memory().unwrap();
+        let tables = "
+            CREATE TABLE tools (key INTEGER PRIMARY KEY, workspace_id, id, source, created_at, revision INTEGER);
+            CREATE TABLE tool_versions (key INTEGER PRIMARY KEY, tool_key, major INTEGER, minor INTEGER, patch INTEGER,
+              active INTEGER, deactivated_at, deactivated_reason);
+            CREATE TABLE credentials (workspace_id, id);
+            CREATE TABLE changes (workspace_id, seq INTEGER);
+            INSERT INTO changes VALUES ('w', 6), ('other', 99);
+            INSERT INTO credentials VALUES ('w', 'A'), ('other', 'B');
+            INSERT INTO tools (workspace_id, id, revision) VALUES ('w', 'one', 3), ('w', 'two', 4), ('other', 'one', 9);
+            INSERT INTO tool_versions (tool_key, major, minor, patch, active) VALUES (1, 1, 0, 0, 1), (2, 1, 0, 0, 1);";
+        database.execute_batch(tables).unwrap();
+        database
+    }
+
+    fn workspace() -> WorkspaceId {
+        WorkspaceId::parse("w").unwrap()
+    }
+
+    #[test]
+    fn tools_are_unchanged_while_each_is_at_its_revision() {
+        #[track_caller]
+        fn check(tools: &[(&str, u32)], credentials: &[&str], expected: bool) {
+            let mut read = ToolsRead::default();
+            for (id, revision) in tools {
+                read.at(&ToolId::parse(id).unwrap(), *revision);
+            }
+            read.needs(&credentials.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+            let asked = sql("SELECT ?1 AS unchanged WHERE true").bind("yes").and(read.unchanged(&workspace()));
+            assert_eq!(!asked.rows_of(&database()).unwrap().is_empty(), expected);
+        }
+        check(&[], &[], true);
+        check(&[("one", 3), ("two", 4)], &["A"], true);
+        check(&[("one", 3), ("two", 3)], &["A"], false);
+        check(&[("one", 9)], &[], false);
+        check(&[("none", 1)], &[], false);
+        check(&[("one", 3)], &["A", "B"], false);
+    }
+
+    #[test]
+    fn many_tools_are_placed_at_once() {
+        let (database, workspace) = (database(), workspace());
+        let run = |statements: Vec<Statement>| {
+            for it in statements {
+                it.rows_of(&database).unwrap();
+            }
+        };
+        let new = ["three", "four"].map(|it| ToolRecord::from(&fixture(it)));
+        run(insert_tools(&workspace, &new).unwrap());
+        let mut switched = Vec::new();
+        for id in ["one", "two"] {
+            let off = fixture(id).switched_off(DeactivationReason::VersionUpdate, Timestamp::from_millis(0).unwrap());
+            SwitchedVersions::push(&mut switched, &off);
+        }
+        assert_eq!(switched.len(), 1, "those that stand in the same way are one statement");
+        run(switched[0].statements(&workspace).unwrap());
+        let mut read = ToolsRead::default();
+        read.at(&ToolId::parse("one").unwrap(), 3);
+        run(read.move_on(&workspace).into_iter().collect());
+
+        let seen = sql("SELECT group_concat(id || ' ' || revision, ', ') AS tools,
+               (SELECT group_concat(active || ' ' || deactivated_reason, ', ') FROM tool_versions) AS versions
+             FROM tools WHERE workspace_id = ?1")
+        .bind("w")
+        .rows_of(&database)
+        .unwrap();
+        let expected = json!({
+            "tools": "one 4, two 4, three 7, four 7",
+            "versions": "0 version_update, 0 version_update",
+        });
+        assert_eq!(seen, [expected]);
+    }
 }
