@@ -97,7 +97,7 @@ impl Change {
     }
 
     /// What the subject was before, if it was there.
-    pub fn from_option(self, state: Option<&impl Serialize>) -> Result<Self> {
+    pub fn before_if_any(self, state: Option<&impl Serialize>) -> Result<Self> {
         match state {
             Some(state) => self.from(state),
             None => Ok(self),
@@ -214,7 +214,7 @@ pub fn record_each(author: &Author<'_>, action: Action, ended: Statement) -> Sta
     .bind(author.now.to_string())
     .bind(action.as_str())
     .bind(author.operator)
-    .from_query(ended, "ended")
+    .selecting_from(ended, "ended")
 }
 
 /// Records what happened by itself, in whichever workspaces, to each thing of which `happened` selects a `workspace_id`, a
@@ -230,7 +230,7 @@ pub fn record_everywhere(now: Timestamp, action: Action, happened: Statement) ->
     .bind(action.as_str())
     .bind(now.to_string())
     .bind("pegboard")
-    .from_query(happened, "it")
+    .selecting_from(happened, "it")
 }
 
 fn to_json(state: &impl Serialize) -> Result<String> {

@@ -54,7 +54,7 @@ impl Statement {
     }
 
     /// Adds a query at the end of the statement, in brackets and under a name, as a table to read from.
-    pub fn from_query(self, query: Self, name: &str) -> Self {
+    pub fn selecting_from(self, query: Self, name: &str) -> Self {
         self.with(" FROM (", &query.sql, query.params, &format!(") {name}"))
     }
 
@@ -418,7 +418,7 @@ mod tests {
     #[test]
     fn a_query_brings_its_parameters() {
         let query = sql("SELECT ?2 AS b WHERE ?1").bind(1_u32).bind(2_u32);
-        let statement = sql("INSERT INTO t SELECT ?1, b").bind("x").from_query(query, "it");
+        let statement = sql("INSERT INTO t SELECT ?1, b").bind("x").selecting_from(query, "it");
         let expected = sql("INSERT INTO t SELECT ?1, b FROM (SELECT ?3 AS b WHERE ?2) it");
         assert_eq!(statement, expected.bind("x").bind(1_u32).bind(2_u32));
     }

@@ -82,12 +82,12 @@ impl<'a> AgentReplacement<'a> {
     pub fn additions(&self) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
         for (it, before) in &self.agents.put {
-            changes.push(Change::new(Action::Restore, subject(&it.id)).from_option(*before)?.to(it)?);
+            changes.push(Change::new(Action::Restore, subject(&it.id)).before_if_any(*before)?.to(it)?);
         }
         for (it, before) in &self.attachments.put {
             let before = before.map(AttachmentRecord::state);
             // A time of attaching that differs is no difference that the log could tell.
-            changes.push(it.change()?.from_option(before.as_ref())?.to(&it.state())?);
+            changes.push(it.change()?.before_if_any(before.as_ref())?.to(&it.state())?);
         }
         Ok(changes)
     }

@@ -53,7 +53,7 @@ impl Placement {
 
     fn add(&mut self, action: Action, tool: &Tool, current: Option<&Tool>) -> Result<()> {
         let current = current.map(VersionSwitch::from);
-        self.changes.push(log::change(action, tool)?.from_option(current.as_ref())?);
+        self.changes.push(log::change(action, tool)?.before_if_any(current.as_ref())?);
         self.read.needs(&tool.credentials_required);
         self.versions.push(store::columns::version_json(tool)?);
         Ok(())

@@ -53,12 +53,12 @@ impl<'a> RegistryReplacement<'a> {
             changes.push(Change::new(Action::Restore, credential::subject(&it.id)).from(it)?);
         }
         for (it, before) in &self.credentials.put {
-            changes.push(Change::new(Action::Restore, credential::subject(&it.id)).from_option(*before)?.to(it)?);
+            changes.push(Change::new(Action::Restore, credential::subject(&it.id)).before_if_any(*before)?.to(it)?);
         }
         let before = self.now.versions.iter().map(|it| (it.name(), it)).collect::<HashMap<_, _>>();
         for (name, tool) in self.changed_versions() {
             let previous = before.get(&name).map(|it| it.switch());
-            changes.push(log::change(Action::Restore, tool)?.from_option(previous.as_ref())?);
+            changes.push(log::change(Action::Restore, tool)?.before_if_any(previous.as_ref())?);
         }
         Ok(changes)
     }
