@@ -24,9 +24,9 @@ pub struct Settings {
     /// Whether tools may be at addresses of private networks. For development only.
     pub private_urls: bool,
     /// How many bytes the files of one session may have together.
-    pub workspace_max_bytes: u64,
+    pub session_max_bytes: u64,
     /// After how many days a manifest goes that is no session's present; never, if not set.
-    pub manifest_retention_days: Option<u32>,
+    pub file_manifest_retention_days: Option<u32>,
     /// Of how many bytes on the database counts as bloated.
     pub database_alert_bytes: u64,
     /// Where a sandbox listens that is not a container of ours.
@@ -42,7 +42,7 @@ pub struct Settings {
 }
 
 const DAY_SECONDS: u32 = 24 * 60 * 60;
-const DEFAULT_WORKSPACE_MAX_BYTES: u64 = 1024 * 1024 * 1024;
+const DEFAULT_SESSION_MAX_BYTES: u64 = 1024 * 1024 * 1024;
 /// Four fifths of the most that a D1 database can hold.
 const DEFAULT_DATABASE_ALERT_BYTES: u64 = 8_000_000_000;
 const DEFAULT_SANDBOX_INSTANCES: u32 = 5;
@@ -73,8 +73,8 @@ impl Settings {
                 .and_then(|it| u32::try_from(it).ok())
                 .unwrap_or(DAY_SECONDS),
             private_urls: vars.is("PRIVATE_URLS", "allow"),
-            workspace_max_bytes: vars.number("WORKSPACE_MAX_BYTES").unwrap_or(DEFAULT_WORKSPACE_MAX_BYTES),
-            manifest_retention_days: vars.count("MANIFEST_RETENTION_DAYS"),
+            session_max_bytes: vars.number("SESSION_MAX_BYTES").unwrap_or(DEFAULT_SESSION_MAX_BYTES),
+            file_manifest_retention_days: vars.count("FILE_MANIFEST_RETENTION_DAYS"),
             database_alert_bytes: vars.number("DATABASE_ALERT_BYTES").unwrap_or(DEFAULT_DATABASE_ALERT_BYTES),
             sandbox_url: vars.secret("SANDBOX_URL").map(|it| it.trim().trim_end_matches('/').to_owned()),
             sandbox_instances: vars.count("SANDBOX_INSTANCES").unwrap_or(DEFAULT_SANDBOX_INSTANCES),
@@ -171,13 +171,13 @@ mod tests {
 
     #[test]
     fn what_is_no_number_keeps_the_default() {
-        for vars in [&[][..], &[("WORKSPACE_MAX_BYTES", "much"), ("MANIFEST_RETENTION_DAYS", "-1")]] {
+        for vars in [&[][..], &[("SESSION_MAX_BYTES", "much"), ("FILE_MANIFEST_RETENTION_DAYS", "-1")]] {
             let settings = read(vars);
-            assert_eq!((settings.workspace_max_bytes, settings.manifest_retention_days), (1_073_741_824, None));
+            assert_eq!((settings.session_max_bytes, settings.file_manifest_retention_days), (1_073_741_824, None));
         }
-        let settings = read(&[("WORKSPACE_MAX_BYTES", "5000"), ("MANIFEST_RETENTION_DAYS", "30")]);
-        assert_eq!((settings.workspace_max_bytes, settings.manifest_retention_days), (5_000, Some(30)));
-        assert_eq!(read(&[("MANIFEST_RETENTION_DAYS", "0")]).manifest_retention_days, None);
+        let settings = read(&[("SESSION_MAX_BYTES", "5000"), ("FILE_MANIFEST_RETENTION_DAYS", "30")]);
+        assert_eq!((settings.session_max_bytes, settings.file_manifest_retention_days), (5_000, Some(30)));
+        assert_eq!(read(&[("FILE_MANIFEST_RETENTION_DAYS", "0")]).file_manifest_retention_days, None);
     }
 
     #[test]

@@ -107,7 +107,7 @@ pub async fn write_file(
     bytes: Vec<u8>,
     origin: FileChangeOrigin,
 ) -> Result<std::result::Result<WrittenFile, FileWriteRefusal>> {
-    let max_bytes = scope.app().settings().workspace_max_bytes;
+    let max_bytes = scope.app().settings().session_max_bytes;
     let blob = Blob::new(bytes);
     if let Some(reason) = never_writable(path, blob.size(), max_bytes) {
         return Ok(Err(reason));

@@ -15,7 +15,7 @@ const PIECES: u32 = 10;
 #[expect(clippy::disallowed_methods, reason = "the sweep is about no workspace, and nobody calls it")]
 pub async fn sweep(app: &App) -> Result<()> {
     let db = app.db()?;
-    if let Some(days) = app.settings().manifest_retention_days {
+    if let Some(days) = app.settings().file_manifest_retention_days {
         delete_expired_manifests(db, app.now().days_before(days)).await?;
     }
     for _ in 0..PIECES {

@@ -315,7 +315,7 @@ fn what_is_not_there_is_not_found() {
 
 #[test]
 fn a_session_holds_no_more_than_it_may() {
-    let server = Server::start("small", &[("AUTH", "open"), ("WORKSPACE_MAX_BYTES", "10")]);
+    let server = Server::start("small", &[("AUTH", "open"), ("SESSION_MAX_BYTES", "10")]);
     let files = Files { client: server.client(&unique("ws")), session: unique("session") };
     let refused = files.put("big", vec![b'x'; 11]).refused(413, "PAYLOAD_TOO_LARGE");
     assert_eq!(refused.message, "Cannot write /big: the session's files would have 11 bytes; 10 are allowed");

@@ -381,7 +381,7 @@ fn a_large_tree_does_not_keep_others_waiting() {
 
 #[test]
 fn retention_counts_from_when_a_manifest_ceased_to_be_present() {
-    let server = Server::start("retention", &[("AUTH", "open"), ("MANIFEST_RETENTION_DAYS", "1")]);
+    let server = Server::start("retention", &[("AUTH", "open"), ("FILE_MANIFEST_RETENTION_DAYS", "1")]);
     let files = Files::on(&server);
     let age = || server.sql("UPDATE manifests SET created_at = '2020-01-01T00:00:00.000Z'", &[]);
     let kept = || {
@@ -712,7 +712,7 @@ impl Model {
 /// others have been deleted.
 #[test]
 fn every_manifest_ever_made_reads_as_it_was_made() {
-    let server = Server::start("model", &[("AUTH", "open"), ("MANIFEST_RETENTION_DAYS", "1")]);
+    let server = Server::start("model", &[("AUTH", "open"), ("FILE_MANIFEST_RETENTION_DAYS", "1")]);
     let client = server.client(&unique("ws"));
     let mut model = Model {
         server,

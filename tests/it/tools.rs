@@ -366,7 +366,7 @@ fn a_description_is_text_for_a_prompt() {
     assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/plain; charset=utf-8")));
     insta::assert_snapshot!(answer.text, @r#"
     Tool: list_files
-    Description: List the files and directories in a directory of the session's workspace, with sizes.
+    Description: List the files and directories in a directory of the session, with sizes.
     Category: filesystem
     Risk Level: safe
     Requires Approval: False
