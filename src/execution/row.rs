@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// What every look at a call reads, but for what may be large.
+/// The columns of a call that are never large.
 macro_rules! small_columns {
     () => {
         "c.key, c.id, c.tool_name, c.version, c.agent_id, c.user_id, c.session_id, c.message_id, c.operator, c.status,
@@ -21,7 +21,7 @@ macro_rules! small_columns {
 /// The columns of a [`CallRow`], from `tool_calls c`.
 pub const CALL_COLUMNS: &str = concat!(small_columns!(), ", c.error, c.arguments, c.result");
 
-/// The same for lists: of what is not small, only size and beginning are read.
+/// The same for lists: of a document that is not small, only the size and the beginning are read.
 pub const LISTED_COLUMNS: &str = concat!(
     small_columns!(),
     ",
@@ -35,7 +35,7 @@ pub const LISTED_COLUMNS: &str = concat!(
 
 #[derive(Deserialize)]
 pub struct CallRow {
-    /// Its number in the database: the order of calls of one millisecond.
+    /// Its number in the database, which orders the calls of one millisecond.
     pub key: u64,
     pub id: String,
     pub tool_name: String,
