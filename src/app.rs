@@ -1,4 +1,4 @@
-//! What one request has to work with: the bindings, the settings, the clock and its own id.
+//! What one request works with: the bindings, the settings, the clock and the request's own id.
 
 use crate::db::{Cost, Db};
 use crate::error::{Error, Result};
@@ -29,14 +29,14 @@ impl App {
         Ok(Self { db, benchmarks, cost, settings: Settings::of(&env), now, request_id, env })
     }
 
-    /// The database. Only a [`crate::callers::Scope`], which checks the caller, may ask for it, and what is about all
+    /// The database. Only a [`crate::callers::Scope`], which checks the caller, may use it, and code that is about all
     /// workspaces: upkeep, and the metrics.
     pub fn db(&self) -> Result<&Db> {
         self.db.as_ref().ok_or(Error::Unavailable("DB binding not configured: see wrangler.toml"))
     }
 
-    /// The database of the benchmarks, if there is one. It belongs to no workspace; only a [`crate::callers::Scope`] may
-    /// ask for it too.
+    /// The database of the benchmarks, if there is one. It belongs to no workspace. Only a [`crate::callers::Scope`]
+    /// may use it.
     pub fn benchmarks(&self) -> Option<&Db> {
         self.benchmarks.as_ref()
     }
@@ -55,8 +55,8 @@ impl App {
         self.now
     }
 
-    /// The time now, which calls and their runs go by: a request may make many calls, for minutes. The clock of a Worker
-    /// stands still between its waits.
+    /// The time now, which calls and their runs go by: a request may make many calls, for minutes. The clock of a
+    /// Worker stands still between its waits.
     pub fn clock(&self) -> Timestamp {
         Timestamp::from_millis(Date::now().as_millis()).unwrap_or(self.now)
     }
@@ -70,7 +70,7 @@ impl App {
         if !self.settings.lends(name, workspace) {
             return None;
         }
-        // A binding that is no text (a database, say) has no value to lend.
+        // A binding that is not text, such as a database, has no value to lend.
         let value = worker::js_sys::Reflect::get(self.env.as_ref(), &name.into()).ok()?;
         value.as_string().filter(|it| !it.is_empty())
     }

@@ -1,5 +1,5 @@
-//! The calls of one message of a model: found in whatever shape the model's provider gives them, run, and answered in the
-//! shape that the provider wants back.
+//! The calls of one message of a model: found in whatever shape the model's provider gives them, run, and answered in
+//! the shape that the provider wants back.
 
 use crate::agents;
 use crate::callers::Scope;

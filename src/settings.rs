@@ -1,4 +1,4 @@
-//! The vars and secrets that operators set, read once per isolate: they cannot change within one.
+//! The vars and secrets that operators set. They are read once per isolate, and cannot change while it lives.
 
 use crate::ids::WorkspaceId;
 use crate::seal::Sealer;
@@ -17,7 +17,7 @@ pub struct Settings {
     pub cors_origins: Vec<String>,
     /// Whether answers tell what they cost.
     pub cost_header: bool,
-    /// What seals arguments that wait for an approval, and keys the hashes of arguments.
+    /// Seals the arguments of calls that wait for an approval, and keys the hashes of arguments.
     pub sealer: Option<Sealer>,
     /// How long an approval waits to be decided.
     pub approval_seconds: u32,
@@ -25,15 +25,15 @@ pub struct Settings {
     pub private_urls: bool,
     /// How many bytes the files of one session may have together.
     pub session_max_bytes: u64,
-    /// After how many days a manifest goes that is no session's present; never, if not set.
+    /// After how many days a file manifest is deleted that is no session's current one; never, if not set.
     pub file_manifest_retention_days: Option<u32>,
-    /// Of how many bytes on the database counts as bloated.
+    /// From how many bytes on the database counts as too large.
     pub database_alert_bytes: u64,
-    /// Where a sandbox listens that is not a container of ours.
+    /// The URL of a sandbox server that is not one of the deployment's containers.
     pub sandbox_url: Option<String>,
     /// Over how many containers Python is spread.
     pub sandbox_instances: u32,
-    /// How long a container stays that nobody asks anything.
+    /// How long an idle container stays up.
     pub sandbox_idle_seconds: u32,
     /// Secrets that only some workspaces may use as credentials.
     credential_workspaces: BTreeMap<String, Vec<String>>,
@@ -93,8 +93,8 @@ impl Settings {
     }
 }
 
-/// The Worker's vars and secrets. Every name that a setting is read by is noted, so that no new setting can be forgotten
-/// where secrets are lent to tools.
+/// The Worker's vars and secrets. Every name that a setting is read by is noted, so that no new setting can be
+/// forgotten where secrets are lent to tools.
 struct Vars<V> {
     var: V,
     names: RefCell<BTreeSet<&'static str>>,
@@ -130,7 +130,7 @@ impl<V: Fn(&str) -> Option<String>> Vars<V> {
     }
 }
 
-/// `NAME=workspace workspace, NAME=workspace`: a secret that is listed with none is for nobody.
+/// `NAME=workspace workspace, NAME=workspace`: a secret that is listed without a workspace is for none.
 fn credential_workspaces(list: &str) -> BTreeMap<String, Vec<String>> {
     let entries = list.split(',').filter_map(|entry| entry.split_once('='));
     entries

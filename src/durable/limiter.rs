@@ -1,7 +1,6 @@
-//! Exact rate limits. One object per workspace and tool keeps the times of the calls of the last
-//! minute in its storage, so that the window outlives the object's eviction and a restart. A Durable
-//! Object takes one event at a time while it waits for its storage: two racing calls never see
-//! the same window.
+//! Exact rate limits. One object per workspace and tool keeps the times of the last minute's calls in its storage, so
+//! that they outlive the object's eviction and a restart. A Durable Object takes one event at a time while it waits for
+//! its storage: two racing calls never see the same window.
 
 use crate::app::App;
 use crate::error::{Error, Result};

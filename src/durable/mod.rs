@@ -1,5 +1,5 @@
-//! What must be decided in one place at a time: one file per Durable Object class, with its messages and
-//! the function that calls it.
+//! Durable Objects, for decisions that only one place may take at a time: one file per class, with its messages and the
+//! functions that call it.
 
 pub mod limiter;
 pub mod sandbox;

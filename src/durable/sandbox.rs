@@ -1,7 +1,7 @@
-//! The sandbox's containers. Each object owns one: it starts it at the first call, without internet, waits until it
-//! listens, passes calls on, and stops it when nobody has asked for a while.
+//! The sandbox's containers. Each object owns one container: it starts the container at the first call, without
+//! internet, waits until the server in it listens, passes calls on, and stops the container after some idle time.
 //!
-//! What is run in a sandbox leaves no trace anywhere, so that a call whose container died under it is simply made again.
+//! Code that runs in a sandbox leaves no trace outside of it. So a call whose container died is simply made again.
 
 use crate::app::App;
 use crate::ids::WorkspaceId;
@@ -23,12 +23,12 @@ const PORT: u16 = 8080;
 const RUN: &str = "http://sandbox/run";
 const HEALTH: &str = "http://sandbox/health";
 
-/// What an object answers that has no container.
+/// The status of an object that has no container.
 const NO_CONTAINER: u16 = 501;
 const NOT_STARTED: u16 = 503;
 const BUSY: u16 = 429;
 
-/// The longest that a container is waited for, and that it may take over a call: one that takes longer is wedged.
+/// How long a container may take to start, and to answer a call. A container that takes longer hangs.
 const START: Duration = Duration::from_secs(20);
 const ANSWER: Duration = Duration::from_secs(30);
 const ATTEMPT: Duration = Duration::from_secs(1);
@@ -37,10 +37,10 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 /// How long a call goes on asking other containers for room.
 const ROUND_MILLIS: u32 = 5_000;
 
-/// Has the container of a workspace run what is asked for, or the next one if it is busy. None where this deployment
+/// Has the container of a workspace run a job, or the next container if that one is busy. None where this deployment
 /// has no containers.
 pub async fn run(app: &App, workspace: &WorkspaceId, asked: &str) -> Result<Option<OutgoingResponse>, OutgoingFailure> {
-    // Known after the first look, and the same for all that an isolate lives.
+    // Known after the first request, and the same for the isolate's whole life.
     static NONE: AtomicBool = AtomicBool::new(false);
     let Some(sandboxes) = app.sandboxes().filter(|_| !NONE.load(Ordering::Relaxed)) else { return Ok(None) };
     let instances = app.settings().sandbox_instances;
@@ -63,7 +63,8 @@ pub async fn run(app: &App, workspace: &WorkspaceId, asked: &str) -> Result<Opti
     }
 }
 
-/// A workspace's calls go to one container, which they keep warm; workspaces are spread over all.
+/// The container of a workspace. Its calls go to one container, and keep it warm; workspaces are spread over all
+/// containers.
 fn home(workspace: &WorkspaceId, instances: u32) -> u32 {
     let digest = Sha256::digest(workspace.as_str());
     let number = digest.iter().take(4).fold(0, |number, byte| number << 8 | u32::from(*byte));
@@ -76,7 +77,7 @@ pub struct Sandbox {
     idle: Duration,
     /// Whether the server has answered since the container was started.
     ready: Cell<bool>,
-    /// When the container is to be stopped; 0 where that is not known.
+    /// When the container is to be stopped, in milliseconds since 1970; 0 where that is not known.
     stops_at: Cell<u64>,
 }
 
@@ -95,7 +96,7 @@ impl DurableObject for Sandbox {
         self.pass_on(&container, &asked).await
     }
 
-    /// Nobody has asked for a while.
+    /// The idle time is over.
     async fn alarm(&self) -> worker::Result<Response> {
         self.stops_at.set(0);
         if let Some(container) = self.state.container().filter(Container::running) {
@@ -106,8 +107,8 @@ impl DurableObject for Sandbox {
 }
 
 impl Sandbox {
-    /// The alarm outlives this object's eviction, which a note of the last call would not. It is moved a few times in an
-    /// idle span, not at each call: each move is a write to pay for.
+    /// The alarm outlives this object's eviction, which a note of the last call would not. It is moved a few times in
+    /// an idle span, not at each call: each move is a write to pay for.
     async fn put_off_the_stop(&self) -> worker::Result<()> {
         let millis = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         let now = Date::now().as_millis();
@@ -133,13 +134,13 @@ impl Sandbox {
             }
             self.ready.set(false);
         }
-        // It may be wedged for good: the next call gets another.
+        // The container may hang for good: the next call gets a new one.
         console_error!("a sandbox container does not answer, and is stopped");
         self.stop(container).await?;
         Response::error("The sandbox container did not answer in time", NOT_STARTED)
     }
 
-    /// The server in the container, once it listens. A container that has died is seen to have only after a while.
+    /// The server in the container, once it listens. It takes a while until a dead container is reported as such.
     async fn server(&self, container: &Container, begun: u64) -> worker::Result<Option<Fetcher>> {
         loop {
             if !container.running() {
@@ -164,7 +165,8 @@ impl Sandbox {
     }
 }
 
-/// With a plain object of options: `worker`'s own is a class of its own, whose empty entry point replaces the image's.
+/// With a plain object of options: `worker`'s own class always sends an entry point, and an empty one replaces the
+/// image's.
 fn start(container: &Container) -> worker::Result<()> {
     let options = Object::new();
     Reflect::set(&options, &"enableInternet".into(), &JsValue::FALSE)?;
@@ -174,7 +176,7 @@ fn start(container: &Container) -> worker::Result<()> {
     Ok(())
 }
 
-/// Whether the server answers that it is well; an attempt can hang while the container starts.
+/// Whether the server answers that it is healthy. An attempt can hang while the container starts.
 async fn is_well(server: &Fetcher) -> bool {
     let request = OutgoingRequest { time: Some(ATTEMPT), ..OutgoingRequest::get(HEALTH) };
     request.send(Route::Container(server)).await.is_ok_and(|it| (200..300).contains(&it.status()))

@@ -97,7 +97,8 @@ impl CalledName {
         if let NameForm::Hashed(hashed) = &self.name {
             found.retain(|it| hashed.is_of(&it.id));
         }
-        // If two tools were found, the hashes in their names are the same. The name could mean either, so it means none.
+        // If two tools were found, the hashes in their names are the same. The name could mean either, so it means
+        // none.
         if found.len() == 1 { found.pop() } else { None }
     }
 
@@ -114,8 +115,8 @@ pub struct OpenedCall {
     pub id: CallId,
     /// When the call began. The request that holds it may have begun long before.
     pub opened_at: Timestamp,
-    /// 1 for the first of several calls that are opened together, 2 for the next. A call may have to wait for those before it,
-    /// so that the sweep takes it for dead only after the time-outs of all of them.
+    /// 1 for the first of several calls that are opened together, 2 for the next. A call may have to wait for those
+    /// before it, so that the sweep takes it for dead only after the time-outs of all of them.
     pub place: u32,
     pub asked: Call,
     pub session: SessionId,

@@ -1,4 +1,5 @@
-//! Calls under an idempotency key: the first one runs, and the same one again is answered from its record.
+//! Calls under an idempotency key: the first call runs, and the same call again is answered from the first one's
+//! record.
 
 use super::outcome::{CallFailure, Code, Status};
 use super::row::CallRow;
@@ -6,7 +7,7 @@ use super::row::CallRow;
 /// An earlier call under the same key.
 pub struct EarlierCall {
     pub call: CallRow,
-    /// Whether it was asked the same.
+    /// Whether both calls have the same tool, agent, session and arguments.
     pub same: bool,
 }
 

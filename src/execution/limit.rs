@@ -24,8 +24,8 @@ pub async fn take(scope: &Scope, tool: &Tool) -> std::result::Result<RateSlot, C
     Err(CallFailure::new(Code::RateLimited, message).with(json!({"limit": limit, "retry_after": retry_after})).into())
 }
 
-/// Gives the slot back, for a call that was let through and then did not run. If that fails, the slot is lost for a minute:
-/// the caller is not made to pay for it with an error.
+/// Gives the slot back, for a call that was let through and then did not run. If that fails, the slot is lost for a
+/// minute: the caller is not made to pay for it with an error.
 pub async fn give_back(scope: &Scope, tool: &Tool, slot: RateSlot) {
     let Some(taken) = slot.0 else { return };
     if let Err(error) = limiter::give_back(scope.app(), scope.workspace(), &tool.id, taken).await {

@@ -1,5 +1,5 @@
-//! Several calls at once, as one message of a model holds them. They are looked up together, and run side by side where
-//! none of them can notice: calls that read or write state keep their order among themselves.
+//! Several calls at once, as one message of a model holds them. They are looked up in one batch. Calls that read or
+//! write state keep their order among themselves; the others run side by side.
 
 use super::call::{Call, OpenedCall};
 use super::outcome::ToolResult;
@@ -10,12 +10,13 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
 
-/// How many run at once. A Worker has six connections: with more, a call's time would run while it waits for one.
+/// How many calls run at once. A Worker has six connections: with more calls, the time of one would run out while it
+/// waits for a connection.
 const AT_ONCE: usize = 5;
 
 /// What came of each call, in their order. An error of one call does not keep the others from running.
 ///
-/// The caller must have been checked: what runs side by side cannot wait for another's check.
+/// The caller is checked first: calls that run side by side cannot wait for each other's check.
 pub async fn execute_all(scope: &Scope, calls: Vec<Call>) -> Result<Vec<Result<ToolResult>>> {
     scope.caller().await?;
     let opened =
@@ -49,7 +50,7 @@ pub async fn execute_all(scope: &Scope, calls: Vec<Call>) -> Result<Vec<Result<T
     Ok(ended)
 }
 
-/// A call, which does nothing until it is driven.
+/// A call of the message. It does nothing until it is polled.
 struct QueuedCall<'a> {
     index: usize,
     order: RunOrder,
@@ -66,7 +67,7 @@ pub enum RunOrder {
     Writes,
 }
 
-/// Which of those that wait may run now, the first before the others.
+/// The first of the waiting calls that may run now.
 fn next(waiting: &[RunOrder], running: &[RunOrder]) -> Option<usize> {
     if running.len() >= AT_ONCE {
         return None;

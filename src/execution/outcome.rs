@@ -72,7 +72,7 @@ impl CallFailure {
         self
     }
 
-    /// Of a call that nobody approved.
+    /// The failure of a call that nobody approved.
     pub fn expired() -> Self {
         Self::new(Code::ApprovalExpired, "Nobody approved the call in time")
     }
@@ -99,13 +99,13 @@ impl CallFailure {
 
 /// Why a call goes no further.
 pub enum CallStop {
-    /// It was not run.
+    /// The call was not run.
     Refused(CallFailure),
-    /// It was run, or may have been, and failed.
+    /// The call was run, or may have been, and failed.
     Failed(CallFailure),
-    /// It waits for an approval.
+    /// The call waits for an approval.
     Pending(Box<ApprovalRequest>),
-    /// Our fault, before it was run.
+    /// An error of the Worker, before the call was run.
     Broken(Error),
 }
 

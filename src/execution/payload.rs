@@ -1,5 +1,5 @@
-//! Arguments and results in the record: JSON in the call's row, or, where it is large, a blob of which the row holds the
-//! hash, the size and the beginning.
+//! Arguments and results in the record. A small document is JSON in the call's row. A large one is a blob, and the row
+//! holds its hash, its size and its beginning.
 
 use crate::error::{Error, Result};
 use crate::files::Blob;
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// What stands before the description of a blob; no JSON begins so.
+/// The first character of a blob's description. No JSON begins with it.
 const BLOB_MARK: char = '#';
 
-/// The same before that of a document which a list leaves out (`store::log`).
+/// The first character of the description of a document that a list leaves out (`store::log`).
 const LEFT_OUT_MARK: char = '~';
 
-/// How much of a large one is shown with the call.
+/// How much of a large document is shown with the call.
 const PREFIX_BYTES: usize = 1_000;
 
 text_enum! {
@@ -70,7 +70,7 @@ impl<'a> StoredDocument<'a> {
         Ok(Self::Inline(column))
     }
 
-    /// The document as a record shows it: itself, or what it is and where the whole can be had.
+    /// The document as a record shows it: itself, or its description with the URL of the whole.
     pub fn shown(self, call_id: &str, kind: CallDocument) -> Result<Box<RawValue>> {
         let url = format!("/api/tool-calls/{call_id}/{kind}");
         let shown = match self {

@@ -75,8 +75,8 @@ pub struct ClosedCall {
     pub max_result_bytes: Option<u32>,
 }
 
-/// Writes what came of the call, and gives the answer. Until it is known which tool is called, it is not known which arguments
-/// are secret: without `call`, none is recorded.
+/// Writes what came of the call, and gives the answer. Until it is known which tool is called, it is not known which
+/// arguments are secret: without `call`, none is recorded.
 pub async fn close(
     scope: &Scope,
     identity: &CallIdentity<'_>,

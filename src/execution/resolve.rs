@@ -1,5 +1,5 @@
-//! The first stage: one look at the database finds the tool, the agent and an earlier call under the same idempotency key,
-//! and leaves the call's row as running.
+//! The first stage: one look at the database finds the tool, the agent and an earlier call under the same idempotency
+//! key, and leaves the call's row as running.
 
 use super::call::{CalledName, CalledTool, OpenedCall};
 use super::keys::EarlierCall;
@@ -83,7 +83,8 @@ fn schemas(tool: &Tool) -> Result<(Rc<Schema>, Option<Rc<Schema>>)> {
     Ok((parameters, tool.returns_schema.as_deref().map(schema::compiled).transpose()?))
 }
 
-/// Resolves a call that was looked up: finds out what it is about, and puts its arguments in the words of the tool's schema.
+/// Resolves a call that was looked up: finds out what it is about, and puts its arguments in the words of the tool's
+/// schema.
 pub async fn resolve(
     scope: &Scope,
     call: &mut OpenedCall,

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
 pub struct CallRow {
-    /// Its number in the database: the order of calls of one millisecond.
+    /// Its number in the database, which orders the calls of one millisecond.
     pub key: u64,
     pub id: String,
     pub tool_name: String,

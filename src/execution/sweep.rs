@@ -1,4 +1,5 @@
-//! What nobody is there to end: calls whose runtime died, approvals that nobody decided, keys that are no longer needed.
+//! Ends what no request ends any more: calls whose runtime died, approvals that nobody decided, idempotency keys whose
+//! time is over.
 
 use super::outcome::{CallFailure, Code};
 use super::store;

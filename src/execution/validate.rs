@@ -32,8 +32,8 @@ impl<'a> CheckedCall<'a> {
     }
 }
 
-/// Checks arguments against a tool's schema, and runs nothing. The handler of a call may have more rules: the file tools want
-/// a usable path.
+/// Checks arguments against a tool's schema, and runs nothing. The handler of a call may have more rules: the file
+/// tools want a usable path.
 pub async fn check_arguments(scope: &Scope, id: &ToolId, arguments: Map<String, Value>) -> Result<CheckedDocument> {
     let tool = registry::get(scope, id, None).await?;
     let schema = schema::compiled(&tool.parameters_schema)?;

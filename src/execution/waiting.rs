@@ -1,4 +1,4 @@
-//! How a call stands that was left waiting for its approval.
+//! What has become of a call that waited for its approval.
 
 use super::approvals::ApprovalStatus;
 use super::outcome::{CallFailure, Status, ToolResult};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::ids::{AgentId, ApprovalId, CallId};
 use crate::registry::{self, schema};
 
-/// What came of the call, or that it still waits or runs. None, if there is no such call for this caller.
+/// The call's answer, or that the call still waits or runs. None, if this caller has no such call.
 pub async fn standing(scope: &Scope, call: &CallId, approval: &ApprovalId) -> Result<Option<ToolResult>> {
     let workspace = scope.workspace();
     let [rows, tool] = scope

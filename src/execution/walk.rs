@@ -1,7 +1,7 @@
 //! The walk of one call after it was looked up: its stages, in their order.
 //!
-//! Each stage takes the value that the stage before it made, and only that stage can make it: a call cannot run unless it was
-//! granted, checked, cleared and let through by its rate limit. Whatever stops the call, its record is written.
+//! Each stage takes the value that the stage before it made, and only that stage can make it: a call cannot run unless
+//! it was granted, checked, cleared and let through by its rate limit. Whatever stops the call, its record is written.
 
 use super::call::OpenedCall;
 use super::outcome::{CallStop, Ended, ToolResult};
@@ -36,8 +36,8 @@ pub async fn walk(scope: &Scope, mut call: OpenedCall, mut lookup: CallLookup) -
     }
 }
 
-/// The stages between the look at the database and the record. The arguments stay with the call, however far it comes: its
-/// record has them as the last stage left them.
+/// The stages between the look at the database and the record. The arguments stay with the call, however far it comes:
+/// its record has them as the last stage left them.
 async fn stages(
     scope: &Scope,
     identity: &CallIdentity<'_>,

@@ -39,7 +39,7 @@ pub struct CallIn {
     max_result_bytes: Option<u32>,
 }
 
-/// All that is read of a body that has something else wrong with it.
+/// The one field that is read of a body in which another field is wrong.
 #[derive(Deserialize)]
 struct NameIn {
     tool_name: String,
@@ -90,7 +90,7 @@ impl CallIn {
     }
 }
 
-/// Once the tool's name can be read, whatever else is wrong is told, and recorded, as the call's own failure.
+/// If the tool's name can be read, any other fault of the body is answered and recorded as a failure of the call.
 fn read_call(body: &[u8]) -> Result<Call> {
     match read_json::<CallIn>(body) {
         Ok(call) => Ok(call.into_call()),
@@ -141,7 +141,7 @@ impl IntoResponse for ToolResult {
     }
 }
 
-/// What was refused has a status of its own; what ran, and a decision of an approver, is a result like any other.
+/// A refusal has a status of its own. A call that ran, and an approver's decision, is a result with the status 200.
 const fn status(code: Code) -> StatusCode {
     match code {
         Code::InvalidArguments | Code::ValidationError => StatusCode::BAD_REQUEST,

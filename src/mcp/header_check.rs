@@ -12,8 +12,8 @@ pub type Mirrored = Vec<(String, Option<String>)>;
 pub fn check(tool_name: &str, mirrored: Mirrored) -> DoorCheck {
     let tool_name = tool_name.to_owned();
     Box::new(move |called: &CalledTool<'_>, arguments: &Value| {
-        // A client that looks tools up (`find_tools`), or calls the tool by another name than the list has, was not shown this
-        // schema. It cannot know which arguments to repeat.
+        // A client that looks tools up (`find_tools`), or calls the tool by another name than the list has, was not
+        // shown this schema. It cannot know which arguments to repeat.
         let finds_tools = called.agent.is_some_and(|it| it.profile.find_tools);
         let is_required = !finds_tools && tool_name == names::exported(&called.tool.id);
         mismatch(called.parameters.definition(), arguments, &mirrored, is_required)
@@ -47,7 +47,8 @@ fn mismatch(schema: &Value, arguments: &Value, mirrored: &Mirrored, is_required:
     None
 }
 
-/// The header that repeats a property. A header on a property of another type means nothing, and clients drop such a tool.
+/// The header that repeats a property. A header on a property of another type means nothing, and clients drop such a
+/// tool.
 fn header_of(property: &Value) -> Option<&str> {
     let kind = property.get("type")?.as_str()?;
     let header = property.get("x-mcp-header")?.as_str()?;

@@ -1,5 +1,5 @@
-//! Which addresses may be called. The Worker is on the public side of the network, and must not become somebody's way into
-//! a private one.
+//! Which addresses may be called. The Worker is on the public side of the network, and must not become somebody's way
+//! into a private one.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use web_sys::Url;
@@ -17,8 +17,8 @@ pub fn check_url(url: &str, private: bool) -> Result<Url, &'static str> {
     Ok(url)
 }
 
-/// Whether a URL of this protocol and host, both in the form that a browser gives them, can be posted to; `private` lets
-/// private networks pass.
+/// Whether a URL of this protocol and host, both in the form that a browser gives them, can be posted to; `private`
+/// lets private networks pass.
 fn check(protocol: &str, host: &str, private: bool) -> Result<(), &'static str> {
     if !matches!(protocol, "http:" | "https:") {
         return Err("is neither http nor https");

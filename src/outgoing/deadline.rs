@@ -6,7 +6,8 @@ use std::pin::pin;
 use std::time::Duration;
 use worker::{Date, Delay};
 
-/// The end of a request's time, in milliseconds since 1970; none where the caller holds the whole run to a time of its own.
+/// The end of a request's time, in milliseconds since 1970; none where the caller holds the whole run to a time of its
+/// own.
 #[derive(Clone, Copy)]
 pub struct Deadline(Option<u64>);
 

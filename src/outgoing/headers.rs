@@ -1,5 +1,5 @@
-//! Headers of requests: which may be sent, and how the values of credentials get into them. A value names a credential as
-//! `${NAME}`.
+//! Headers of requests: which may be sent, and how the values of credentials get into them. A value names a credential
+//! as `${NAME}`.
 
 use std::collections::BTreeMap;
 

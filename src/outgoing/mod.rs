@@ -1,7 +1,7 @@
 //! The one HTTP client of the Worker: every request that the Worker makes goes through here.
 //!
-//! The client knows which addresses may be called (`address`), which headers may be sent and how credentials get into them
-//! (`headers`), how a request is sent and for how long (`request`, `deadline`), and how much of a response is read
+//! The client knows which addresses may be called (`address`), which headers may be sent and how credentials get into
+//! them (`headers`), how a request is sent and for how long (`request`, `deadline`), and how much of a response is read
 //! (`response`). It does not know who asks, or what for.
 
 mod address;

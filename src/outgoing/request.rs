@@ -68,8 +68,8 @@ impl<'a> OutgoingRequest<'a> {
         Ok(OutgoingResponse::new(response, deadline))
     }
 
-    /// By JavaScript's own options: `worker`'s options name everything that Cloudflare can do to an image on its way, and
-    /// would put all of it into the bundle.
+    /// By JavaScript's own options: `worker`'s options name everything that Cloudflare can do to an image on its way,
+    /// and would put all of it into the bundle.
     fn build(&self) -> worker::Result<Request> {
         let headers = Headers::new();
         for (name, value) in &self.headers {

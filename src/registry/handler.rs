@@ -1,5 +1,5 @@
-//! What carries a tool's calls out: how it is given, kept and shown. In the registry, this file alone tells the kinds of
-//! handler apart; `runners::prepare` does where calls are run.
+//! What carries a tool's calls out: how it is given, kept and shown. In the registry, this file alone tells the kinds
+//! of handler apart; `runners::prepare` does where calls are run.
 
 use super::Tool;
 use super::credential::is_credential_id;

@@ -1,5 +1,5 @@
-//! Tools that are servers: a call is posted to the server as JSON, and the response is the call's result. No header of the
-//! caller's goes with it, and no redirect is followed.
+//! Tools that are servers: a call is posted to the server as JSON, and the response is the call's result. No header of
+//! the caller's goes with it, and no redirect is followed.
 
 use super::{MAX_RESPONSE_BYTES, Prepared, Run, RunFailure, RunOutput, RunTask, Runner};
 use crate::callers::Scope;

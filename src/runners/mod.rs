@@ -1,4 +1,5 @@
-//! What carries calls out. A runner gets a call that is allowed and whose arguments fit its schema, and asks neither again.
+//! What carries calls out. A runner gets a call that is allowed and whose arguments fit its schema, and asks neither
+//! again.
 //!
 //! Each kind of handler is a file here, with a [`Runner`] of its own. [`prepare`] is the one place that tells the kinds
 //! apart.

@@ -49,7 +49,8 @@ impl Runner for CodeRunner {
     }
 }
 
-/// A `python` handler: calls a function of the tool's own code with the arguments, and answers what the function returns.
+/// A `python` handler: calls a function of the tool's own code with the arguments, and answers what the function
+/// returns.
 struct FunctionRunner {
     code: String,
     function: String,

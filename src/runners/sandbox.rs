@@ -12,8 +12,8 @@ use serde_json::Value;
 use std::time::Duration;
 use worker::console_error;
 
-/// What a call may need beyond its tool's time: a place in the queue, and a container that starts. The sandbox itself holds
-/// the code to the tool's time, from when the code starts.
+/// What a call may need beyond its tool's time: a place in the queue, and a container that starts. The sandbox itself
+/// holds the code to the tool's time, from when the code starts.
 pub const WAIT: Duration = Duration::from_secs(25);
 
 /// The longest request that the sandbox takes, less what surrounds code and arguments.
