@@ -1,4 +1,4 @@
-//! The registry as an MCP server, for clients of both eras ([`crate::mcp_protocol`]). Each request is served by itself:
+//! The registry as an MCP server, for clients of both eras (`mcp_protocol`). Each request is served by itself:
 //! nothing is kept between two requests of a client. The room knows no HTTP: `http::mcp` is the transport.
 //!
 //! The server offers tools, resources and completions. It has no prompts, logging, subscriptions or tasks.
