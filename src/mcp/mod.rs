@@ -23,6 +23,7 @@ use crate::ids::{AgentId, SessionId};
 use crate::json_object::JsonObject;
 use crate::json_rpc::{RpcError, RpcErrorCode, RpcMessage, RpcParams, RpcRequest};
 use crate::mcp_protocol::{Era, McpHeaders, McpMethod, check_revision, era_of};
+use crate::text_enum::TextEnum;
 use context::McpContext;
 use reply::McpFailure;
 

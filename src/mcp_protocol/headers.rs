@@ -4,6 +4,7 @@
 use super::fields::{self, META_REVISION};
 use super::method::McpMethod;
 use crate::json_rpc::{RpcError, RpcErrorCode, RpcRequest, RpcResult};
+use crate::text_enum::TextEnum;
 use data_encoding::BASE64;
 use serde_json::Value;
 

@@ -1,9 +1,6 @@
 //! The methods of MCP that this house knows.
 
 use crate::text_enum::text_enum;
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::{Error, StrDeserializer};
 
 text_enum! {
     McpMethod {
@@ -24,12 +21,6 @@ text_enum! {
 }
 
 impl McpMethod {
-    /// None, if the text is no method that is known here.
-    pub fn parse(text: &str) -> Option<Self> {
-        let text: StrDeserializer<'_, Error> = text.into_deserializer();
-        Self::deserialize(text).ok()
-    }
-
     /// The parameter that names what the request is about. Since 2026-07-28 the header `Mcp-Name` repeats it.
     pub const fn named_by(self) -> Option<&'static str> {
         match self {
@@ -49,6 +40,7 @@ impl McpMethod {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text_enum::TextEnum;
 
     #[test]
     fn a_method_is_known_by_its_text() {

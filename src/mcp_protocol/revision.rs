@@ -8,6 +8,7 @@ use super::headers::{McpHeaders, RepeatingHeader, header_mismatch};
 use super::method::McpMethod;
 use crate::json_object::JsonObject;
 use crate::json_rpc::{RpcError, RpcErrorCode, RpcRequest, RpcResult};
+use crate::text_enum::TextEnum;
 use serde_json::Value;
 
 const MODERN_REVISION: &str = "2026-07-28";

@@ -4,9 +4,10 @@
 use super::definition::ToolIn;
 use super::handler::{Builtin, Handler};
 use super::rules;
-use super::store::versions::version_json;
+use super::store::columns::version_json;
 use super::tool::{Source, Tool};
 use crate::db::native::{migrated, migrations};
+use crate::text_enum::TextEnum;
 use crate::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Map, Value, json};
@@ -31,7 +32,7 @@ fn read(builtin: Builtin) -> Tool {
     given.insert("id".to_owned(), json!(builtin));
     given.insert("handler".to_owned(), json!(handler(builtin)));
     let given = serde_json::from_value::<ToolIn>(given.into()).unwrap();
-    let tool = given.into_tool("pegboard", registered_at.expect("registered_at is a time")).unwrap();
+    let (tool, _) = given.read("pegboard", registered_at.expect("registered_at is a time")).unwrap();
     Tool { source: Source::Builtin, ..tool }
 }
 
@@ -41,7 +42,7 @@ fn handler(builtin: Builtin) -> Handler {
 
 /// The columns of a version, each with its value as SQL writes it.
 fn columns(tool: &Tool) -> Vec<(String, String)> {
-    let Value::Object(mut columns) = version_json(tool) else { unreachable!("a version is an object") };
+    let Value::Object(mut columns) = version_json(tool).unwrap() else { unreachable!("a version is an object") };
     columns.shift_remove("tool_id");
     columns.into_iter().map(|(column, value)| (column, literal(&value))).collect()
 }
@@ -58,7 +59,7 @@ fn literal(value: &Value) -> String {
 
 /// The migration that brings a database to what the files say.
 fn migration(database: &Connection) -> String {
-    HEADER.to_owned() + &Builtin::ALL.map(|it| statements(database, &read(it))).concat()
+    HEADER.to_owned() + &Builtin::ALL.iter().map(|it| statements(database, &read(*it))).collect::<String>()
 }
 
 fn statements(database: &Connection, tool: &Tool) -> String {
@@ -126,13 +127,13 @@ fn a_later_migration_has_only_what_is_new() {
 #[test]
 fn every_builtin_has_a_file_and_every_file_a_builtin() {
     let files = fs::read_dir(FOLDER).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
-    let expected = Builtin::ALL.map(|it| format!("{it}.json"));
-    assert_eq!(files.collect::<BTreeSet<_>>(), BTreeSet::from(expected));
+    let expected = Builtin::ALL.iter().map(|it| format!("{it}.json"));
+    assert_eq!(files.collect::<BTreeSet<_>>(), expected.collect());
 }
 
 #[test]
 fn builtins_keep_the_rules_of_registered_tools() {
-    for builtin in Builtin::ALL {
+    for builtin in Builtin::ALL.iter().copied() {
         let problems = rules::problems(&read(builtin), &handler(builtin));
         assert!(problems.is_empty(), "{builtin}: {problems:?}");
     }
@@ -148,7 +149,7 @@ fn a_migrated_database_has_the_builtins_as_their_files_say() {
         database.query_row(&format!("{active} AND {condition}"), (), |row| row.get::<_, u32>(0)).unwrap()
     };
     assert_eq!(count("1") as usize, Builtin::ALL.len());
-    for builtin in Builtin::ALL {
+    for builtin in Builtin::ALL.iter().copied() {
         for (column, value) in columns(&read(builtin)) {
             assert_eq!(count(&format!("t.id = '{builtin}' AND v.{column} IS {value}")), 1, "{builtin}: {column}");
         }

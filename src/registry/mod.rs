@@ -56,9 +56,9 @@ pub use store::tools::{
     RELEVANCE, find_builtins, find_tool, find_tools, look_up_tools, read_tool, read_tools, search_tools, tool_exists,
 };
 pub use store::versions::{BUILTIN_KEY, find_all as find_all_versions, find_banned as find_banned_versions};
-#[cfg(test)]
-pub use tool::fixture;
 pub use tool::{DeactivationReason, ExecutionMode, ResourceClass, Risk, Source, Tool};
+#[cfg(test)]
+pub use tool::{SideEffect, fixture};
 pub use warnings::{MAX_DEPTH as MAX_EXPORTED_DEPTH, Warning, is_key};
 
 use crate::callers::Scope;
