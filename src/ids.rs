@@ -1,7 +1,8 @@
 //! Names and ids: parsed once at the edge, trusted after. Ids that we make hold 128 random bits.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hex;
+use crate::random;
 use std::fmt;
 
 /// Declares a text type that can only hold what its rule lets through.
@@ -104,7 +105,7 @@ made_here! {
 /// `BYTES` random bytes in hexadecimal.
 pub fn random_hex<const BYTES: usize>() -> Result<String> {
     let mut bytes = [0; BYTES];
-    getrandom::fill(&mut bytes).map_err(|cause| Error::Internal(format!("no randomness: {cause}")))?;
+    random::fill(&mut bytes)?;
     Ok(hex::encode(&bytes))
 }
 

@@ -23,6 +23,7 @@ pub mod mcp;
 mod outgoing;
 pub mod oversight;
 pub mod page;
+mod random;
 pub mod registry;
 pub mod runners;
 mod seal;
@@ -32,7 +33,7 @@ mod text_enum;
 pub mod time;
 mod upkeep;
 
-use worker::{Context, Env, Response, ScheduleContext, ScheduledEvent, event, web_sys};
+use worker::{Context, Env, ScheduleContext, ScheduledEvent, event, web_sys};
 
 #[event(start)]
 fn start() {
@@ -40,7 +41,7 @@ fn start() {
 }
 
 #[event(fetch)]
-async fn fetch(request: web_sys::Request, env: Env, _context: Context) -> worker::Result<Response> {
+async fn fetch(request: web_sys::Request, env: Env, _context: Context) -> worker::Result<web_sys::Response> {
     http::serve(request, env).await
 }
 
