@@ -5,13 +5,14 @@ use crate::error::{Error, Result};
 use crate::ids::{self, WorkspaceId};
 use crate::settings::Settings;
 use crate::time::Timestamp;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use worker::{Date, Env, ObjectNamespace};
 
 pub struct App {
     env: Env,
     db: Option<Db>,
-    benchmarks: Option<Db>,
+    /// Looked for when it is first asked for: most requests never do.
+    benchmarks: OnceLock<Option<Db>>,
     cost: Arc<Cost>,
     settings: &'static Settings,
     now: Timestamp,
@@ -24,9 +25,8 @@ impl App {
             .ok_or_else(|| Error::Internal("the clock is out of range".into()))?;
         let request_id = ids::random_hex::<16>()?;
         let cost = Arc::<Cost>::default();
-        let database = |binding| env.d1(binding).ok().map(|it| Db::new(it, cost.clone()));
-        let (db, benchmarks) = (database("DB"), database("BENCHMARKS_DB"));
-        Ok(Self { db, benchmarks, cost, settings: Settings::of(&env), now, request_id, env })
+        let db = env.d1("DB").ok().map(|it| Db::new(it, cost.clone()));
+        Ok(Self { db, benchmarks: OnceLock::new(), cost, settings: Settings::of(&env), now, request_id, env })
     }
 
     /// The database. Only a [`crate::callers::Scope`], which checks the caller, may use it, and code that is about all
@@ -38,7 +38,8 @@ impl App {
     /// The database of the benchmarks, if there is one. It belongs to no workspace. Only a [`crate::callers::Scope`]
     /// may use it.
     pub fn benchmarks(&self) -> Option<&Db> {
-        self.benchmarks.as_ref()
+        let find = || self.env.d1("BENCHMARKS_DB").ok().map(|it| Db::new(it, self.cost.clone()));
+        self.benchmarks.get_or_init(find).as_ref()
     }
 
     /// What the request has cost in D1 so far, over both databases.

@@ -4,14 +4,14 @@
 use crate::error::{Error, Result};
 use crate::ids::WorkspaceId;
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::IgnoredAny;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
-use serde_json::value::RawValue;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use wasm_bindgen::prelude::wasm_bindgen;
 use worker::D1Database;
-use worker::js_sys::Promise;
+use worker::js_sys::{Promise, Uint8Array};
 use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::wasm_bindgen_futures::JsFuture;
 
@@ -203,17 +203,20 @@ pub fn json_chunks(items: &[impl Serialize]) -> Result<Vec<(u32, String)>> {
 }
 
 /// What one statement answered.
-#[derive(Deserialize)]
 pub struct Rows {
-    results: Option<Box<RawValue>>,
-    #[serde(default)]
-    changes: u32,
-    #[serde(default)]
-    rows_read: u32,
-    #[serde(default)]
-    rows_written: u32,
-    #[serde(default)]
-    size_after: u64,
+    /// The answer to the whole batch, and where in it the rows of this statement stand, as a JSON array.
+    answer: Arc<String>,
+    place: Range<usize>,
+    figures: Figures,
+}
+
+/// What `db.js` tells of one statement, in this order.
+#[derive(Clone, Copy, Deserialize)]
+struct Figures {
+    changes: Option<u32>,
+    rows_read: Option<u32>,
+    rows_written: Option<u32>,
+    size_after: Option<u64>,
 }
 
 /// A row that counts something. One type for all of them, for each type of row costs the bundle some kilobytes.
@@ -230,14 +233,14 @@ impl Rows {
         self.all()
     }
 
-    pub fn all<T: DeserializeOwned>(&self) -> Result<Vec<T>> {
-        match &self.results {
-            None => Ok(Vec::new()),
-            Some(rows) => serde_json::from_str(rows.get()).map_err(misfit),
+    pub fn all<'a, T: Deserialize<'a>>(&'a self) -> Result<Vec<T>> {
+        if self.json().is_empty() {
+            return Ok(Vec::new());
         }
+        serde_json::from_str(self.json()).map_err(misfit)
     }
 
-    pub fn first<T: DeserializeOwned>(&self) -> Result<Option<T>> {
+    pub fn first<'a, T: Deserialize<'a>>(&'a self) -> Result<Option<T>> {
         Ok(self.all()?.into_iter().next())
     }
 
@@ -245,15 +248,37 @@ impl Rows {
         Ok(self.first::<IgnoredAny>()?.is_none())
     }
 
+    fn json(&self) -> &str {
+        self.answer.get(self.place.clone()).unwrap_or_default()
+    }
+
     /// How many rows the statement inserted, updated or deleted itself.
     pub fn changes(&self) -> u32 {
-        self.changes
+        self.figures.changes.unwrap_or_default()
     }
 
     /// How large the whole database was after the statement.
     pub fn database_bytes(&self) -> u64 {
-        self.size_after
+        self.figures.size_after.unwrap_or_default()
     }
+}
+
+/// The answers to a batch, from the lines that `db.js` writes.
+fn read_answer(answer: Vec<u8>) -> std::result::Result<Vec<Rows>, String> {
+    let answer = Arc::new(String::from_utf8(answer).map_err(|cause| cause.to_string())?);
+    let (figures, rows) = answer.split_once('\n').unwrap_or((&answer, ""));
+    let figures: Vec<Figures> = serde_json::from_str(figures).map_err(|cause| cause.to_string())?;
+    let mut start = answer.len() - rows.len();
+    let places = rows.split('\n').map(|line| {
+        let place = start..start + line.len();
+        start = place.end + 1;
+        place
+    });
+    Ok(figures
+        .into_iter()
+        .zip(places)
+        .map(|(figures, place)| Rows { answer: answer.clone(), place, figures })
+        .collect())
 }
 
 fn misfit(cause: serde_json::Error) -> Error {
@@ -343,12 +368,11 @@ impl Db {
         let answer = JsFuture::from(run(self.database.as_ref(), &batch))
             .await
             .map_err(|cause| DbFailure::from_message(message_of(&cause)))?;
-        let answer = answer.as_string().ok_or_else(|| DbFailure::Other("D1's answer is no text".into()))?;
-        let rows: Vec<Rows> = serde_json::from_str(&answer)
+        let rows = read_answer(Uint8Array::new(&answer).to_vec())
             .map_err(|cause| DbFailure::Other(format!("D1's answer cannot be read: {cause}")))?;
         for it in &rows {
-            self.cost.rows_read.fetch_add(it.rows_read, Relaxed);
-            self.cost.rows_written.fetch_add(it.rows_written, Relaxed);
+            self.cost.rows_read.fetch_add(it.figures.rows_read.unwrap_or_default(), Relaxed);
+            self.cost.rows_written.fetch_add(it.figures.rows_written.unwrap_or_default(), Relaxed);
         }
         Ok(rows)
     }
@@ -442,8 +466,9 @@ mod tests {
         struct Row {
             id: String,
         }
-        let rows: Rows =
-            serde_json::from_str(r#"{"results":[{"id":"a"},{"id":"b"}],"changes":2,"rows_read":3}"#).unwrap();
+        let answer = "[[2,3,null,null],[0,0,0,0]]\n[{\"id\":\"a\"},{\"id\":\"b\"}]\n[]";
+        let [rows, none] = <[Rows; 2]>::try_from(read_answer(answer.into()).unwrap()).ok().unwrap();
+        assert!(none.is_empty().unwrap() && !rows.is_empty().unwrap());
         assert_eq!(rows.all::<Row>().unwrap().len(), 2);
         assert_eq!(rows.first::<Row>().unwrap(), Some(Row { id: "a".into() }));
         assert_eq!(rows.changes(), 2);

@@ -1,8 +1,9 @@
 //! Names and ids. They are parsed once, where a request comes in, and trusted from then on. Ids that the Worker makes
 //! hold 128 random bits.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hex;
+use crate::random;
 use std::fmt;
 
 /// Declares a text type whose values all keep a rule.
@@ -105,7 +106,7 @@ made_here! {
 /// `BYTES` random bytes in hexadecimal.
 pub fn random_hex<const BYTES: usize>() -> Result<String> {
     let mut bytes = [0; BYTES];
-    getrandom::fill(&mut bytes).map_err(|cause| Error::Internal(format!("no randomness: {cause}")))?;
+    random::fill(&mut bytes)?;
     Ok(hex::encode(&bytes))
 }
 

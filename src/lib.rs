@@ -27,6 +27,7 @@ mod model_calls;
 mod outgoing;
 mod oversight;
 mod page;
+mod random;
 mod registry;
 mod runners;
 mod seal;
@@ -36,7 +37,7 @@ mod text_enum;
 mod time;
 mod upkeep;
 
-use worker::{Context, Env, Response, ScheduleContext, ScheduledEvent, event, web_sys};
+use worker::{Context, Env, ScheduleContext, ScheduledEvent, event, web_sys};
 
 #[event(start)]
 fn start() {
@@ -44,7 +45,7 @@ fn start() {
 }
 
 #[event(fetch)]
-async fn fetch(request: web_sys::Request, env: Env, _context: Context) -> worker::Result<Response> {
+async fn fetch(request: web_sys::Request, env: Env, _context: Context) -> worker::Result<web_sys::Response> {
     http::serve(request, env).await
 }
 

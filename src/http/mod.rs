@@ -133,7 +133,7 @@ routes![
 ];
 
 /// Serves one request.
-pub async fn serve(request: web_sys::Request, env: Env) -> worker::Result<worker::Response> {
+pub async fn serve(request: web_sys::Request, env: Env) -> worker::Result<web_sys::Response> {
     let response = match App::new(env) {
         Ok(app) => answer(Arc::new(app), &request).await,
         Err(error) => finish("", error.into_response()),

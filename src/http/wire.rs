@@ -1,25 +1,40 @@
 //! Converts requests from JavaScript and responses to JavaScript. It serves no route of its own. Both conversions cost
-//! more than most handlers, so only the necessary parts cross: a request brings no abort signal and no properties of
-//! the connection, a request body of usual size comes as one piece, and a response body of known length leaves as one
-//! piece.
+//! more than most handlers, so as little as possible crosses, as few times as possible: the head of a request and the head
+//! of a response cross as one text each (`wire.js`), a request body of usual size comes as one piece, and a response body of
+//! known length leaves as one piece.
 
 use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 use axum::response::Response;
 use futures_util::TryStreamExt;
 use http_body_util::BodyExt;
+use wasm_bindgen::prelude::wasm_bindgen;
 use worker::js_sys::Uint8Array;
+use worker::wasm_bindgen::JsValue;
 use worker::wasm_bindgen_futures::JsFuture;
-use worker::{Headers, ResponseBuilder, web_sys};
+use worker::{ResponseBuilder, web_sys};
 
 /// The largest request body that is read as one piece. The handler may refuse a larger one before its end.
 const ONE_PIECE_BYTES: usize = 1024 * 1024;
 
+#[wasm_bindgen(module = "/src/http/wire.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = headOf)]
+    fn head_of(request: &web_sys::Request) -> String;
+    #[wasm_bindgen(catch)]
+    fn respond(status: u16, head: &str, body: Option<&[u8]>) -> Result<web_sys::Response, JsValue>;
+}
+
 pub async fn from_worker(request: &web_sys::Request) -> worker::Result<Request<Body>> {
-    let mut builder = Request::builder().method(&*request.method()).uri(request.url());
+    let head = head_of(request);
+    let mut lines = head.split('\n');
+    let mut builder = Request::builder();
+    if let (Some(method), Some(url)) = (lines.next(), lines.next()) {
+        builder = builder.method(method).uri(url);
+    }
     let mut in_one_piece = false;
     if let Some(headers) = builder.headers_mut() {
-        for (name, value) in Headers(request.headers()).entries() {
+        while let (Some(name), Some(value)) = (lines.next(), lines.next()) {
             // A header that came in over HTTP always passes these checks.
             if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
                 headers.append(name, value);
@@ -39,14 +54,26 @@ fn content_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-pub async fn to_worker(response: Response) -> worker::Result<worker::Response> {
+pub async fn to_worker(response: Response) -> worker::Result<web_sys::Response> {
     let (parts, body) = response.into_parts();
-    let builder = ResponseBuilder::new().with_status(parts.status.as_u16()).with_headers(Headers::from(parts.headers));
     if body.size_hint().exact().is_none() {
         let failed = |cause: axum::Error| worker::Error::RustError(cause.to_string());
         let pieces = TryStreamExt::map_err(body.into_data_stream(), failed);
-        return builder.from_stream(pieces);
+        let builder = ResponseBuilder::new().with_status(parts.status.as_u16()).with_headers(parts.headers.into());
+        return Ok(builder.from_stream(pieces)?.into());
     }
     let body = body.collect().await.map_err(|cause| worker::Error::RustError(cause.to_string()))?.to_bytes();
-    Ok(if body.is_empty() { builder.empty() } else { builder.fixed(body.into()) })
+    let body = (!body.is_empty()).then_some(&*body);
+    Ok(respond(parts.status.as_u16(), &lines_of(&parts.headers), body)?)
+}
+
+/// A line for each name and each value. A value that is no text is none of ours.
+fn lines_of(headers: &HeaderMap) -> String {
+    let mut lines = String::with_capacity(512);
+    for (name, value) in headers {
+        if let Ok(value) = value.to_str() {
+            lines.extend([name.as_str(), "\n", value, "\n"]);
+        }
+    }
+    lines
 }
