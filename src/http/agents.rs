@@ -162,7 +162,7 @@ pub async fn get_toolbox(
     Guest(scope): Guest,
     Named(agent_id): Named<AgentId>,
     Query(query): Query<ToolboxQuery>,
-) -> Result<ListedTools<ToolboxOut>> {
+) -> Result<ListedTools<Json<ToolboxOut>>> {
     let limit = query.limit.map(|it| PageRequest::new(Some(it), None)).transpose()?;
     let text = query.q.as_deref().map(FullTextQuery::parse_any).transpose();
     let text = text.map_err(|reason| Error::query("q", reason.to_string()))?;
@@ -179,5 +179,6 @@ pub async fn get_toolbox(
         return Ok(ListedTools::Written(written));
     }
     let level = scope.caller().await?.level;
-    Ok(ListedTools::Own(ToolboxOut { tools: tools.into_iter().map(|it| AttachedOut::seen_by(level, it)).collect() }))
+    let tools = tools.into_iter().map(|it| AttachedOut::seen_by(level, it)).collect();
+    Ok(ListedTools::Own(Json(ToolboxOut { tools })))
 }

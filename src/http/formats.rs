@@ -1,10 +1,9 @@
 //! Responses that list tools, in any format.
 
-use super::respond::{Json, Text};
+use super::respond::Text;
 use crate::formats::WrittenTools;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
 
 /// A list of tools in the registry's own format, or in the format that the caller asked for.
 pub enum ListedTools<T> {
@@ -12,10 +11,10 @@ pub enum ListedTools<T> {
     Written(WrittenTools),
 }
 
-impl<T: Serialize> IntoResponse for ListedTools<T> {
+impl<T: IntoResponse> IntoResponse for ListedTools<T> {
     fn into_response(self) -> Response {
         match self {
-            Self::Own(tools) => Json(tools).into_response(),
+            Self::Own(tools) => tools.into_response(),
             Self::Written(written) => respond(written),
         }
     }

@@ -12,6 +12,9 @@ use std::pin::Pin;
 /// 200 with a JSON body.
 pub struct Json<T>(pub T);
 
+/// 200 with a text that is JSON already.
+pub struct JsonText(pub String);
+
 /// 201 with what was made.
 pub struct Created<T>(pub T);
 
@@ -52,6 +55,12 @@ impl IntoResponse for Lines {
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
         json(serde_json::to_vec(&self.0))
+    }
+}
+
+impl IntoResponse for JsonText {
+    fn into_response(self) -> Response {
+        json(Ok(self.0.into_bytes()))
     }
 }
 

@@ -5,7 +5,7 @@ use super::extract::{Body, Guest, Named, Query};
 use super::formats::ListedTools;
 #[cfg(not(target_arch = "wasm32"))]
 use super::formats::any_form;
-use super::respond::{Json, Text};
+use super::respond::{Json, JsonText, Text};
 use crate::error::{Error, Result};
 use crate::execution;
 use crate::formats::{self, Format};
@@ -94,7 +94,8 @@ fn comma_list(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').map(str::trim).filter(|it| !it.is_empty())
 }
 
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "this type only describes the JSON that the registry writes")]
 pub struct ToolPage {
     #[cfg_attr(not(target_arch = "wasm32"), schema(schema_with = any_form::<ToolOut>))]
     tools: Vec<ToolOut>,
@@ -108,17 +109,18 @@ pub struct ToolPage {
     responses((status = 200, description = "A page of tools", content(
         (ToolPage = "application/json"), (String = "text/plain; charset=utf-8")))))]
 #[worker::send]
-pub async fn list_tools(Guest(scope): Guest, Query(query): Query<ToolQuery>) -> Result<ListedTools<ToolPage>> {
+pub async fn list_tools(Guest(scope): Guest, Query(query): Query<ToolQuery>) -> Result<ListedTools<JsonText>> {
     let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
     let (format, strict) = (query.format.unwrap_or(Format::Json), query.strict.unwrap_or(false));
-    let page = registry::list(&scope, &query.into_filter()?, &request).await?;
-    let level = scope.caller().await?.level;
-    let listed = page.items.iter().collect::<Vec<_>>();
-    if let Some(written) = formats::write(format, &listed, strict) {
-        return Ok(ListedTools::Written(written.with_next(page.next_cursor.as_deref())));
+    let filter = query.into_filter()?;
+    if format == Format::Json {
+        return Ok(ListedTools::Own(JsonText(registry::list_json(&scope, &filter, &request).await?)));
     }
-    let (tools, next_cursor) = page.map(|tool| ToolOut::seen_by(level, tool));
-    Ok(ListedTools::Own(ToolPage { tools, next_cursor }))
+    let page = registry::list(&scope, &filter, &request).await?;
+    let listed = page.items.iter().collect::<Vec<_>>();
+    let written = formats::write(format, &listed, strict);
+    let written = written.ok_or_else(|| Error::Internal("a list of tools was not written".into()))?;
+    Ok(ListedTools::Written(written.with_next(page.next_cursor.as_deref())))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -141,13 +143,12 @@ pub async fn get_tool(
     Guest(scope): Guest,
     Named(tool_id): Named<ToolId>,
     Query(query): Query<VersionQuery>,
-) -> Result<Json<ToolOut>> {
+) -> Result<JsonText> {
     let version = query
         .version
         .map(|text| Version::parse(&text).ok_or_else(|| Error::query("version", "must be three numbers such as 1.0.0")))
         .transpose()?;
-    let tool = registry::get(&scope, &tool_id, version).await?;
-    Ok(Json(ToolOut::seen_by(scope.caller().await?.level, tool)))
+    Ok(JsonText(registry::get_json(&scope, &tool_id, version).await?))
 }
 
 /// Describe a tool for a model

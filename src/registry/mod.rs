@@ -26,6 +26,7 @@ mod register;
 mod replacement;
 mod rules;
 pub mod schema;
+mod shown;
 mod store;
 mod stored;
 mod tool;
@@ -62,22 +63,40 @@ pub use tool::{SideEffect, fixture};
 pub use warnings::{MAX_DEPTH as MAX_EXPORTED_DEPTH, Warning, is_key};
 
 use crate::callers::Scope;
+use crate::db::Rows;
 use crate::durable::limiter::{self, RateWindow};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version};
 use crate::page::{Page, PageRequest, bad_cursor};
+use shown::ShownTool;
 
 /// A page of the tools that the filter lets through: best matches first where it has a search text,
 /// else in order of creation, the built-ins first.
 pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> Result<Page<Tool>> {
+    let tools = match find_listed(scope, filter, request).await? {
+        Some(rows) => store::tools::read_tools(&rows)?,
+        None => Vec::new(),
+    };
+    page(filter, request, tools, |tool| tool.id.to_string())
+}
+
+/// The page of [`list`] as the caller may see it, in JSON.
+pub async fn list_json(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> Result<String> {
+    let rows = find_listed(scope, filter, request).await?;
+    let tools = rows.as_ref().map(ShownTool::read_all).transpose()?.unwrap_or_default();
+    shown::page_json(&page(filter, request, tools, ShownTool::id)?, scope.caller().await?.level)
+}
+
+/// The rows of a page; none, if no tool can fit the filter.
+async fn find_listed(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> Result<Option<Rows>> {
     let Some(expression) = filter.to_fts5(scope.workspace()) else {
         scope.caller().await?;
-        return Ok(request.page(Vec::new(), |_: &Tool| String::new()));
+        return Ok(None);
     };
     if filter.text.is_some() {
         let found = store::tools::search_tools(scope.workspace(), filter, &expression, request)?;
         let [rows] = scope.read([found]).await?;
-        return request.ranked_page(store::tools::read_tools(&rows)?);
+        return Ok(Some(rows));
     }
     let [rows, position] = scope
         .read([
@@ -88,16 +107,31 @@ pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> 
     if request.after().is_some() && position.is_empty()? {
         return Err(bad_cursor());
     }
-    Ok(request.page(store::tools::read_tools(&rows)?, |tool| tool.id.to_string()))
+    Ok(Some(rows))
+}
+
+fn page<T>(filter: &ToolFilter, request: &PageRequest, tools: Vec<T>, id: impl Fn(&T) -> String) -> Result<Page<T>> {
+    if filter.text.is_some() { request.ranked_page(tools) } else { Ok(request.page(tools, id)) }
 }
 
 /// The tool at its active version (with none active, at its highest), or at the one that is asked for.
 pub async fn get(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<Tool> {
     let [rows] = scope.read([look_up_tools(scope.workspace(), ToolLookup::Id(id), version)]).await?;
-    store::tools::read_tool(&rows)?.ok_or_else(|| match version {
+    store::tools::read_tool(&rows)?.ok_or_else(|| not_found(id, version))
+}
+
+/// The tool of [`get`] as the caller may see it, in JSON.
+pub async fn get_json(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<String> {
+    let [rows] = scope.read([look_up_tools(scope.workspace(), ToolLookup::Id(id), version)]).await?;
+    let tools = ShownTool::read_all(&rows)?;
+    tools.first().ok_or_else(|| not_found(id, version))?.to_json(scope.caller().await?.level)
+}
+
+fn not_found(id: &ToolId, version: Option<Version>) -> Error {
+    match version {
         None => Error::not_found("Tool", id),
         Some(version) => Error::not_found("Tool", format!("{id}@{version}")),
-    })
+    }
 }
 
 /// The tool's rate limit, if it has one, and how it stands.

@@ -11,8 +11,20 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::marker::PhantomData;
 
+/// What a response makes of the JSON that D1 answers for a column.
+pub enum ShownAs {
+    /// The same JSON.
+    Unchanged,
+    /// `false` for 0, and `true` for 1.
+    Boolean,
+    /// The JSON that the text holds.
+    JsonOfText,
+}
+
 /// A type that a column can hold.
 pub trait ColumnValue: Sized {
+    const SHOWN_AS: ShownAs;
+
     fn read<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error>;
 
     /// The value for the column, in the JSON array that a statement takes its rows from.
@@ -44,6 +56,8 @@ pub fn read_version<'de, D: Deserializer<'de>>(column: D) -> Result<Version, D::
 macro_rules! stored_as_they_are {
     ($($type:ty),+ $(,)?) => {
         $(impl ColumnValue for $type {
+            const SHOWN_AS: ShownAs = ShownAs::Unchanged;
+
             fn read<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error> {
                 Self::deserialize(column)
             }
@@ -61,6 +75,8 @@ stored_as_they_are! {
 }
 
 impl ColumnValue for bool {
+    const SHOWN_AS: ShownAs = ShownAs::Boolean;
+
     fn read<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error> {
         Ok(u8::deserialize(column)? != 0)
     }
@@ -71,6 +87,8 @@ impl ColumnValue for bool {
 }
 
 impl<T: DeserializeOwned + Serialize> ColumnValue for Vec<T> {
+    const SHOWN_AS: ShownAs = ShownAs::JsonOfText;
+
     fn read<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error> {
         column.deserialize_str(JsonText(PhantomData))
     }
@@ -81,6 +99,8 @@ impl<T: DeserializeOwned + Serialize> ColumnValue for Vec<T> {
 }
 
 impl ColumnValue for Box<RawValue> {
+    const SHOWN_AS: ShownAs = ShownAs::JsonOfText;
+
     fn read<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error> {
         column.deserialize_str(JsonText(PhantomData))
     }
