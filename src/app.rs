@@ -1,4 +1,4 @@
-//! What one request works with: the bindings, the settings, the clock and the request's own id.
+//! The context of one request: the bindings, the settings, the clock and the request's own id.
 
 use crate::db::{Cost, Db};
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use worker::{Date, Env, ObjectNamespace};
 pub struct App {
     env: Env,
     db: Option<Db>,
-    /// Looked for when it is first asked for: most requests never do.
+    /// Opened at its first use, because most requests never use this database.
     benchmarks: OnceLock<Option<Db>>,
     cost: Arc<Cost>,
     settings: &'static Settings,
@@ -29,8 +29,8 @@ impl App {
         Ok(Self { db, benchmarks: OnceLock::new(), cost, settings: Settings::of(&env), now, request_id, env })
     }
 
-    /// The database. Only a [`crate::callers::Scope`], which checks the caller, may use it, and code that is about all
-    /// workspaces: upkeep, and the metrics.
+    /// The database. Only two kinds of code may use it: a [`crate::callers::Scope`], which checks the caller, and code
+    /// about all workspaces, which is upkeep and the metrics.
     pub fn db(&self) -> Result<&Db> {
         self.db.as_ref().ok_or(Error::Unavailable("DB binding not configured: see wrangler.toml"))
     }
@@ -42,7 +42,7 @@ impl App {
         self.benchmarks.get_or_init(find).as_ref()
     }
 
-    /// What the request has cost in D1 so far, over both databases.
+    /// The cost of the request in D1 so far, over both databases.
     pub fn cost(&self) -> &Cost {
         &self.cost
     }
@@ -51,13 +51,13 @@ impl App {
         self.settings
     }
 
-    /// The time at which the request came in. All that it changes in the registry has this one time.
+    /// The time at which the request arrived. Everything that the request changes in the registry has this one time.
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// The time now, which calls and their runs go by: a request may make many calls, for minutes. The clock of a
-    /// Worker stands still between its waits.
+    /// The present time, for calls and their runs: one request may make many calls, for minutes. The clock of a Worker
+    /// advances only while the Worker waits.
     pub fn clock(&self) -> Timestamp {
         Timestamp::from_millis(Date::now().as_millis()).unwrap_or(self.now)
     }

@@ -1,4 +1,4 @@
-//! The change log: who did what to which thing, written in the same batch as the doing.
+//! The change log: who changed what, written in the same transaction as the change.
 
 use crate::db::{Condition, Statement, json_chunks, sql};
 use crate::error::{Error, Result};
@@ -29,16 +29,16 @@ text_enum! {
     }
 }
 
-/// When a row of the log is written: the clock of the database, and not the request's, which may have come in long before.
-/// So what the log tells of a moment is the same whenever it is asked. Held at the last row's where the clock has gone back.
-/// `?2` is the request's time, `?1` the workspace.
+/// The time of a row in the log: the clock of the database, not the time of the request, which may have arrived long
+/// before. The log's contents up to a past moment are therefore the same at every query. If the clock has gone back,
+/// the row gets the time of the last row. `?1` is the workspace, `?2` the time of the request.
 const NOW: &str = "max(?2, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),
     coalesce((SELECT timestamp FROM changes WHERE workspace_id = ?1 ORDER BY seq DESC LIMIT 1), ''))";
 
-/// The next number of the workspace `?1`. Batches run one after the other, so that it is free.
+/// The next number in the log of the workspace `?1`. The number is free, because batches run one after the other.
 const NEXT: &str = "1 + coalesce((SELECT max(seq) FROM changes WHERE workspace_id = ?1), 0)";
 
-/// Whose doing it is, where and when.
+/// Who makes a change, in which workspace, and when.
 pub struct Author<'a> {
     pub workspace: &'a WorkspaceId,
     pub operator: &'a str,
@@ -58,7 +58,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// `subject` is what was changed, as `kind:id`.
+    /// `subject` is the changed thing, as `kind:id`.
     pub fn new(action: Action, subject: String) -> Self {
         Self {
             action,
@@ -72,31 +72,31 @@ impl Change {
         }
     }
 
-    /// The tool that it is about.
+    /// Sets the tool that the change is about.
     pub fn of_tool(mut self, tool_id: &ToolId) -> Self {
         self.tool_id = Some(tool_id.clone());
         self
     }
 
-    /// Which of the tool's versions.
+    /// Sets the version of the tool.
     pub fn of_version(mut self, version: Version) -> Self {
         self.version = Some(version.to_string());
         self
     }
 
-    /// What its doer says of it.
+    /// Sets the reason that the author gives for the change.
     pub fn because(mut self, reason: Option<&str>) -> Self {
         self.reason = reason.map(str::to_owned);
         self
     }
 
-    /// What the subject was before.
+    /// Sets the state of the subject before the change.
     pub fn from(mut self, state: &impl Serialize) -> Result<Self> {
         self.previous_state = Some(to_json(state)?);
         Ok(self)
     }
 
-    /// What the subject was before, if it was there.
+    /// Sets the state of the subject before the change, if the subject existed.
     pub fn before_if_any(self, state: Option<&impl Serialize>) -> Result<Self> {
         match state {
             Some(state) => self.from(state),
@@ -104,14 +104,14 @@ impl Change {
         }
     }
 
-    /// What the subject is now.
+    /// Sets the state of the subject after the change.
     pub fn to(mut self, state: &impl Serialize) -> Result<Self> {
         self.new_state = Some(to_json(state)?);
         Ok(self)
     }
 
-    /// Writes the row only if `condition` holds: the one under which the change itself takes place.
-    /// The row goes before that statement in the batch.
+    /// Writes the row only if `condition` holds. The statement that makes the change must have the same condition. In
+    /// the batch, the row goes before that statement.
     pub fn only_if(mut self, condition: Condition) -> Self {
         self.condition = Some(condition);
         self
@@ -144,15 +144,16 @@ impl Change {
     }
 }
 
-/// Records many changes of one request. The statements end within a `WHERE` clause, for the condition under which the
-/// changes take place.
+/// Records many changes of one request. The statements end with a `WHERE` clause, to which the condition of the changes
+/// can be added.
 pub fn record_all(author: &Author<'_>, changes: Vec<Change>) -> Result<Vec<Statement>> {
     let chunks = json_chunks(&rows(changes))?.into_iter();
     Ok(chunks.map(|(_, chunk)| insert_rows(author, NEXT, chunk)).collect())
 }
 
-/// Records many changes of one request under the numbers that follow `last`. Where another request has taken one of them
-/// meanwhile, the batch fails as a duplicate: so nothing that was decided on a reading of the whole can be overtaken.
+/// Records many changes of one request under the numbers that follow `last`. If another request has taken one of these
+/// numbers meanwhile, the batch fails as a duplicate. A decision on a reading of the whole registry can therefore not
+/// be overtaken.
 pub fn record_in_order(author: &Author<'_>, last: u32, changes: Vec<Change>) -> Result<Vec<Statement>> {
     let mut next = last + 1;
     let statements = json_chunks(&rows(changes))?.into_iter().map(|(count, chunk)| {
@@ -163,7 +164,7 @@ pub fn record_in_order(author: &Author<'_>, last: u32, changes: Vec<Change>) -> 
     Ok(statements.collect())
 }
 
-/// Writes the rows of a JSON array; `first` is the number of the first one.
+/// Writes the rows of a JSON array; `first` is the number of the first row.
 fn insert_rows(author: &Author<'_>, first: &str, chunk: String) -> Statement {
     sql(format!(
         "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator,
@@ -200,8 +201,8 @@ pub fn find_last(workspace: &WorkspaceId) -> Statement {
     sql("SELECT coalesce(max(seq), 0) AS seq FROM changes WHERE workspace_id = ?1").bind(workspace.as_str())
 }
 
-/// Records that each of several things was ended by one request. `ended` selects a `subject`, a `tool_id` and a
-/// `previous_state` for each.
+/// Records that one request ended several things. `ended` selects a `subject`, a `tool_id` and a `previous_state` for
+/// each thing.
 pub fn record_each(author: &Author<'_>, action: Action, ended: Statement) -> Statement {
     sql(format!(
         "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, operator, previous_state)
@@ -217,8 +218,8 @@ pub fn record_each(author: &Author<'_>, action: Action, ended: Statement) -> Sta
     .selecting_from(ended, "ended")
 }
 
-/// Records what happened by itself, in whichever workspaces, to each thing of which `happened` selects a `workspace_id`, a
-/// `subject`, a `previous_state` and a `new_state`.
+/// Records changes that no request made, in any number of workspaces. `happened` selects a `workspace_id`, a `subject`,
+/// a `previous_state` and a `new_state` for each changed thing.
 pub fn record_everywhere(now: Timestamp, action: Action, happened: Statement) -> Statement {
     sql("INSERT INTO changes (workspace_id, seq, timestamp, action, subject, operator, previous_state, new_state)
          SELECT workspace_id,

@@ -1,5 +1,5 @@
-//! The one way to D1. Statements are plain values, so that what builds them tests on the host;
-//! they run as one atomic batch, in one round trip, and what each request cost is counted here.
+//! The only access to D1. Statements are plain values, so that the code that builds them can be tested on the host. A
+//! batch of statements runs as one transaction, in one round trip. The cost of each request is counted here.
 
 use crate::error::{Error, Result};
 use crate::ids::WorkspaceId;
@@ -20,15 +20,15 @@ extern "C" {
     fn run(database: &JsValue, batch: &str) -> Promise;
 }
 
-/// One SQL statement with what is bound to `?1`, `?2`, ….
+/// One SQL statement with the values bound to `?1`, `?2`, ….
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
     sql: String,
     params: Vec<Param>,
 }
 
-/// A bound value. Numbers reach SQLite as REAL, whatever they are: where that matters
-/// (a rowid of an FTS table), the SQL casts or sub-selects.
+/// A bound value. Every number reaches SQLite as REAL. Where this matters (for the rowid of an FTS table), the SQL
+/// casts the number or uses a subquery.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Param {
     Null,
@@ -58,7 +58,8 @@ impl Statement {
         self.with(" FROM (", &query.sql, query.params, &format!(") {name}"))
     }
 
-    /// Adds a text with parameters of its own: their numbers go on from those that the statement has bound.
+    /// Adds a text with parameters of its own. Their numbers continue after the parameters that the statement has
+    /// bound.
     fn with(mut self, before: &str, text: &str, params: Vec<Param>, after: &str) -> Self {
         let text = renumbered(text, self.params.len());
         self.sql.extend([before, &text, after]);
@@ -67,8 +68,8 @@ impl Statement {
     }
 }
 
-/// What must be true for a statement to change anything, with what is bound to its own `?1`, `?2`, …. Rooms write a
-/// condition once and add it to every statement of a batch, whatever those statements have bound ([`Statement::and`]).
+/// The condition under which a statement changes rows, with the values bound to its own `?1`, `?2`, …. A room writes a
+/// condition once and adds it to every statement of a batch, whatever those statements have bound ([`Statement::and`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     text: String,
@@ -87,7 +88,7 @@ impl Condition {
         self
     }
 
-    /// True where both are.
+    /// True if both conditions are true.
     pub fn and(mut self, other: Self) -> Self {
         self.text = format!("({}) AND ({})", self.text, renumbered(&other.text, self.params.len()));
         self.params.extend(other.params);
@@ -95,7 +96,7 @@ impl Condition {
     }
 }
 
-/// SQL with every `?n` as `?n+by`. What stands in quotes is left alone.
+/// SQL with every `?n` replaced by `?n+by`. Text in quotes stays unchanged.
 fn renumbered(text: &str, by: usize) -> String {
     let mut result = String::with_capacity(text.len() + 8);
     let mut quoted = false;
@@ -119,7 +120,7 @@ fn renumbered(text: &str, by: usize) -> String {
     result + rest
 }
 
-/// As `[sql, ...params]`.
+/// Serializes a statement as `[sql, ...params]`.
 impl Serialize for Statement {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut parts = serializer.serialize_seq(Some(1 + self.params.len()))?;
@@ -171,17 +172,18 @@ impl Serialize for Param {
     }
 }
 
-/// The most that one parameter holds, in bytes. D1 takes two million.
+/// The highest number of bytes in one parameter. D1 allows two million.
 const MAX_CHUNK_BYTES: usize = 1_000_000;
 
-/// A statement about many rows of a workspace, which is `?1`. The rows are `?2`, a JSON array; as there is a limit to a
-/// parameter, there are as many statements as it takes.
+/// Statements about many rows of a workspace. `?1` is the workspace, and `?2` is a JSON array of rows. The size of a
+/// parameter is limited, so there are as many statements as the rows need.
 pub fn for_each(workspace: &WorkspaceId, items: &[impl Serialize], text: &str) -> Result<Vec<Statement>> {
     let chunks = json_chunks(items)?.into_iter();
     Ok(chunks.map(|(_, chunk)| sql(text).bind(workspace.as_str()).bind(chunk)).collect())
 }
 
-/// Many rows for statements that take them as a JSON array: as many arrays as it takes, each with how many it holds.
+/// Splits many rows into JSON arrays, for statements that take rows in this form. Each array comes with the number of
+/// its rows.
 pub fn json_chunks(items: &[impl Serialize]) -> Result<Vec<(u32, String)>> {
     let mut chunks: Vec<(u32, String)> = Vec::new();
     for item in items {
@@ -202,15 +204,15 @@ pub fn json_chunks(items: &[impl Serialize]) -> Result<Vec<(u32, String)>> {
     Ok(chunks)
 }
 
-/// What one statement answered.
+/// The response of D1 to one statement.
 pub struct Rows {
-    /// The answer to the whole batch, and where in it the rows of this statement stand, as a JSON array.
+    /// The response to the whole batch. `place` is the position of this statement's rows, which are a JSON array.
     answer: Arc<String>,
     place: Range<usize>,
     figures: Figures,
 }
 
-/// What `db.js` tells of one statement, in this order.
+/// The figures that `db.js` returns for one statement, in this order.
 #[derive(Clone, Copy, Deserialize)]
 struct Figures {
     changes: Option<u32>,
@@ -219,12 +221,12 @@ struct Figures {
     size_after: Option<u64>,
 }
 
-/// A row that counts something. One type for all of them, for each type of row costs the bundle some kilobytes.
+/// A row that counts something. All counts share this type, because each type of row costs the bundle some kilobytes.
 #[derive(Deserialize)]
 pub struct Figure {
     pub name: String,
     pub count: u32,
-    /// What else is to be said of it.
+    /// Further information about the counted thing.
     pub more: Option<String>,
 }
 
@@ -263,7 +265,7 @@ impl Rows {
     }
 }
 
-/// The answers to a batch, from the lines that `db.js` writes.
+/// Parses the responses to a batch from the lines that `db.js` writes.
 fn read_answer(answer: Vec<u8>) -> std::result::Result<Vec<Rows>, String> {
     let answer = Arc::new(String::from_utf8(answer).map_err(|cause| cause.to_string())?);
     let (figures, rows) = answer.split_once('\n').unwrap_or((&answer, ""));
@@ -285,22 +287,22 @@ fn misfit(cause: serde_json::Error) -> Error {
     Error::Internal(format!("a row does not fit its type: {cause}"))
 }
 
-/// Why a batch did not run. Nothing of it was done.
+/// Why a batch failed. A failed batch changes nothing.
 #[derive(Debug, PartialEq)]
 pub enum DbFailure {
-    /// A row of that key is there already.
+    /// A row with the same key exists already.
     Duplicate,
-    /// A row that it refers to is not there.
+    /// A row that the batch refers to does not exist.
     MissingReference,
-    /// A rule of the schema refused a row; the message is the rule's own, for the room that knows the rule.
+    /// A rule of the schema refused a row. The message is the rule's own, for the room that knows the rule.
     Refused(String),
-    /// The migrations have not been run.
+    /// The migrations have not been applied.
     NotMigrated,
     Other(String),
 }
 
 impl DbFailure {
-    /// D1 tells by text alone.
+    /// D1 distinguishes failures only by the text of the message.
     fn from_message(message: String) -> Self {
         if message.contains("UNIQUE constraint failed") {
             Self::Duplicate
@@ -329,7 +331,7 @@ impl From<DbFailure> for Error {
     }
 }
 
-/// What a request has cost so far.
+/// The cost of a request so far.
 #[derive(Default)]
 pub struct Cost {
     round_trips: AtomicU32,
@@ -355,7 +357,7 @@ pub struct Db {
 }
 
 impl Db {
-    /// What it costs is added to `cost`.
+    /// The cost of every batch is added to `cost`.
     pub fn new(database: D1Database, cost: Arc<Cost>) -> Self {
         Self { database, cost }
     }

@@ -1,4 +1,4 @@
-//! Whether a backup can be restored: it fits together, keeps every rule, and breaks no invariant.
+//! Checks whether a backup can be restored: its parts fit together, it keeps every rule, and it breaks no invariant.
 
 use super::document::Backup;
 use crate::agents::{Config, MAX_ATTACHED, Profile, ProfileChange};
@@ -12,15 +12,16 @@ use std::collections::{HashMap, HashSet};
 
 const MAX_PROBLEMS: usize = 50;
 
-/// A backup that can be restored: its versions are read.
+/// A backup that can be restored, with its parsed versions.
 pub struct CheckedBackup {
     pub backup: Backup,
-    /// One for each of the backup's versions, in the same order.
+    /// The versions of the backup as [`Tool`]s, in the same order.
     pub tools: Vec<Tool>,
 }
 
-/// Reads a backup, or says everything that is wrong with it. `builtins` are the names that are taken everywhere; `known` tells
-/// whether a version is in the registry just so, and has been held to the rules before.
+/// Parses a backup, or returns everything that is wrong with it. `builtins` are the ids of the built-ins, which are
+/// taken in every workspace. `known` says whether the registry has an identical version. Such a version was checked
+/// against the rules before.
 pub fn check(
     mut backup: Backup,
     builtins: &HashSet<String>,
@@ -44,7 +45,8 @@ pub fn check(
 
 type HandlerRead = std::result::Result<Handler, Vec<Problem>>;
 
-/// The handler of a record, which then has it in the form in which it is stored: what is the same compares as the same.
+/// Parses the handler of a record, and replaces it in the record by the form in which handlers are stored. Equal
+/// handlers then compare as equal.
 fn read_handler(record: &mut VersionRecord) -> HandlerRead {
     let handler = Handler::read(&record.handler)?;
     record.handler = json!(handler);
@@ -58,7 +60,7 @@ impl BackupProblems {
         self.0.push(Problem { place: Place::Body, path: path.into(), message: message.into() });
     }
 
-    /// Problems of one thing, at its place in the whole.
+    /// Adds the problems of one record, with their paths in the whole backup.
     fn within(&mut self, path: &str, problems: Vec<Problem>) {
         self.0.extend(problems.into_iter().map(|it| Problem { path: format!("{path}{}", it.path), ..it }));
     }
@@ -122,7 +124,7 @@ impl BackupProblems {
             let tool = record.to_tool(id, version, of, &handler)?;
             if !known(record) {
                 self.within(&path, registry::problems(&tool, &handler));
-                // Where a version is not active, its handler need not be one that this deployment could call.
+                // The handler of an inactive version may be one that this deployment cannot call.
                 if tool.active {
                     self.within(&path, handler.check(private));
                 }
@@ -178,7 +180,7 @@ impl BackupProblems {
         tools: &[Tool],
         builtins: &HashSet<String>,
     ) -> Result<()> {
-        // The version that a configuration is for: the active one, else the last.
+        // The version that a configuration is checked against: the active one, or the last one if none is active.
         let mut current: HashMap<&str, &Tool> = HashMap::new();
         for tool in tools {
             let known = current.entry(tool.id.as_str()).or_insert(tool);
@@ -233,7 +235,8 @@ impl BackupProblems {
                 self.add(index.map_or_else(|| "/versions".to_owned(), |it| format!("/versions/{it}")), message);
             }
         }
-        // Not an invariant that could be broken otherwise: what is active has not been switched off.
+        // No invariant covers this rule, because only a backup can break it: an active version has no reason for a
+        // deactivation.
         for (index, it) in tools.iter().enumerate() {
             if it.active && it.deactivated_reason.is_some() && self.0.is_empty() {
                 self.add(format!("/versions/{index}/deactivated_at"), "belongs to a version that is not active");

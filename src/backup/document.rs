@@ -1,5 +1,5 @@
-//! What a backup is made of. Every field that a registry keeps is in it, ids and times too. Things stand in the order of
-//! their ages, so that a backup of what was restored is the same to the letter.
+//! The contents of a backup: every stored field of a registry, including ids and times. The records are ordered by age,
+//! so that a backup of a restored registry is identical to the backup that was restored.
 
 use crate::agents::{AgentOut, AgentRecords, AttachmentRecord};
 use crate::registry::credential::Credential;

@@ -1,5 +1,5 @@
-//! A workspace's registry as one document, and back. What a backup holds is what a restore makes of the workspace, to the
-//! letter: what is not in it goes. The change log is no part of it: it goes on.
+//! Backup and restore of a workspace's registry as one document. A restore makes the registry identical to the backup:
+//! records that are not in the backup are deleted. The change log is not part of a backup: the log continues.
 
 mod check;
 mod document;
@@ -12,7 +12,7 @@ pub use restore::{Restored, restore};
 use crate::callers::Scope;
 use crate::error::Result;
 
-/// The registry as it is: one statement for each kind of thing, in one transaction.
+/// Reads the present registry: one statement for each kind of record, in one transaction.
 pub async fn take(scope: &Scope) -> Result<Backup> {
     let rows = scope.read(reading::everything(scope.workspace())).await?;
     scope.caller().await?.must_be_unbound()?;

@@ -1,4 +1,4 @@
-//! A whole registry, read in one batch, with what a restore must know besides.
+//! Reads a whole registry in one batch, together with the other facts that a restore needs.
 
 use super::document::Backup;
 use crate::agents::{self, AgentOut};
@@ -11,7 +11,7 @@ use crate::registry::{self, ToolRecord, VersionRecord};
 use serde::Deserialize;
 use std::collections::HashSet;
 
-/// One statement for each kind of thing.
+/// One statement for each kind of record.
 pub fn everything(workspace: &WorkspaceId) -> [Statement; 8] {
     [
         registry::find_all_versions(workspace),
@@ -43,12 +43,12 @@ pub fn read_everything(rows: &[Rows; 8]) -> Result<Backup> {
     })
 }
 
-/// What a restore must know besides the registry.
+/// The facts that a restore needs besides the registry.
 pub struct RestoreSurroundings {
     /// Versions that were deactivated for security, as `tool@version`.
     pub banned: HashSet<String>,
     pub bound_tokens: Vec<BoundToken>,
-    /// The names of the built-in tools.
+    /// The ids of the built-in tools.
     pub builtins: HashSet<String>,
     /// The number of the last change.
     pub seq: u32,

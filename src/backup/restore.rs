@@ -1,4 +1,4 @@
-//! A backup becomes the workspace's registry: all of it, or nothing.
+//! Makes a workspace's registry equal to a backup: all of it, or nothing.
 
 use super::check::{CheckedBackup, check};
 use super::document::Backup;
@@ -21,8 +21,9 @@ pub struct Restored {
     seq: u32,
 }
 
-/// Two round trips: what is there is read, and what differs is written. Every change of a registry takes the next number
-/// of the log; if another request has taken one meanwhile, this one's rows find theirs taken, and nothing is done.
+/// Takes two round trips: the first reads the present registry, the second writes the differences. Every change of a
+/// registry takes the next number of the change log. If another request has taken such a number meanwhile, the rows of
+/// this restore are duplicates, and nothing is written.
 pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
     let rows = scope.read(reading::everything(scope.workspace())).await?;
     scope.caller().await?.must_be_unbound()?;
@@ -44,8 +45,8 @@ pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
     if changes.is_empty() {
         return Ok(Restored { changes: 0, seq: around.seq });
     }
-    // What is put in place gets a revision that nothing of the workspace has had, so that what others decided on an older
-    // reading is refused.
+    // The written rows get a revision that nothing in the workspace has had before. Decisions of other requests on an
+    // older reading are therefore refused.
     let (workspace, revision) = (scope.workspace(), around.seq + count + 1);
     let mut statements = record_in_order(&scope.author().await?, around.seq, changes)?;
     statements.extend(agents.remove(workspace)?);
@@ -60,7 +61,7 @@ pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
     }
 }
 
-/// What was switched off for security stays so, whatever a backup from before says.
+/// A version that was deactivated for security stays deactivated, whatever an older backup says.
 fn refuse_banned(tools: &[Tool], banned: &HashSet<String>) -> Result<()> {
     let back = tools.iter().filter(|it| it.deactivated_reason != Some(DeactivationReason::Security));
     let back = back.map(|it| format!("{}@{}", it.id, it.version)).filter(|it| banned.contains(it));
@@ -74,7 +75,8 @@ fn refuse_banned(tools: &[Tool], banned: &HashSet<String>) -> Result<()> {
     )))
 }
 
-/// A row of the log for each thing that differs. What goes is told before what comes, and an agent before its attachments.
+/// Returns a row of the change log for each record that differs. Removals come before additions, and an agent comes
+/// before its attachments.
 fn changes(
     registry: &RegistryReplacement<'_>,
     agents: &AgentReplacement<'_>,
@@ -82,7 +84,7 @@ fn changes(
 ) -> Result<Vec<Change>> {
     let gone = agents.removed().collect::<HashSet<_>>();
     let mut changes = Vec::new();
-    // A token ends with the agent that it is bound to.
+    // A token that is bound to an agent ends with that agent.
     for token in bound_tokens.iter().filter(|it| gone.contains(it.agent_id.as_str())) {
         changes.push(Change::new(Action::Revoke, token.subject.clone()).from(&token.state()?)?);
     }

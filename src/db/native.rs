@@ -1,5 +1,5 @@
-//! A native SQLite for tests: databases as the migrations leave them, and statements bound as D1 binds them, every number
-//! as REAL.
+//! Native SQLite for tests: databases with the migrations applied, and parameters bound as D1 binds them, with every
+//! number as REAL.
 
 use super::{Param, Statement};
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -36,7 +36,7 @@ impl ToSql for Param {
 }
 
 impl Statement {
-    /// The rows that it gives, as D1 would.
+    /// Runs the statement, and returns its rows as D1 would.
     pub fn rows_of(&self, database: &Connection) -> rusqlite::Result<Vec<Value>> {
         let mut statement = database.prepare_cached(&self.sql)?;
         let names = statement.column_names().map(str::to_owned).collect::<Vec<_>>();
@@ -47,7 +47,7 @@ impl Statement {
         rows.collect()
     }
 
-    /// The same statement, with one column more before another.
+    /// Adds a column to the statement, before another column.
     pub fn with_column(mut self, column: &str, before: &str) -> Self {
         self.sql = self.sql.replacen(before, &format!("{column}, {before}"), 1);
         self

@@ -58,7 +58,7 @@ fn part(folder: &str, title: &str) -> String {
     document
 }
 
-/// The comment above a statement in the migration that has it. SQLite keeps only the comments within a statement.
+/// The comment above a statement in its migration. SQLite keeps only the comments within a statement.
 fn comment(sources: &[String], sql: &str) -> String {
     let before = sources.iter().rev().find_map(|source| source.split_once(sql)).map_or("", |(before, _)| before);
     let lines = before.split_inclusive('\n').rev().take_while(|line| line.starts_with("--")).collect::<Vec<_>>();

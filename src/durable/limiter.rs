@@ -1,6 +1,6 @@
-//! Exact rate limits. One object per workspace and tool keeps the times of the last minute's calls in its storage, so
-//! that they outlive the object's eviction and a restart. A Durable Object takes one event at a time while it waits for
-//! its storage: two racing calls never see the same window.
+//! Exact rate limits. One object per workspace and tool stores the times of the calls of the last minute. Stored times
+//! survive the object's eviction and a restart. A Durable Object handles no other event while it waits for its storage,
+//! so two racing calls never see the same window.
 
 use crate::app::App;
 use crate::error::{Error, Result};
@@ -10,47 +10,45 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use worker::{Date, DurableObject, Env, Request, Response, State, durable_object, wasm_bindgen};
 
-/// The length of the window.
 const WINDOW_MILLIS: u64 = 60_000;
 const STORAGE_KEY: &str = "window";
 
 /// The longest response of a limiter: a few numbers.
 const MAX_RESPONSE_BYTES: usize = 1_000;
 
-/// What is asked of a limiter.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 enum LimiterRequest {
-    /// Use one call of the window, if there is one left.
+    /// Use up one call of the window, if one is left.
     Take { limit: u32 },
-    /// Only look.
+    /// Only read the window.
     Peek { limit: u32 },
-    /// Undo a call that was let through at this time, and then did not take place.
+    /// Undo a call that was allowed at this time, and then did not take place.
     GiveBack { taken_at: u64 },
 }
 
-/// A tool's window of one minute: after a call was taken or refused, or at a look.
+/// A tool's window of one minute, after a call was allowed or refused, or as a peek found it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RateWindow {
-    /// Whether the call that asked may go on; at a look, whether one could.
+    /// Whether the call may go on. For a peek: whether a call could go on.
     pub allowed: bool,
     pub remaining: u32,
-    /// Whole seconds until a call may go on: 0 if one may now.
+    /// Whole seconds until a call may go on; 0 if a call may go on now.
     pub retry_after: u32,
-    /// When the window was looked at: what [`give_back`] needs.
+    /// The time at which the limiter read the window. [`give_back`] needs this time.
     pub at: u64,
 }
 
-/// Uses up one call, or says when to come back.
+/// Uses up one call of the window, or says how long to wait.
 pub async fn take(app: &App, workspace: &WorkspaceId, tool: &ToolId, limit: u32) -> Result<RateWindow> {
     send(app, workspace, tool, LimiterRequest::Take { limit }).await
 }
 
-/// Looks at the window without using it.
+/// Reads the window without using up a call.
 pub async fn peek(app: &App, workspace: &WorkspaceId, tool: &ToolId, limit: u32) -> Result<RateWindow> {
     send(app, workspace, tool, LimiterRequest::Peek { limit }).await
 }
 
-/// Gives back a call that was let through and then did not take place.
+/// Gives back a call that was allowed and then did not take place.
 pub async fn give_back(app: &App, workspace: &WorkspaceId, tool: &ToolId, taken: RateWindow) -> Result<()> {
     send(app, workspace, tool, LimiterRequest::GiveBack { taken_at: taken.at }).await.map(drop)
 }
@@ -58,7 +56,7 @@ pub async fn give_back(app: &App, workspace: &WorkspaceId, tool: &ToolId, taken:
 async fn send(app: &App, workspace: &WorkspaceId, tool: &ToolId, ask: LimiterRequest) -> Result<RateWindow> {
     let limiters = app.limiters()?;
     let failed = |cause: String| Error::Internal(format!("the limiter did not answer: {cause}"));
-    // A slash can be in neither name, so that no two pairs share an object.
+    // Neither name can contain a slash, so no two pairs of workspace and tool share an object.
     let limiter = limiters.get_by_name(&format!("{workspace}/{tool}")).map_err(|it| failed(it.to_string()))?;
     let asked = serde_json::to_string(&ask).map_err(|it| failed(it.to_string()))?;
     let response = OutgoingRequest::post("https://limiter/", &asked).send(Route::Object(&limiter)).await;
@@ -101,7 +99,7 @@ impl DurableObject for Limiter {
     }
 }
 
-/// The times of the calls that were let through, oldest first.
+/// The times of the allowed calls, oldest first.
 #[derive(Default, Serialize, Deserialize)]
 struct CallTimes(VecDeque<u64>);
 
@@ -127,8 +125,8 @@ impl CallTimes {
         }
         let used = self.0.len();
         let limit = limit as usize;
-        // The call that must leave the window before another may come in. The limit may have been
-        // lowered since, so that it need not be the oldest.
+        // The call that must leave the window before another may enter. The limit may have been lowered since, so this
+        // call need not be the oldest one.
         let blocking = used.checked_sub(limit).and_then(|index| self.0.get(index));
         let wait = blocking.map_or(0, |at| (at + WINDOW_MILLIS).saturating_sub(now).div_ceil(1_000));
         RateWindow {

@@ -1,5 +1,5 @@
-//! Durable Objects, for decisions that only one place may take at a time: one file per class, with its messages and the
-//! functions that call it.
+//! Durable Objects, for decisions that must be made one at a time, in one place. Each class has one file, with its
+//! messages and the functions that call the class.
 
 pub mod limiter;
 pub mod sandbox;

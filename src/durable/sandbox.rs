@@ -1,7 +1,8 @@
-//! The sandbox's containers. Each object owns one container: it starts the container at the first call, without
-//! internet, waits until the server in it listens, passes calls on, and stops the container after some idle time.
+//! The sandbox's containers. Each object owns one container. The object starts the container at the first call, without
+//! internet access, and waits until the server in the container listens. The object then passes calls on, and stops the
+//! container after some idle time.
 //!
-//! Code that runs in a sandbox leaves no trace outside of it. So a call whose container died is simply made again.
+//! Code in a sandbox leaves no trace outside the sandbox. A call whose container died is therefore simply retried.
 
 use crate::app::App;
 use crate::ids::WorkspaceId;
@@ -18,29 +19,29 @@ use worker::{
     wasm_bindgen,
 };
 
-/// Where the sandbox's server listens inside the container.
+/// The port on which the sandbox's server listens inside the container.
 const PORT: u16 = 8080;
 const RUN: &str = "http://sandbox/run";
 const HEALTH: &str = "http://sandbox/health";
 
-/// The status of an object that has no container.
+/// The response status of an object that has no container.
 const NO_CONTAINER: u16 = 501;
 const NOT_STARTED: u16 = 503;
 const BUSY: u16 = 429;
 
-/// How long a container may take to start, and to answer a call. A container that takes longer hangs.
+/// How long a container may take to start, and to respond to a call. A container that takes longer counts as hung.
 const START: Duration = Duration::from_secs(20);
 const ANSWER: Duration = Duration::from_secs(30);
 const ATTEMPT: Duration = Duration::from_secs(1);
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 
-/// How long a call goes on asking other containers for room.
+/// How long a call keeps trying other containers while containers are busy.
 const ROUND_MILLIS: u32 = 5_000;
 
-/// Has the container of a workspace run a job, or the next container if that one is busy. None where this deployment
-/// has no containers.
+/// Runs a job in the container of the workspace, or in the next container if that one is busy. Returns none if this
+/// deployment has no containers.
 pub async fn run(app: &App, workspace: &WorkspaceId, asked: &str) -> Result<Option<OutgoingResponse>, OutgoingFailure> {
-    // Known after the first request, and the same for the isolate's whole life.
+    // Known after the first request, and constant for the life of the isolate.
     static NONE: AtomicBool = AtomicBool::new(false);
     let Some(sandboxes) = app.sandboxes().filter(|_| !NONE.load(Ordering::Relaxed)) else { return Ok(None) };
     let instances = app.settings().sandbox_instances;
@@ -63,8 +64,8 @@ pub async fn run(app: &App, workspace: &WorkspaceId, asked: &str) -> Result<Opti
     }
 }
 
-/// The container of a workspace. Its calls go to one container, and keep it warm; workspaces are spread over all
-/// containers.
+/// The number of a workspace's container. All calls of a workspace go to one container, which keeps that container
+/// warm. The workspaces are spread over all containers.
 fn home(workspace: &WorkspaceId, instances: u32) -> u32 {
     let digest = Sha256::digest(workspace.as_str());
     let number = digest.iter().take(4).fold(0, |number, byte| number << 8 | u32::from(*byte));
@@ -77,7 +78,7 @@ pub struct Sandbox {
     idle: Duration,
     /// Whether the server has answered since the container was started.
     ready: Cell<bool>,
-    /// When the container is to be stopped, in milliseconds since 1970; 0 where that is not known.
+    /// When the container is to be stopped, in milliseconds since 1970; 0 if this time is unknown.
     stops_at: Cell<u64>,
 }
 
@@ -96,7 +97,7 @@ impl DurableObject for Sandbox {
         self.pass_on(&container, &asked).await
     }
 
-    /// The idle time is over.
+    /// Stops the container, because the idle time is over.
     async fn alarm(&self) -> worker::Result<Response> {
         self.stops_at.set(0);
         if let Some(container) = self.state.container().filter(Container::running) {
@@ -107,8 +108,9 @@ impl DurableObject for Sandbox {
 }
 
 impl Sandbox {
-    /// The alarm outlives this object's eviction, which a note of the last call would not. It is moved a few times in
-    /// an idle span, not at each call: each move is a write to pay for.
+    /// Postpones the alarm that stops the container. The alarm survives this object's eviction; a time of the last call
+    /// in memory would not. The alarm is moved only a few times per idle time, not at each call, because each move is a
+    /// write that costs money.
     async fn put_off_the_stop(&self) -> worker::Result<()> {
         let millis = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         let now = Date::now().as_millis();
@@ -126,7 +128,7 @@ impl Sandbox {
             match request.send(Route::Container(&server)).await {
                 Ok(response) => return Ok(response.into_unread()),
                 Err(OutgoingFailure::Unusable(cause)) => return Err(cause.into()),
-                // The container has died, and is started again.
+                // The container has died. The loop starts it again.
                 Err(OutgoingFailure::Unreachable(cause) | OutgoingFailure::BrokenOff(cause)) => {
                     console_error!("a sandbox container broke off: {cause}");
                 }
@@ -134,13 +136,14 @@ impl Sandbox {
             }
             self.ready.set(false);
         }
-        // The container may hang for good: the next call gets a new one.
+        // The container may hang for good. The next call gets a new container.
         console_error!("a sandbox container does not answer, and is stopped");
         self.stop(container).await?;
         Response::error("The sandbox container did not answer in time", NOT_STARTED)
     }
 
-    /// The server in the container, once it listens. It takes a while until a dead container is reported as such.
+    /// Returns the server in the container, once the server listens. A dead container is reported as dead only after a
+    /// while.
     async fn server(&self, container: &Container, begun: u64) -> worker::Result<Option<Fetcher>> {
         loop {
             if !container.running() {
@@ -165,8 +168,8 @@ impl Sandbox {
     }
 }
 
-/// With a plain object of options: `worker`'s own class always sends an entry point, and an empty one replaces the
-/// image's.
+/// Starts the container with a plain object as options. The options class of `worker` always sends an entry point, and
+/// an empty entry point replaces the one in the image.
 fn start(container: &Container) -> worker::Result<()> {
     let options = Object::new();
     Reflect::set(&options, &"enableInternet".into(), &JsValue::FALSE)?;
@@ -176,7 +179,7 @@ fn start(container: &Container) -> worker::Result<()> {
     Ok(())
 }
 
-/// Whether the server answers that it is healthy. An attempt can hang while the container starts.
+/// Whether the server responds that it is healthy. An attempt can hang while the container starts.
 async fn is_well(server: &Fetcher) -> bool {
     let request = OutgoingRequest { time: Some(ATTEMPT), ..OutgoingRequest::get(HEALTH) };
     request.send(Route::Container(server)).await.is_ok_and(|it| (200..300).contains(&it.status()))

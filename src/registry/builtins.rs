@@ -1,5 +1,6 @@
-//! The built-in tools. `builtins/<id>.json` describes each of them, and the newest `migrations/db/*_builtins.sql`, which
-//! puts them into the database, is generated from these files. The Worker itself never reads them.
+//! The built-in tools. A file `builtins/<id>.json` describes each of them. The newest `migrations/db/*_builtins.sql`,
+//! which inserts the built-ins into the database, is generated from these files. The Worker itself never reads the
+//! files.
 
 use super::definition::ToolIn;
 use super::handler::{Builtin, Handler};
@@ -23,8 +24,8 @@ const HEADER: &str = "\
 -- Their handlers are code of the Worker itself.
 ";
 
-/// A built-in as its file describes it. The file is what `POST /api/tools` takes, without the id and the handler, which
-/// follow from the file's name, and with the time of registration.
+/// Reads a built-in from its file. The file is like a body of `POST /api/tools`, with two differences. The id and the
+/// handler are left out, because they follow from the file's name. The time of registration is added.
 fn read(builtin: Builtin) -> Tool {
     let text = fs::read_to_string(format!("{FOLDER}/{builtin}.json")).unwrap();
     let mut given = serde_json::from_str::<Map<String, Value>>(&text).unwrap();
@@ -40,7 +41,7 @@ fn handler(builtin: Builtin) -> Handler {
     Handler::Builtin { key: builtin.to_string() }
 }
 
-/// The columns of a version, each with its value as SQL writes it.
+/// The columns of a version, each with its value as an SQL literal.
 fn columns(tool: &Tool) -> Vec<(String, String)> {
     let Value::Object(mut columns) = version_json(tool).unwrap() else { unreachable!("a version is an object") };
     columns.shift_remove("tool_id");
@@ -57,7 +58,7 @@ fn literal(value: &Value) -> String {
     }
 }
 
-/// The migration that brings a database to what the files say.
+/// The migration that brings a database to the contents of the files.
 fn migration(database: &Connection) -> String {
     HEADER.to_owned() + &Builtin::ALL.iter().map(|it| statements(database, &read(*it))).collect::<String>()
 }
@@ -76,7 +77,7 @@ fn statements(database: &Connection, tool: &Tool) -> String {
 WHERE tool_key = (SELECT key FROM tools WHERE workspace_id = '' AND id = {id}) AND active = 1;"
         ),
     };
-    // A column that a later migration adds has its default here.
+    // Columns that only a later migration adds are left out. That migration gives them their defaults.
     let known = "SELECT count(*) FROM pragma_table_info('tool_versions') WHERE name = ?1";
     let is_known = |column: &str| database.query_row(known, [column], |row| row.get::<_, u32>(0)).unwrap() == 1;
     let columns = columns(tool).into_iter().filter(|(name, _)| is_known(name)).collect::<Vec<_>>();
@@ -111,7 +112,7 @@ fn the_migration_is_what_the_files_say() {
     );
 }
 
-/// A new version of one built-in, and nothing about those that are as they were.
+/// A new version of one built-in adds statements for that built-in only, and none for unchanged ones.
 #[test]
 fn a_later_migration_has_only_what_is_new() {
     let database = migrated(&migrations("db"));
@@ -139,7 +140,7 @@ fn builtins_keep_the_rules_of_registered_tools() {
     }
 }
 
-/// Whichever migrations have added them: a file that was changed without a new version fails here.
+/// Checks all migrations together. A file that was changed without a new version fails here.
 #[test]
 fn a_migrated_database_has_the_builtins_as_their_files_say() {
     let database = migrated(&migrations("db"));

@@ -1,4 +1,4 @@
-//! How large a step a new version must take, by what is different in it.
+//! The smallest step that a new version may take, depending on its differences from the current version.
 
 use super::compat::{self, Obstacle};
 use super::tool::{SideEffect, Tool};
@@ -16,11 +16,11 @@ text_enum! {
     }
 }
 
-/// Something that is different, and the step that it takes.
+/// A difference, and the step that the difference requires.
 #[derive(Debug, PartialEq)]
 struct Demand {
     step: VersionStep,
-    /// Where, as a JSON pointer into the registration.
+    /// The place of the difference, as a JSON pointer into the registration.
     path: String,
     message: String,
 }
@@ -37,7 +37,7 @@ impl VersionStep {
         }
     }
 
-    /// The lowest version that is such a step away.
+    /// The lowest version that is one such step higher.
     fn from(self, version: Version) -> Version {
         let Version { major, minor, patch } = version;
         match self {
@@ -48,10 +48,10 @@ impl VersionStep {
     }
 }
 
-/// What is different between two versions of a tool.
+/// The differences between two versions of a tool.
 struct Comparison {
     from: Version,
-    /// Everything that takes more than a patch.
+    /// All differences that require more than a patch.
     demands: Vec<Demand>,
 }
 
@@ -60,7 +60,7 @@ impl Comparison {
         Ok(Self { from: old.version, demands: demands(old, new)? })
     }
 
-    /// The step that it takes.
+    /// The step that the differences require.
     fn step(&self) -> VersionStep {
         self.demands.iter().map(|it| it.step).max().unwrap_or(VersionStep::Patch)
     }
@@ -71,7 +71,7 @@ impl Comparison {
     }
 }
 
-/// Refuses a version whose step from `old` is smaller than what is different takes, with every reason.
+/// Refuses a version whose step from `old` is smaller than the differences require. The error lists every reason.
 pub fn check(old: &Tool, new: &Tool) -> Result<()> {
     let comparison = Comparison::of(old, new)?;
     let (step, needed) = (VersionStep::between(old.version, new.version), comparison.step());
@@ -93,7 +93,7 @@ pub fn check(old: &Tool, new: &Tool) -> Result<()> {
     Err(Error::Invalid(std::iter::once(version).chain(reasons).collect()))
 }
 
-/// All that is different and takes more than a patch.
+/// Returns all differences that require more than a patch.
 fn demands(old: &Tool, new: &Tool) -> Result<Vec<Demand>> {
     let mut found = Vec::new();
     let mut add = |step, path: &str, message: String| {
@@ -120,7 +120,7 @@ fn demands(old: &Tool, new: &Tool) -> Result<Vec<Demand>> {
         let message = format!("went from {} down to {}", old.timeout_seconds, new.timeout_seconds);
         add(VersionStep::Minor, "/timeout_seconds", message);
     }
-    // Callers send what they sent before, and get what they got before.
+    // Callers send the same arguments as before, and expect the same results as before.
     let (mut sent_before, mut sent_now) =
         (schema(Some(&old.parameters_schema))?, schema(Some(&new.parameters_schema))?);
     forgive_omissions(&mut sent_before);
@@ -131,7 +131,8 @@ fn demands(old: &Tool, new: &Tool) -> Result<Vec<Demand>> {
     Ok(found)
 }
 
-/// A schema is compatible if all that satisfies `from` satisfies `to`.
+/// Adds a demand if the schemas differ. A change is compatible if every value that satisfies `from` also satisfies
+/// `to`.
 fn compare(found: &mut Vec<Demand>, path: &str, from: &Value, to: &Value) {
     if from == to {
         return;
@@ -149,8 +150,9 @@ fn compare(found: &mut Vec<Demand>, path: &str, from: &Value, to: &Value) {
     }
 }
 
-/// Defaults are filled in before arguments are checked: what has one may be left out, though it is required. Without this
-/// it would be a patch to take such a default away.
+/// Removes properties that have a default from `required`. Defaults are filled in before arguments are checked, so a
+/// caller may omit such a property although it is required. Without this step, the removal of such a default would
+/// count as a patch.
 fn forgive_omissions(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {
@@ -176,7 +178,8 @@ fn told(obstacle: Obstacle) -> String {
     }
 }
 
-/// What is said of an effect may change; what it does, where, and whether it can be undone may not.
+/// Whether the tool has the same side effect. Only the description may differ: the type, the scope and whether the
+/// effect can be undone must be the same.
 fn has_effect(tool: &Tool, effect: &SideEffect) -> bool {
     let same = |it: &SideEffect| {
         (it.effect_type.as_str(), it.scope.as_str(), it.reversible)
@@ -185,7 +188,7 @@ fn has_effect(tool: &Tool, effect: &SideEffect) -> bool {
     tool.side_effects.iter().any(same)
 }
 
-/// A stored schema as versions are compared; none is one that lets everything pass.
+/// Parses a stored schema for the comparison. A missing schema allows every value.
 fn schema(text: Option<&str>) -> Result<Value> {
     let Some(text) = text else { return Ok(Value::Bool(true)) };
     let schema =

@@ -1,4 +1,4 @@
-//! Credentials: names that tools may ask for. Their values are secrets of the Worker, and are shown to nobody.
+//! Credentials: names of secrets that tools may ask for. The values are secrets of the Worker, and no caller sees them.
 
 use super::store;
 use crate::callers::Scope;
@@ -58,14 +58,14 @@ pub fn is_credential_id(text: &str) -> bool {
     CredentialId::parse(text).is_some()
 }
 
-/// A page of the workspace's credentials, by their names.
+/// Returns a page of the workspace's credentials, ordered by name.
 pub async fn list(scope: &Scope, request: &PageRequest) -> Result<Page<Credential>> {
     let [rows] = scope.read([store::credentials::list(scope.workspace(), request)]).await?;
     scope.caller().await?.must_be_unbound()?;
     Ok(request.page(rows.all()?, |it: &Credential| it.id.clone()))
 }
 
-/// Lets tools ask for a secret that the Worker has.
+/// Defines a credential, so that tools may ask for a secret that the Worker has.
 pub async fn create(scope: &Scope, given: CredentialIn) -> Result<Credential> {
     let description = given.description.unwrap_or_default();
     let mut problems = check(&given.id, &description);
@@ -89,8 +89,8 @@ pub async fn create(scope: &Scope, given: CredentialIn) -> Result<Credential> {
     }
 }
 
-/// Takes a credential away that no active version asks for. Versions that were replaced and ask for it cannot come back
-/// without it.
+/// Deletes a credential that no active version asks for. Inactive versions that ask for the credential cannot be
+/// activated again without it.
 pub async fn delete(scope: &Scope, id: &CredentialId) -> Result<()> {
     let [found, users] = scope
         .read([

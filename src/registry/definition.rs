@@ -1,4 +1,4 @@
-//! A version as its registrant gives it.
+//! The body of a registration: a version as its registrant sends it.
 
 use super::fields::version_fields;
 use super::handler::Handler;
@@ -44,7 +44,7 @@ macro_rules! tool_in {
         }
 
         impl ToolIn {
-            /// The version, active from now on, of the parts that have been read.
+            /// Builds the version from its parsed parts. The version is active from `now` on.
             fn with(self, parts: Parts, handler: &Handler, registered_by: &str, now: Timestamp) -> Result<Tool> {
                 let Parts { id, version, parameters_schema, returns_schema } = parts;
                 Ok(Tool {
@@ -75,12 +75,12 @@ macro_rules! tool_in {
 
 version_fields!(tool_in);
 
-/// What a field becomes, by what was given for it.
+/// Converts the given value of a field to the value in [`Tool`].
 fn decided<G, T>(given: G, decide: impl FnOnce(G) -> T) -> T {
     decide(given)
 }
 
-/// The parts of a registration that have a form of their own, but for its handler.
+/// The parsed parts of a registration, except its handler.
 struct Parts {
     id: ToolId,
     version: Version,
@@ -89,8 +89,8 @@ struct Parts {
 }
 
 impl ToolIn {
-    /// The version that it would be, active from now on, and its handler, if its parts have the right form; else everything
-    /// that has not.
+    /// Parses the registration into an active version and its handler. If parts have the wrong form, returns all of
+    /// these problems.
     pub fn read(self, registered_by: &str, now: Timestamp) -> Result<(Tool, Handler)> {
         let mut problems = Vec::new();
         let mut problem = |path: &str, message: &str| {
@@ -135,12 +135,12 @@ impl ToolIn {
     }
 }
 
-/// A handler as its column holds it.
+/// The JSON of a handler, as the column stores it.
 pub fn handler_json(handler: &Handler) -> Result<Box<RawValue>> {
     serde_json::value::to_raw_value(handler).map_err(|cause| Error::Internal(format!("a handler is not JSON: {cause}")))
 }
 
-/// A schema's text: its own, where it was given as text.
+/// The text of a schema. A schema that was given as text keeps that text.
 fn schema_text(given: &Value) -> Option<String> {
     match given {
         Value::String(text) => Some(text.clone()),

@@ -25,7 +25,7 @@ pub fn describe(tool: &Tool) -> String {
     text
 }
 
-/// A stored schema is valid JSON; were one not, it is shown as it stands.
+/// Indents a stored schema. A stored schema is always valid JSON; an invalid one would be shown unchanged.
 fn pretty_schema(schema: &str) -> String {
     serde_json::from_str::<Value>(schema).ok().and_then(|value| pretty(&value)).unwrap_or_else(|| schema.to_owned())
 }

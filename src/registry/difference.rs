@@ -1,17 +1,18 @@
-//! In what the things that are there and the things that are wanted differ.
+//! The difference between the present records and the wanted ones.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The things of one kind that differ.
+/// The records of one kind that differ.
 pub struct RecordDifference<'a, T> {
-    /// What is new or changed, with what was in its place, if anything was.
+    /// The new or changed records, each with the record that it replaces, if there is one.
     pub put: Vec<(&'a T, Option<&'a T>)>,
     pub removed: Vec<&'a T>,
 }
 
 impl<'a, T> RecordDifference<'a, T> {
-    /// Compares what is there with what is wanted; `name` tells what is the same thing.
+    /// Compares the present records with the wanted ones. Two records are about the same thing if their `name` is the
+    /// same.
     pub fn between<K: Eq + Hash>(now: &'a [T], wanted: &'a [T], name: impl Fn(&'a T) -> K) -> Self
     where
         T: PartialEq,
@@ -24,7 +25,7 @@ impl<'a, T> RecordDifference<'a, T> {
                 other => put.push((it, other)),
             }
         }
-        // In the order in which they stood.
+        // The removed records keep their order.
         let removed = now.iter().filter(|it| before.contains_key(&name(it))).collect();
         Self { put, removed }
     }

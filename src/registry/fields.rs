@@ -1,5 +1,5 @@
-//! The one list of a version's fields. The types for rows, requests, answers and backups are generated from this list, so
-//! that adding a field means adding one entry.
+//! The one list of a version's fields. The types for rows, requests, responses and backups are generated from this
+//! list, so that adding a field means adding one entry.
 
 /// Calls the macro `$make` with every field of a version except its number and its handler.
 ///

@@ -1,17 +1,17 @@
-//! Which tools a list is about, as one expression over the index `tool_search`
-//! (0004_registry.sql says which words a tool has in its `facets`).
+//! The filter of a list of tools, as one expression over the index `tool_search`. The migration 0004_registry.sql says
+//! which words a tool has in its `facets`.
 
 use super::tool::{ExecutionMode, ResourceClass, Risk, Source};
 use crate::hex;
 use crate::ids::{ToolId, WorkspaceId};
 use crate::search_text::FullTextQuery;
 
-/// Every condition must hold; one that is not given holds for all.
+/// All conditions must hold. A condition that is not given holds for every tool.
 #[derive(Default)]
 pub struct ToolFilter {
     pub category: Option<String>,
     pub max_risk: Option<Risk>,
-    /// Only tools that need no capability but these.
+    /// Only tools that need no capability outside this list.
     pub capabilities: Option<Vec<String>>,
     pub execution_mode: Option<ExecutionMode>,
     pub resource_class: Option<ResourceClass>,
@@ -19,14 +19,14 @@ pub struct ToolFilter {
     pub side_effect: Option<String>,
     pub source: Option<Source>,
     pub ids: Option<Vec<ToolId>>,
-    /// What people search for, over id, name and description.
+    /// The search text, matched against id, name and description.
     pub text: Option<FullTextQuery>,
     pub include_inactive: bool,
 }
 
 impl ToolFilter {
-    /// The FTS5 expression, but for the capabilities, which take a look at the database.
-    /// Nothing, where nothing can match.
+    /// Returns the FTS5 expression without the condition for capabilities, which needs a query of the database. Returns
+    /// none if no tool can match.
     pub fn to_fts5(&self, workspace: &WorkspaceId) -> Option<String> {
         let here = if self.include_inactive { 'w' } else { 'a' };
         let mut all = vec![format!("({here} OR {here}{})", hex::encode(workspace.as_str().as_bytes()))];

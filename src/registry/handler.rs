@@ -1,5 +1,5 @@
-//! What carries a tool's calls out: how it is given, kept and shown. In the registry, this file alone tells the kinds
-//! of handler apart; `runners::prepare` does where calls are run.
+//! Handlers, which carry out the calls of tools: how a handler is given, stored and shown. In the registry, only this
+//! file distinguishes the kinds of handler. Where calls are run, `runners::prepare` distinguishes them.
 
 use super::Tool;
 use super::credential::is_credential_id;
@@ -29,9 +29,10 @@ text_enum! {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Handler {
-    /// Code of the Worker itself. A key that it no longer has can only be told when it is looked for ([`TextEnum::parse`]).
+    /// Code of the Worker itself. The Worker may no longer have a built-in of this key; only a lookup tells
+    /// ([`TextEnum::parse`]).
     Builtin { key: String },
-    /// A server that calls are posted to.
+    /// A server that receives calls as POST requests.
     Http {
         url: String,
         #[serde(default)]
@@ -47,7 +48,7 @@ impl Handler {
             .map_err(|cause| Error::Internal(format!("the tool {} has a broken handler: {cause}", tool.id)))
     }
 
-    /// A handler as a registrant gives it, or everything that is wrong with its form.
+    /// Parses a handler as a registrant gives it, or returns everything that is wrong with its form.
     pub fn read(given: &Value) -> std::result::Result<Self, Vec<Problem>> {
         let Value::Object(fields) = given else { return Err(vec![problem("", "must be an object with a `type`")]) };
         let mut form = Form { fields, problems: Vec::new() };
@@ -73,7 +74,7 @@ impl Handler {
         if form.problems.is_empty() { Ok(handler) } else { Err(form.problems) }
     }
 
-    /// What lists show of it: `http`, `python`, or which built-in.
+    /// The word that lists show for the handler: `http`, `python`, or the key of the built-in.
     pub fn key(&self) -> &str {
         match self {
             Self::Builtin { key } => key,
@@ -82,7 +83,7 @@ impl Handler {
         }
     }
 
-    /// The handler with its headers' names and none of their values.
+    /// The handler with the names of its headers, but without their values.
     pub fn masked(&self) -> Value {
         match self {
             Self::Http { url, headers } => {
@@ -94,7 +95,7 @@ impl Handler {
         }
     }
 
-    /// Everything that is wrong with it; `private` lets it be in a private network.
+    /// Returns everything that is wrong with the handler. `private` allows a URL in a private network.
     pub fn check(&self, private: bool) -> Vec<Problem> {
         match self {
             Self::Builtin { key } => match Builtin::parse(key) {
@@ -115,7 +116,7 @@ impl Handler {
             }
             Self::Python { code, function } => {
                 let mut problems = Vec::new();
-                // As it is kept: in JSON.
+                // The limit is for the code as it is stored, in JSON.
                 if Value::from(code.as_str()).to_string().len() > MAX_CODE_BYTES {
                     problems.push(problem("/code", format!("has more than {MAX_CODE_BYTES} bytes")));
                 }
@@ -127,7 +128,7 @@ impl Handler {
         }
     }
 
-    /// The built-in that it names, whether this deployment has that one or not.
+    /// The key of the built-in, whether this deployment has that built-in or not.
     pub fn builtin_key(&self) -> Option<&str> {
         match self {
             Self::Builtin { key } => Some(key),
@@ -135,12 +136,13 @@ impl Handler {
         }
     }
 
-    /// Why it would lead nowhere. A server, and code for the sandbox, are taken to be there.
+    /// The reason why calls of the handler would reach nothing, if there is one. Servers and sandbox code are assumed
+    /// to exist.
     pub fn missing_target(&self) -> Option<String> {
         self.builtin_key().and_then(missing_builtin)
     }
 
-    /// The credentials that its headers name.
+    /// The credentials that the handler's headers name.
     pub fn credentials(&self) -> Vec<&str> {
         match self {
             Self::Http { headers, .. } => headers.values().flat_map(|value| credentials_in(value)).collect(),
@@ -148,7 +150,7 @@ impl Handler {
         }
     }
 
-    /// What is allowed, and yet likely to be a mistake: where in the handler, and why.
+    /// A part of the handler that is allowed, but probably a mistake: its place in the handler, and the reason.
     pub fn doubt(&self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Python { code, function } if !code.contains(&format!("def {function}(")) => {
@@ -159,7 +161,7 @@ impl Handler {
     }
 }
 
-/// Why a built-in of that key cannot be called.
+/// The reason why a built-in of that key cannot be called, if there is one.
 pub fn missing_builtin(key: &str) -> Option<String> {
     Builtin::parse(key).is_none().then(|| format!("its handler {key} is not part of this deployment"))
 }
@@ -185,12 +187,12 @@ fn is_identifier(name: &str) -> bool {
         && !name.starts_with(|it: char| it.is_ascii_digit())
 }
 
-/// A place within the handler.
+/// A problem at a place within the handler.
 fn problem(path: &str, message: impl Into<String>) -> Problem {
     Problem { place: Place::Body, path: format!("/handler{path}"), message: message.into() }
 }
 
-/// An object that is read field by field, with all its faults.
+/// Reads an object field by field, and collects all problems.
 struct Form<'a> {
     fields: &'a Map<String, Value>,
     problems: Vec<Problem>,

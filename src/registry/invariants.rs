@@ -1,4 +1,4 @@
-//! What is always true of a registry: of the live one, and of one that is to be restored.
+//! The rules that always hold in a registry: in the live one, and in one that is to be restored.
 
 use super::handler::missing_builtin;
 use super::store;
@@ -9,13 +9,13 @@ use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use utoipa::ToSchema;
 
-/// What the invariants are about of one version.
+/// The fields of one version that the invariants check.
 pub struct CheckedVersion {
     pub tool_id: String,
     pub version: String,
     pub active: bool,
     pub deactivated_reason: Option<DeactivationReason>,
-    /// The key of its handler, if that is a built-in.
+    /// The key of the handler, if the handler is a built-in.
     pub builtin: Option<String>,
     pub credentials_required: Vec<String>,
 }
@@ -36,7 +36,7 @@ pub struct Breach {
     pub message: String,
 }
 
-/// Holds the versions against all four; `credentials` are those that are defined.
+/// Checks the versions against all four invariants. `credentials` are the defined credentials.
 pub fn check(versions: &[CheckedVersion], credentials: &HashSet<&str>) -> Vec<Invariant> {
     let active = || versions.iter().filter(|it| it.active);
     let mut actives: HashMap<&str, u32> = HashMap::new();
@@ -71,7 +71,7 @@ fn breach(version: &CheckedVersion, message: String) -> Breach {
     Breach { tool_id: version.tool_id.clone(), version: version.version.clone(), message }
 }
 
-/// The invariants of the workspace as it is.
+/// Checks the invariants of the workspace as it is now.
 pub async fn invariants(scope: &Scope) -> Result<Vec<Invariant>> {
     let [versions, credentials] =
         scope.read([store::versions::active(scope.workspace()), store::credentials::all(scope.workspace())]).await?;

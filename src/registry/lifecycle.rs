@@ -1,5 +1,5 @@
-//! Versions switched on and off. Each change is decided on one reading of the tool, and written only if nobody has
-//! changed the tool since.
+//! Switches versions on and off. Each change is decided on one reading of the tool, and written only if no other
+//! request has changed the tool since.
 
 use super::handler::Handler;
 use super::placement::{Placement, PlacementOutcome};
@@ -26,7 +26,7 @@ pub async fn list_versions(scope: &Scope, id: &ToolId, request: &PageRequest) ->
     Ok(request.page(store::tools::read_tools(&versions)?, |it| it.version.to_string()))
 }
 
-/// Goes back to another version of the tool.
+/// Makes another version of the tool the active one, and records the change as a rollback.
 pub async fn roll_back(scope: &Scope, id: &ToolId, version: Version, reason: Option<&str>) -> Result<Tool> {
     let reading = ToolReading::of(scope, id, Some(version)).await?;
     if reading.target.active {
@@ -35,7 +35,7 @@ pub async fn roll_back(scope: &Scope, id: &ToolId, version: Version, reason: Opt
     reading.activate(scope, Action::Rollback, reason).await
 }
 
-/// Switches a version on; another one that is active goes off.
+/// Switches a version on. Another active version is switched off.
 pub async fn activate(scope: &Scope, id: &ToolId, version: Version) -> Result<Tool> {
     let reading = ToolReading::of(scope, id, Some(version)).await?;
     if reading.target.active {
@@ -44,7 +44,8 @@ pub async fn activate(scope: &Scope, id: &ToolId, version: Version) -> Result<To
     reading.activate(scope, Action::Activate, None).await
 }
 
-/// Switches a version off, the active one if none is named. Of one that is off already it changes the reason.
+/// Switches off the given version, or the active one if none is given. If the version is off already, only its reason
+/// changes.
 pub async fn deactivate(
     scope: &Scope,
     id: &ToolId,
@@ -70,16 +71,16 @@ pub async fn deactivate(
     Ok(after)
 }
 
-/// A tool as it is when something is decided about it.
+/// A tool as it was read for a decision.
 struct ToolReading {
-    /// The version that lists show: the active one, if any is.
+    /// The version that lists show: the active one, or the highest if none is active.
     current: Tool,
     target: Tool,
     revision: u32,
 }
 
 impl ToolReading {
-    /// One round trip. The target is the version named, else the current one.
+    /// Takes one round trip. The target is the given version, or the current one if none is given.
     async fn of(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<Self> {
         let workspace = scope.workspace();
         let target = match version {
@@ -106,7 +107,7 @@ impl ToolReading {
         Ok(Self { current, target, revision })
     }
 
-    /// Makes the target the active version, if nothing stands against it.
+    /// Makes the target the active version, unless a rule forbids this.
     async fn activate(self, scope: &Scope, action: Action, reason: Option<&str>) -> Result<Tool> {
         let before = &self.target;
         let name = format!("{}@{}", before.id, before.version);

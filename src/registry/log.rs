@@ -1,5 +1,5 @@
-//! How versions stand in the change log: the state after a change is the version as admins see it, whole, so that the log
-//! alone tells what the registry was.
+//! Versions in the change log. The state after a change is the complete version as admins see it, so that the log alone
+//! tells the registry's past.
 
 use super::{DeactivationReason, Tool, ToolOut};
 use crate::callers::Level;
@@ -13,7 +13,7 @@ pub fn subject(id: &ToolId, version: Version) -> String {
     format!("tool:{id}@{version}")
 }
 
-/// A change of one version, which is as `after` says from now on.
+/// A change of one version. `after` is the version after the change.
 pub fn change(action: Action, after: &Tool) -> Result<Change> {
     Change::new(action, subject(&after.id, after.version))
         .of_tool(&after.id)
@@ -21,7 +21,7 @@ pub fn change(action: Action, after: &Tool) -> Result<Change> {
         .to(&ToolOut::seen_by(Level::Admin, after.clone()))
 }
 
-/// A version that is gone, with all that it was.
+/// The removal of a version by a restore. The previous state is added by [`Change::from`].
 pub fn removal(tool_id: &str, version: &str) -> Result<Change> {
     let (Some(id), Some(version)) = (ToolId::parse(tool_id), Version::parse(version)) else {
         return Err(Error::Internal(format!("{tool_id}@{version} is not a version of a tool")));
@@ -29,7 +29,8 @@ pub fn removal(tool_id: &str, version: &str) -> Result<Change> {
     Ok(Change::new(Action::Restore, subject(&id, version)).of_tool(&id).of_version(version))
 }
 
-/// What of a version can change after it was registered: what the log tells of how it was before.
+/// The fields of a version that can change after its registration. The change log stores these fields as the state
+/// before a change.
 #[derive(Serialize)]
 pub struct VersionSwitch {
     pub version: String,

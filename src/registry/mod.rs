@@ -1,5 +1,5 @@
-//! The registry: tools and their versions, registered, found and shown; the credentials that they ask for. It knows
-//! workspaces and callers, and nothing of agents.
+//! The registry: registering, finding and showing tools and their versions, and the credentials that tools ask for. The
+//! registry knows workspaces and callers, and nothing of agents.
 
 mod bounded_pattern;
 #[cfg(test)]
@@ -70,8 +70,8 @@ use crate::ids::{ToolId, Version};
 use crate::page::{Page, PageRequest, bad_cursor};
 use shown::ShownTool;
 
-/// A page of the tools that the filter lets through: best matches first where it has a search text,
-/// else in order of creation, the built-ins first.
+/// Returns a page of the tools that match the filter. With a search text, the best matches come first. Without one, the
+/// tools are in order of creation, the built-ins first.
 pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> Result<Page<Tool>> {
     let tools = match find_listed(scope, filter, request).await? {
         Some(rows) => store::tools::read_tools(&rows)?,
@@ -87,7 +87,7 @@ pub async fn list_json(scope: &Scope, filter: &ToolFilter, request: &PageRequest
     shown::page_json(&page(filter, request, tools, ShownTool::id)?, scope.caller().await?.level)
 }
 
-/// The rows of a page; none, if no tool can fit the filter.
+/// Returns the rows of a page, or none if no tool can match the filter.
 async fn find_listed(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> Result<Option<Rows>> {
     let Some(expression) = filter.to_fts5(scope.workspace()) else {
         scope.caller().await?;
@@ -114,7 +114,7 @@ fn page<T>(filter: &ToolFilter, request: &PageRequest, tools: Vec<T>, id: impl F
     if filter.text.is_some() { request.ranked_page(tools) } else { Ok(request.page(tools, id)) }
 }
 
-/// The tool at its active version (with none active, at its highest), or at the one that is asked for.
+/// Returns the tool at the given version. Without one: at the active version, or at the highest if none is active.
 pub async fn get(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<Tool> {
     let [rows] = scope.read([look_up_tools(scope.workspace(), ToolLookup::Id(id), version)]).await?;
     store::tools::read_tool(&rows)?.ok_or_else(|| not_found(id, version))
@@ -134,7 +134,7 @@ fn not_found(id: &ToolId, version: Option<Version>) -> Error {
     }
 }
 
-/// The tool's rate limit, if it has one, and how it stands.
+/// Returns the tool's rate limit and its present window, if the tool has a rate limit.
 pub async fn rate_limit(scope: &Scope, id: &ToolId) -> Result<Option<(u32, RateWindow)>> {
     let Some(limit) = get(scope, id, None).await?.rate_limit else { return Ok(None) };
     let standing = limiter::peek(scope.app(), scope.workspace(), id, limit).await?;

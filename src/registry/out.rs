@@ -1,4 +1,4 @@
-//! What of a tool leaves the house, field by field.
+//! The fields of a tool in a response.
 
 use super::fields::version_fields;
 use super::handler::Handler;
@@ -69,7 +69,8 @@ macro_rules! tool_out {
 
 version_fields!(tool_out);
 
-/// A stored handler can be read; were one not, it is not shown.
+/// Returns the handler without header values. A stored handler is always readable; an unreadable one would be shown as
+/// null.
 fn masked(tool: &Tool) -> Value {
     Handler::of(tool).map_or(Value::Null, |it| it.masked())
 }

@@ -1,8 +1,8 @@
-//! Writes what a request has decided about tools: new tools, new versions, versions switched on and off.
+//! Writes the decisions of a request about tools: new tools, new versions, versions switched on and off.
 //!
-//! A request reads the tools, decides about each of them, and collects its decisions in a [`Placement`], for as many tools
-//! as there are. The placement is then written as one batch, together with its rows of the change log: all of it, or
-//! nothing. Registering, activating, deactivating and rolling back are placements of one tool.
+//! A request reads the tools, decides about each tool, and collects the decisions in a [`Placement`], for any number of
+//! tools. One batch then writes the placement together with its rows of the change log: all of these rows, or none.
+//! Registering, activating, deactivating and rolling back are placements of one tool.
 
 use super::log::{self, VersionSwitch};
 use super::record::ToolRecord;
@@ -15,10 +15,9 @@ use crate::db::DbFailure;
 use crate::error::Result;
 use serde_json::Value;
 
-/// What came of a placement.
 pub enum PlacementOutcome {
     Done,
-    /// Another request has changed one of the tools since they were read, or has taken a credential away.
+    /// Another request has changed one of the tools since they were read, or has deleted a needed credential.
     Overtaken,
     /// One of the versions was deactivated for security, and cannot come back.
     Banned,
@@ -35,13 +34,13 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Adds a tool that was not there, at its first version.
+    /// Adds a new tool with its first version.
     pub fn add_tool(&mut self, tool: &Tool) -> Result<()> {
         self.tools.push(ToolRecord::from(tool));
         self.add(Action::Register, tool, None)
     }
 
-    /// Adds a version, which takes the place of the current one, to a tool that was read at that revision.
+    /// Adds a version, which replaces the current one, to a tool that was read at `revision`.
     pub fn add_version(&mut self, current: &Tool, revision: u32, tool: &Tool) -> Result<()> {
         self.read.at(&tool.id, revision);
         if current.active {
@@ -59,13 +58,13 @@ impl Placement {
         Ok(())
     }
 
-    /// Switches a version off, of a tool that was read at that revision.
+    /// Switches off a version of a tool that was read at `revision`.
     pub fn deactivate(&mut self, before: &Tool, revision: u32, after: &Tool, reason: DeactivationReason) -> Result<()> {
         self.read.at(&before.id, revision);
         self.switch_off(before, after, reason)
     }
 
-    /// Switches a version on, of a tool that was read at that revision. One that is active must go off before.
+    /// Switches on a version of a tool that was read at `revision`. Another active version must be switched off first.
     pub fn activate(
         &mut self,
         before: &Tool,
@@ -88,13 +87,14 @@ impl Placement {
         Ok(())
     }
 
-    /// One round trip. Every statement holds only while the tools are as they were read; the last one moves them on.
+    /// Takes one round trip. Every statement applies only while the tools are unchanged since they were read. The last
+    /// statement increments the tools' revisions.
     pub async fn write(self, scope: &Scope) -> Result<PlacementOutcome> {
         let workspace = scope.workspace();
         let unchanged = self.read.unchanged(workspace);
         let mut statements = record_all(&scope.author().await?, self.changes)?;
         statements.extend(store::placing::insert_tools(workspace, &self.tools)?);
-        // Those that go off come first: only one version can be active.
+        // In `switched`, versions that go off come first, because only one version of a tool can be active.
         for it in &self.switched {
             statements.extend(it.statements(workspace)?);
         }
@@ -103,7 +103,7 @@ impl Placement {
         let statements = statements.into_iter().map(|it| it.and(unchanged.clone())).collect();
         match scope.write_all(statements).await? {
             Ok(rows) if rows.first().is_some_and(|it| it.changes() > 0) => Ok(PlacementOutcome::Done),
-            // A tool of that name has come meanwhile.
+            // `Duplicate`: another request has created a tool of the same name meanwhile.
             Ok(_) | Err(DbFailure::Duplicate) => Ok(PlacementOutcome::Overtaken),
             Err(failure) if store::placing::is_banned(&failure) => Ok(PlacementOutcome::Banned),
             Err(failure) => Err(failure.into()),

@@ -1,4 +1,4 @@
-//! Tools and versions as backups hold them: every field that is kept, ids and times too.
+//! Tools and versions as backups hold them: every stored field, including ids and times.
 
 use super::fields::version_fields;
 use super::tool::{
@@ -73,7 +73,7 @@ macro_rules! version_record {
         }
 
         impl VersionRecord {
-            /// The version of a tool that the record is of; its ids and its handler have been read before.
+            /// Converts the record to a [`Tool`]. The ids and the handler have been parsed before.
             pub fn to_tool(&self, id: ToolId, version: Version, of: &ToolRecord, handler: &Handler) -> Result<Tool> {
                 Ok(Tool {
                     key: 0,
@@ -95,12 +95,12 @@ macro_rules! version_record {
 version_fields!(version_record);
 
 impl VersionRecord {
-    /// What tells it from every other.
+    /// The id of the tool and the version, which together are unique.
     pub fn name(&self) -> (&str, &str) {
         (&self.tool_id, &self.version)
     }
 
-    /// How the version stands, as the log tells it.
+    /// Whether the version is active, and why not, as the change log stores this state.
     pub fn switch(&self) -> VersionSwitch {
         VersionSwitch {
             version: self.version.clone(),

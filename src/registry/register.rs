@@ -1,4 +1,4 @@
-//! A tool, or a new version of one, comes in.
+//! Registers a tool, or a new version of a tool.
 
 use super::definition::ToolIn;
 use super::placement::{Placement, PlacementOutcome};
@@ -11,7 +11,7 @@ use crate::db::DbFailure;
 use crate::error::{Error, Place, Problem, Result};
 use crate::text_enum::text_enum;
 
-/// A version that came in, and what its registrant should know.
+/// A registered version, with warnings for the registrant.
 pub struct Registered {
     pub tool: Tool,
     pub warnings: Vec<Warning>,
@@ -35,9 +35,9 @@ text_enum! {
     }
 }
 
-/// Why nothing came of a registration.
+/// Why a registration failed.
 enum RegistrationRefusal {
-    /// Its registrant's doing, which is counted.
+    /// A fault of the registrant, which is counted among the refusals.
     Counted(RefusalReason, Error),
     Other(Error),
 }
@@ -60,7 +60,7 @@ fn refuse<T>(reason: RefusalReason, error: Error) -> Attempt<T> {
     Err(RegistrationRefusal::Counted(reason, error))
 }
 
-/// A registration as it came in. One that cannot be read is counted among the refusals too.
+/// A registration as received. An unreadable registration is counted among the refusals too.
 pub enum Registration {
     Read(Box<ToolIn>),
     Unreadable(Error),
@@ -72,8 +72,8 @@ impl From<Result<ToolIn>> for Registration {
     }
 }
 
-/// Registers what is given, if it could be read. Two round trips; refusals are counted. `warn` adds a warning of a room that
-/// this one knows nothing of.
+/// Registers the given version, if the registration could be read. Takes two round trips. Refusals are counted. `warn`
+/// adds a warning from another room, of which the registry knows nothing.
 pub async fn register(
     scope: &Scope,
     given: Registration,
@@ -136,7 +136,7 @@ async fn try_register(scope: &Scope, given: Registration) -> Attempt<Registered>
             check_version(current, position, &tool)?;
             placement.add_version(current, position.revision, &tool)?;
         }
-        // Of the workspace's own tools the position is known.
+        // Every tool of the workspace itself has a position, so this tool is a built-in.
         (Some(_), None) => {
             let message = format!("{} is a built-in tool, which cannot be registered again", tool.id);
             return refuse(RefusalReason::Builtin, Error::Conflict(message));
@@ -152,7 +152,7 @@ async fn try_register(scope: &Scope, given: Registration) -> Attempt<Registered>
     }
 }
 
-/// A later version is higher than all others, by a step that is large enough for what is different in it.
+/// A new version must be higher than all others. The step must be large enough for the differences.
 fn check_version(current: &Tool, position: &VersionPosition, tool: &Tool) -> Attempt<()> {
     if tool.version < position.highest {
         let message = format!("must be higher than {}, the highest version of {}", position.highest, tool.id);
@@ -165,7 +165,7 @@ fn overtaken(tool: &Tool) -> Error {
     Error::Conflict(format!("{} was changed by another request meanwhile; read it and try again", tool.id))
 }
 
-/// Says of each credential that is not defined where it is asked for.
+/// Returns one problem for each undefined credential, at its place in `credentials_required`.
 pub fn undefined_credentials(tool: &Tool, undefined: &[String]) -> Error {
     let problems = tool.credentials_required.iter().enumerate().filter(|(_, it)| undefined.contains(it));
     let problems = problems.map(|(index, id)| Problem {

@@ -1,4 +1,4 @@
-//! Replaces a workspace's tools, versions and credentials by others, as a restore does. Only what differs is written.
+//! Replaces a workspace's tools, versions and credentials, as a restore does. Only records that differ are written.
 
 use super::credential::{self, Credential};
 use super::difference::RecordDifference;
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::ids::WorkspaceId;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// All that a workspace's registry keeps.
+/// The tools, versions and credentials of a workspace.
 #[derive(Clone, Copy)]
 pub struct RegistryRecords<'a> {
     pub tools: &'a [ToolRecord],
@@ -19,11 +19,11 @@ pub struct RegistryRecords<'a> {
     pub credentials: &'a [Credential],
 }
 
-/// What has to change for the registry to be as it is wanted.
+/// The difference between the present registry and the wanted one.
 pub struct RegistryReplacement<'a> {
     now: RegistryRecords<'a>,
     wanted: RegistryRecords<'a>,
-    /// One for each of the wanted versions, in the same order.
+    /// The wanted versions as [`Tool`]s, in the order of `wanted.versions`.
     wanted_tools: &'a [Tool],
     tools: RecordDifference<'a, ToolRecord>,
     versions: RecordDifference<'a, VersionRecord>,
@@ -31,7 +31,7 @@ pub struct RegistryReplacement<'a> {
 }
 
 impl<'a> RegistryReplacement<'a> {
-    /// `wanted_tools` are the wanted versions as they have been read, in the same order.
+    /// `wanted_tools` are the parsed `wanted.versions`, in the same order.
     pub fn new(now: RegistryRecords<'a>, wanted: RegistryRecords<'a>, wanted_tools: &'a [Tool]) -> Self {
         Self {
             now,
@@ -43,7 +43,7 @@ impl<'a> RegistryReplacement<'a> {
         }
     }
 
-    /// A row of the log for each thing that differs. What goes is told before what comes.
+    /// Returns a row of the change log for each record that differs. Removals come before additions.
     pub fn changes(&self) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
         for it in &self.versions.removed {
@@ -63,7 +63,8 @@ impl<'a> RegistryReplacement<'a> {
         Ok(changes)
     }
 
-    /// The versions that differ, and all versions of a tool that differs: every version shows its tool's time of creation.
+    /// Returns the versions that differ, and all versions of a tool whose own row differs: every version shows the
+    /// creation time of its tool.
     fn changed_versions(&self) -> impl Iterator<Item = ((&str, &str), &Tool)> {
         let put = self.put_names();
         let tools = self.tools.put.iter().map(|(it, _)| it.id.as_str()).collect::<HashSet<_>>();
@@ -75,8 +76,8 @@ impl<'a> RegistryReplacement<'a> {
         self.versions.put.iter().map(|(it, _)| it.name()).collect()
     }
 
-    /// The statements that write what differs. The tools that they touch get `revision`, a number that nothing of the
-    /// workspace has had before: a decision that another request made on an older reading is then refused.
+    /// Returns the statements that write the differences. The touched tools get `revision`, a number that nothing in
+    /// the workspace has had before. A decision that another request made on an older reading is therefore refused.
     pub fn statements(&self, workspace: &WorkspaceId, revision: u32) -> Result<Vec<Statement>> {
         let touched = self.versions.put.iter().map(|(it, _)| it.tool_id.as_str());
         let touched = touched.chain(self.versions.removed.iter().map(|it| it.tool_id.as_str()));
@@ -95,7 +96,8 @@ impl<'a> RegistryReplacement<'a> {
         let parts = [
             store::placing::delete_tools(workspace, &removed_tools)?,
             store::credentials::delete_all(workspace, &removed_credentials)?,
-            // Versions that differ go and come back: a tool's current one is not pointed at meanwhile.
+            // A changed version is deleted and inserted again. In between, no tool may point to that version as its
+            // current one.
             store::placing::let_go_of_current(workspace, &touched, revision)?,
             store::placing::delete_versions(workspace, &gone)?,
             store::credentials::put_all(workspace, &put_credentials)?,

@@ -1,4 +1,4 @@
-//! What every registered version keeps to, whether it comes by registration or from a backup.
+//! The rules for every registered version, whether the version comes from a registration or from a backup.
 
 use super::handler::Handler;
 use super::schema::Schema;
@@ -15,7 +15,7 @@ const MAX_WORD_BYTES: usize = 128;
 const MAX_RATE: u32 = 10_000;
 const MAX_PROBLEMS: usize = 50;
 
-/// Everything that breaks a rule, but for what the handler itself keeps to ([`Handler::check`]).
+/// Returns everything that breaks a rule, except for the rules about the handler itself ([`Handler::check`]).
 pub fn problems(tool: &Tool, handler: &Handler) -> Vec<Problem> {
     let mut found = RuleProblems(Vec::new());
     found.words(tool);
@@ -79,7 +79,7 @@ impl RuleProblems {
         }
     }
 
-    /// The compiled schema, if it is one.
+    /// Compiles a schema. If the schema is invalid, adds a problem and returns none.
     fn schema(&mut self, path: &str, text: &str) -> Option<Schema> {
         if text.len() > MAX_SCHEMA_BYTES {
             self.add(path, format!("has {} bytes; {MAX_SCHEMA_BYTES} are allowed", text.len()));

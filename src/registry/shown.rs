@@ -1,5 +1,6 @@
-//! Tools as responses show them, made straight from the rows of a query. Most columns only travel: their JSON goes from D1's
-//! answer into the response unread. That halves the time of a list, which is spent in reading and writing JSON.
+//! Tools as responses show them, made directly from the rows of a query. Most columns are not parsed: their JSON is
+//! copied from D1's response into the response of Pegboard. This halves the time of a list, because a list spends its
+//! time on reading and writing JSON.
 
 use super::fields::version_fields;
 use super::handler::Handler;
@@ -18,7 +19,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-/// A column of type `T`, as D1 answered it.
+/// The unparsed JSON of a column of type `T`, as D1 returned it.
 struct Column<'a, T> {
     json: &'a RawValue,
     of: PhantomData<T>,
@@ -53,7 +54,7 @@ fn text(json: &RawValue) -> serde_json::Result<Cow<'_, str>> {
 macro_rules! shown_tool {
     (own { $($own:ident: ($($own_type:tt)*);)* }
      shared { $($shared:ident: ($($type:tt)*), given $attributes:tt $given:tt $decide:expr, shown $shown:tt;)* }) => {
-        /// The row of a tool. It is written field by field as [`super::ToolOut`] is.
+        /// The row of a tool. Its JSON has the same fields in the same order as the JSON of [`super::ToolOut`].
         #[derive(Deserialize, Serialize)]
         #[serde(bound(deserialize = ""))]
         pub struct ShownTool<'a> {
@@ -88,7 +89,7 @@ macro_rules! shown_tool {
             deactivated_at: Column<'a, Option<Timestamp>>,
             #[serde(borrow)]
             deactivated_reason: Column<'a, Option<DeactivationReason>>,
-            /// Only admins see the handler, and nobody sees it whole: [`SeenTool`].
+            /// Only admins see the handler, and they see it without header values: [`SeenTool`].
             #[serde(borrow, skip_serializing)]
             handler: &'a RawValue,
         }
@@ -120,7 +121,8 @@ impl ShownTool<'_> {
         SeenTool { tool: self, handler: (level >= Level::Admin).then(|| self.masked_handler()) }
     }
 
-    /// A stored handler can be read; were one not, it is not shown.
+    /// Returns the handler without header values. A stored handler is always readable; an unreadable one would be shown
+    /// as null.
     fn masked_handler(&self) -> Value {
         let handler = text(self.handler).and_then(|it| serde_json::from_str::<Handler>(&it));
         handler.map_or(Value::Null, |it| it.masked())
@@ -154,7 +156,7 @@ mod tests {
     use crate::registry::tool::Tool;
     use serde_json::json;
 
-    /// A row as D1 answers it: lists and handlers are texts, and truths are numbers.
+    /// A row as D1 returns it: lists and handlers are texts, and booleans are numbers.
     fn row(change: Value) -> String {
         let mut row = json!({
             "key": 7, "id": "notes", "source": "registered", "created_at": "2026-11-16T01:00:00.000Z", "version": "1.2.3",

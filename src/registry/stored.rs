@@ -1,4 +1,5 @@
-//! How columns hold the fields of a version: lists and handlers as JSON text, booleans as 0 and 1, all else unchanged.
+//! How columns store the fields of a version: lists and handlers as JSON text, booleans as 0 and 1, other fields
+//! unchanged.
 
 use super::tool::{DeactivationReason, ExecutionMode, ResourceClass, Risk, RollbackStrategy};
 use crate::callers::Level;
@@ -11,13 +12,13 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What a response makes of the JSON that D1 answers for a column.
+/// How a response shows the JSON that D1 returns for a column.
 pub enum ShownAs {
     /// The same JSON.
     Unchanged,
     /// `false` for 0, and `true` for 1.
     Boolean,
-    /// The JSON that the text holds.
+    /// The JSON that the text contains.
     JsonOfText,
 }
 
@@ -125,7 +126,7 @@ impl<T: DeserializeOwned> Visitor<'_> for JsonText<T> {
     }
 }
 
-/// Reads a text that a function can parse.
+/// Parses a text with the given function. The first field names the expected text in error messages.
 struct CheckedText<T>(&'static str, fn(&str) -> Option<T>);
 
 impl<T> Visitor<'_> for CheckedText<T> {
@@ -158,7 +159,7 @@ mod tests {
         check(Risk::High, json!("high"));
         check(vec!["a".to_owned()], json!(r#"["a"]"#));
         check(RawValue::from_string(r#"{"b": 1}"#.to_owned()).unwrap(), json!(r#"{"b": 1}"#));
-        // SQLite makes a number of a truth.
+        // SQLite stores a boolean as a number.
         assert_eq!(true.written().unwrap(), json!(true));
         assert!(bool::read(json!(1)).unwrap() && !bool::read(json!(0)).unwrap());
     }

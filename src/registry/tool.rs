@@ -1,4 +1,4 @@
-//! A tool at one of its versions, and the words that describe it.
+//! A tool at one of its versions, and the types of its fields.
 
 use super::fields::version_fields;
 use super::stored;
@@ -105,7 +105,7 @@ macro_rules! tool {
         /// A tool at one of its versions, as it is read from the columns that `store::columns` lists.
         #[derive(Clone, Debug, Deserialize)]
         pub struct Tool {
-            /// The tool's number in the database; attachments point at it. It never leaves the house.
+            /// The tool's number in the database, which attachments refer to. No response shows this number.
             pub key: u32,
             #[serde(deserialize_with = "stored::read_id")]
             pub id: ToolId,
@@ -118,8 +118,8 @@ macro_rules! tool {
             pub handler: Box<RawValue>,
             $(#[serde(deserialize_with = "stored::read")] pub $own: $($own_type)*,)*
             $(#[serde(deserialize_with = "stored::read")] pub $shared: $($type)*,)*
-            /// What of `credentials_required` the workspace does not define. Known where one tool is read, and not of those
-            /// in lists.
+            /// The credentials in `credentials_required` that the workspace does not define. Only queries for one tool
+            /// fill this field; in lists the field is empty.
             #[serde(default, deserialize_with = "stored::read_list")]
             pub missing_credentials: Vec<String>,
         }
@@ -129,7 +129,7 @@ macro_rules! tool {
 version_fields!(tool);
 
 impl Tool {
-    /// The version as it is once it has been switched off.
+    /// Returns a copy of the version that is switched off.
     pub fn switched_off(&self, reason: DeactivationReason, now: Timestamp) -> Self {
         Self { active: false, deactivated_at: Some(now), deactivated_reason: Some(reason), ..self.clone() }
     }

@@ -1,4 +1,4 @@
-//! Which columns a tool is read from and written to.
+//! The columns that a tool is read from and written to.
 
 use crate::error::{Error, Result};
 use crate::registry::fields::version_fields;
@@ -17,11 +17,11 @@ macro_rules! columns {
             $(", v.", stringify!($shared),)*
         );
 
-        /// Every column of a version but its keys.
+        /// All columns of a version except its keys.
         const VERSION_COLUMNS: [&str; 5 + [$(stringify!($own),)* $(stringify!($shared)),*].len()] =
             ["major", "minor", "patch", "handler_key", "handler", $(stringify!($own),)* $(stringify!($shared)),*];
 
-        /// The columns of a version by their names, and the id of its tool.
+        /// The columns of a version by name, and the id of its tool.
         fn cells(tool: &Tool) -> serde_json::Result<Map<String, Value>> {
             let mut cells = Map::new();
             cells.insert("tool_id".into(), tool.id.as_str().into());
@@ -39,13 +39,14 @@ macro_rules! columns {
 
 version_fields!(columns);
 
-/// The credentials that a version asks for and its workspace does not define; none, where it asks for none. One column more
-/// of a [`Tool`], for what decides about one tool: in lists it would cost more than it tells.
+/// The credentials that a version asks for and its workspace does not define; null if the version asks for none. This
+/// is an additional column of a [`Tool`], for decisions about one tool. In lists, this column would cost more than it
+/// is worth.
 pub const MISSING_CREDENTIALS: &str = "iif(v.credentials_required = '[]', NULL, (
     SELECT json_group_array(c.value) FROM json_each(v.credentials_required) c WHERE NOT EXISTS (
       SELECT 1 FROM credentials d WHERE d.workspace_id = t.workspace_id AND d.id = c.value))) AS missing_credentials";
 
-/// Adds versions to tools of the workspace `?1` that are there. `versions` is an array of [`version_json`].
+/// Adds versions to existing tools of the workspace `?1`. `versions` is the SQL of an array of [`version_json`].
 pub fn insert_versions(versions: &str) -> String {
     let values = VERSION_COLUMNS.map(|it| format!("it.value ->> '{it}'")).join(", ");
     format!(

@@ -1,4 +1,4 @@
-//! The table `credentials`, and who asks for one.
+//! SQL for the table `credentials`, and for the tools that ask for a credential.
 
 use crate::db::{Condition, Param, Rows, Statement, condition, for_each, sql};
 use crate::error::Result;
@@ -9,10 +9,10 @@ use crate::registry::credential::Credential;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// How many of those that ask for a credential are named.
+/// How many of the tools that ask for a credential an error message names.
 const NAMED_USERS: u32 = 10;
 
-/// True while the credential is there.
+/// True while the credential exists.
 pub fn exists(workspace: &WorkspaceId, id: &str) -> Condition {
     condition("EXISTS (SELECT 1 FROM credentials WHERE workspace_id = ?1 AND id = ?2)")
         .bind(workspace.as_str())
@@ -77,13 +77,13 @@ pub fn active_users(workspace: &WorkspaceId, id: &str) -> Statement {
     .bind(NAMED_USERS)
 }
 
-/// All of the workspace's.
+/// Selects all credentials of the workspace.
 pub fn all(workspace: &WorkspaceId) -> Statement {
     sql("SELECT id, description, created_at FROM credentials WHERE workspace_id = ?1 ORDER BY id")
         .bind(workspace.as_str())
 }
 
-/// Puts credentials in place; what is there of the same name is replaced.
+/// Inserts credentials. Existing credentials of the same names are replaced.
 pub fn put_all(workspace: &WorkspaceId, credentials: &[&Credential]) -> Result<Vec<Statement>> {
     for_each(
         workspace,
@@ -102,7 +102,7 @@ pub fn delete_all(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Statement
     )
 }
 
-/// The ids that one of the statements above or below has found.
+/// Reads the ids that a statement of this file has selected.
 pub fn read_ids(rows: &Rows) -> Result<Vec<String>> {
     #[derive(Deserialize)]
     struct IdRow {
@@ -111,7 +111,7 @@ pub fn read_ids(rows: &Rows) -> Result<Vec<String>> {
     Ok(rows.all::<IdRow>()?.into_iter().map(|it| it.id).collect())
 }
 
-/// Those of the credentials that the workspace has not defined.
+/// Selects those of the given credentials that the workspace does not define.
 pub fn undefined(workspace: &WorkspaceId, ids: &[String]) -> Statement {
     sql("SELECT value AS id FROM json_each(?2)
          WHERE value NOT IN (SELECT id FROM credentials WHERE workspace_id = ?1) ORDER BY key")

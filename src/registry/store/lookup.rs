@@ -1,23 +1,24 @@
-//! How a tool is named where it is looked for: by its id, or by what its id begins with, which is all that SQL can tell of
-//! a name that holds a hash.
+//! How a query names a tool: by the tool's id, or by the prefix of an exported name. SQL cannot compute the hash in an
+//! exported name, so SQL compares only the prefix.
 
 use crate::db::Param;
 use crate::ids::ToolId;
 
-/// What an id that is no provider's name begins with, as the index tools_by_exported_prefix has it (0004_registry.sql).
+/// The prefix of an id that providers refuse as a name, as in the index tools_by_exported_prefix (0004_registry.sql).
 const PREFIX: &str = "substr(replace(replace(t.id, '.', '_'), ':', '_'), 1, 49)";
 const NO_NAME: &str = "(length(t.id) > 64 OR t.id GLOB '*[^a-z0-9_-]*' OR t.id GLOB '[^a-z_]*')";
 
 #[derive(Clone, Copy, Debug)]
 pub enum ToolLookup<'a> {
     Id(&'a ToolId),
-    /// Perhaps with one `_` more before it. Of those that are found, the hash tells which it is.
+    /// The prefix of an exported name, which may begin with one `_` more than the id. Several tools may match; the hash
+    /// tells which of them is meant.
     Prefix(&'a str),
 }
 
 impl ToolLookup<'_> {
-    /// The table `t`, and what it is joined to; `place` is where [`Self::param`] is bound. Each pair of workspace and beginning
-    /// is one seek: given lists of them, SQLite may come to think that reading all tools of the workspace is less.
+    /// The table `t` and its joins; `place` is the number of the parameter [`Self::param`]. Each pair of workspace and
+    /// prefix is one index seek. With lists of both, SQLite might choose to read all tools of the workspace instead.
     pub fn table(&self, place: u8) -> String {
         match self {
             Self::Id(_) => "tools t".to_owned(),
@@ -29,7 +30,8 @@ impl ToolLookup<'_> {
         }
     }
 
-    /// The keys of the tools that it may mean, as the column `tool`; among them, or alone, null.
+    /// Selects the keys of the matching tools as the column `tool`. There is always a row: an id without a tool gives
+    /// null, and a prefix gives null besides the keys.
     pub fn keys(&self, place: u8) -> String {
         let found = format!("SELECT key FROM {} WHERE {}", self.table(place), self.condition(place));
         match self {
@@ -38,7 +40,7 @@ impl ToolLookup<'_> {
         }
     }
 
-    /// True of the tools `t` that it may mean, of the workspace `?1` and of all.
+    /// True for the matching tools `t` of the workspace `?1` and for matching built-ins.
     pub fn condition(&self, place: u8) -> String {
         match self {
             Self::Id(_) => format!("t.workspace_id IN ('', ?1) AND t.id = ?{place}"),
@@ -60,7 +62,8 @@ mod tests {
     use crate::db::native::{migrated, migrations};
     use crate::db::sql;
 
-    /// SQLite's plans go by its statistics. These have led it astray: that there are few such tools in all.
+    /// SQLite's plans depend on its statistics. These statistics have led SQLite to a bad plan: they say that there are
+    /// few such tools in total.
     #[test]
     fn a_name_is_one_seek_whatever_the_statistics_are() {
         let database = migrated(&migrations("db"));

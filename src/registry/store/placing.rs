@@ -1,5 +1,5 @@
-//! SQL that writes many tools and versions at once. The rows of a statement are one parameter, a JSON array. Most statements
-//! end with a `WHERE` clause, so that a condition can be added to them.
+//! SQL that writes many tools and versions at once. The rows of a statement are one parameter, a JSON array. Most
+//! statements end with a `WHERE` clause, so that a condition can be added to them.
 
 use super::columns;
 use super::credentials;
@@ -17,8 +17,8 @@ pub fn is_banned(failure: &DbFailure) -> bool {
     matches!(failure, DbFailure::Refused(message) if message.contains("deactivated for security"))
 }
 
-/// What a decision relies on: the revisions of the tools that were read, and the credentials that must be defined. Each is
-/// one parameter of every statement, which has room for tens of thousands of tools.
+/// The facts that a decision relies on: the revisions of the tools that were read, and the credentials that must be
+/// defined. Each of the two is one parameter of every statement, with room for tens of thousands of tools.
 #[derive(Default)]
 pub struct ToolsRead {
     /// The revisions by the tools' ids.
@@ -51,8 +51,8 @@ impl ToolsRead {
         .and(credentials)
     }
 
-    /// Increments the tools' revisions, so that decisions of other requests on the same reading are refused. It is the last
-    /// statement of its batch, because [`Self::unchanged`] is false after it.
+    /// Increments the tools' revisions, so that decisions of other requests on the same reading are refused. This
+    /// statement must be the last of its batch, because [`Self::unchanged`] is false after it.
     pub fn move_on(&self, workspace: &WorkspaceId) -> Option<Statement> {
         let move_on = sql("UPDATE tools SET revision = revision + 1
              WHERE workspace_id = ?1 AND id IN (SELECT key FROM json_each(?2))")
@@ -132,7 +132,7 @@ pub fn delete_tools(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Stateme
     for_each(workspace, ids, "DELETE FROM tools WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))")
 }
 
-/// Adds versions, each [as JSON](columns::version_json), to tools that are there.
+/// Adds versions, each [as JSON](columns::version_json), to existing tools.
 pub fn insert_versions(workspace: &WorkspaceId, versions: &[Value]) -> Result<Vec<Statement>> {
     for_each(workspace, versions, &(columns::insert_versions("?2") + " WHERE true"))
 }

@@ -13,12 +13,12 @@ pub fn count(workspace: &WorkspaceId, reason: &str, now: Timestamp) -> Statement
     .bind(reason)
 }
 
-/// Forgets those that nobody asks for any more.
+/// Deletes the counts that no query reads any more.
 pub fn forget(now: Timestamp) -> Statement {
     sql("DELETE FROM registration_refusals WHERE hour < ?1").bind(hour(now.days_before(2)))
 }
 
-/// The refusals of the last day, by reason; the hour in which it began counts whole.
+/// Selects the refusals of the last 24 hours by reason. The hour in which this day began counts in full.
 pub fn last_day(workspace: &WorkspaceId, now: Timestamp) -> Statement {
     sql("SELECT reason AS name, sum(count) AS count FROM registration_refusals
          WHERE workspace_id = ?1 AND hour >= ?2 GROUP BY reason ORDER BY reason")

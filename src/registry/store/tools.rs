@@ -9,16 +9,16 @@ use crate::registry::ToolLookup;
 use crate::registry::filter::ToolFilter;
 use crate::registry::tool::Tool;
 
-/// Takes from an expression `?1` the tools that need a capability outside of the JSON array `?3`.
-/// `?2` is the workspace.
+/// The end of an FTS5 expression, to be appended to `?1`. This end excludes the tools that need a capability outside
+/// the JSON array `?3`. `?2` is the workspace.
 const EXCEPT_CAPABILITIES: &str = "coalesce((
     SELECT ' NOT facets : (' || group_concat('p' || hex(capability), ' OR ') || ')'
     FROM workspace_capabilities
     WHERE ?3 IS NOT NULL AND workspace_id IN ('', ?2) AND capability NOT IN (SELECT value FROM json_each(?3))), '')";
 
-/// The tools whose keys `found` gives, in its `position`. Joined in that order: by its statistics the planner might walk through
-/// all tools instead. `?1` is the expression, `?2` the workspace,
-/// `?3` the capabilities, `?4` where the page begins, `?5` how many rows it takes.
+/// Selects the tools whose keys `found` selects, in the order of the column `position` of `found`. `CROSS JOIN` fixes
+/// the order of the joins; otherwise the planner's statistics might make it scan all tools. `?1` is the expression,
+/// `?2` the workspace, `?3` the capabilities, `?4` the start of the page, `?5` the number of rows.
 fn select_page(found: &str) -> Statement {
     sql(format!(
         "SELECT {TOOL_COLUMNS} FROM ({found}) page
@@ -27,7 +27,7 @@ fn select_page(found: &str) -> Statement {
     ))
 }
 
-/// A page in order of creation, after the tool that the cursor names.
+/// Selects a page in order of creation. The page starts after the tool that the cursor names.
 pub fn list_tools(
     workspace: &WorkspaceId,
     filter: &ToolFilter,
@@ -47,10 +47,10 @@ pub fn list_tools(
     .bind(request.rows_to_ask()))
 }
 
-/// A match in the id or the name counts for more than in the description.
+/// A match in the id or the name counts for more than a match in the description.
 pub const RELEVANCE: &str = "bm25(4.0, 4.0, 1.0, 0.0)";
 
-/// A page of the best matches.
+/// Selects a page of the best matches.
 pub fn search_tools(
     workspace: &WorkspaceId,
     filter: &ToolFilter,
@@ -75,7 +75,7 @@ fn capabilities(filter: &ToolFilter) -> Result<Param> {
     json.map(Param::from).map_err(|cause| Error::Internal(format!("capabilities are not JSON: {cause}")))
 }
 
-/// Whether a cursor names a tool that there is.
+/// Selects a row if the tool that a cursor names exists.
 pub fn tool_exists(workspace: &WorkspaceId, id: Option<&str>) -> Statement {
     sql("SELECT 1 AS found FROM tools WHERE workspace_id IN ('', ?1) AND id = ?2").bind(workspace.as_str()).bind(id)
 }
@@ -90,13 +90,14 @@ pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
     look_up_tools(workspace, ToolLookup::Id(id), None)
 }
 
-/// The tools that it may mean, at that version, or at their current ones.
+/// Selects the tools that `sought` may mean, at the given version, or at their current versions.
 pub fn look_up_tools(workspace: &WorkspaceId, sought: ToolLookup<'_>, version: Option<Version>) -> Statement {
     let of_version = match version {
         None => "v.key = t.current_version_key",
         Some(_) => "v.tool_key = t.key AND v.major = ?3 AND v.minor = ?4 AND v.patch = ?5",
     };
-    // CROSS, for the tool comes first: by its statistics SQLite may think that there are fewer versions than tools.
+    // `CROSS JOIN` makes SQLite read the tool first. Its statistics may suggest that there are fewer versions than
+    // tools.
     let statement = sql(format!(
         "SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS} FROM {} CROSS JOIN tool_versions v ON {of_version}
          WHERE {}",
@@ -109,7 +110,7 @@ pub fn look_up_tools(workspace: &WorkspaceId, sought: ToolLookup<'_>, version: O
     numbers.fold(statement, Statement::bind)
 }
 
-/// The tools at their current versions, of those ids that there are.
+/// Selects the tools with these ids at their current versions. Unknown ids are skipped.
 pub fn find_tools(workspace: &WorkspaceId, ids: &[&str]) -> Statement {
     sql(format!(
         "SELECT {TOOL_COLUMNS} FROM tools t JOIN tool_versions v ON v.key = t.current_version_key

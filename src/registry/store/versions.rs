@@ -37,7 +37,7 @@ pub fn read_position(rows: &Rows) -> Result<Option<VersionPosition>> {
     }))
 }
 
-/// Whether there is that version.
+/// Selects a row if the version exists.
 pub fn exists(workspace: &WorkspaceId, id: &ToolId, version: Version) -> Statement {
     sql("SELECT 1 AS found FROM tools t JOIN tool_versions v ON v.tool_key = t.key
          WHERE t.workspace_id = ?1 AND t.id = ?2 AND v.major = ?3 AND v.minor = ?4 AND v.patch = ?5")
@@ -68,10 +68,10 @@ pub fn list(workspace: &WorkspaceId, id: &ToolId, request: &PageRequest) -> Resu
     .bind(request.rows_to_ask()))
 }
 
-/// The built-in that the version `v` names, as [`crate::registry::Handler::builtin_key`] tells it.
+/// The key of the built-in that the version `v` uses, or null, as in [`crate::registry::Handler::builtin_key`].
 pub const BUILTIN_KEY: &str = "iif(v.handler ->> '$.type' = 'builtin', v.handler_key, NULL)";
 
-/// Every active version of the workspace's own tools, with what invariants are about.
+/// Selects every active version of the workspace's own tools, with the columns that the invariants check.
 pub fn active(workspace: &WorkspaceId) -> Statement {
     sql(format!(
         "SELECT t.id, v.major, v.minor, v.patch, v.deactivated_reason, v.credentials_required,
@@ -105,7 +105,7 @@ pub fn read_active(rows: &Rows) -> Result<Vec<invariants::CheckedVersion>> {
     Ok(rows.all::<Row>()?.into_iter().map(read).collect())
 }
 
-/// Every version of the workspace's own tools, in the order of the tools' ages.
+/// Selects every version of the workspace's own tools, the oldest tools first.
 pub fn find_all(workspace: &WorkspaceId) -> Statement {
     sql(format!(
         "SELECT {TOOL_COLUMNS} FROM tools t JOIN tool_versions v ON v.tool_key = t.key
