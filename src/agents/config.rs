@@ -4,7 +4,7 @@ use crate::error::{Error, Place, Problem, Result};
 use crate::registry::{Tool, schema};
 use serde_json::{Map, Value};
 
-/// A parameter's default stands in the configuration under its name with this before it.
+/// The configuration holds a parameter's default under the parameter's name with this prefix.
 const DEFAULT_PREFIX: &str = "default_";
 
 /// The largest configuration, as JSON.

@@ -86,7 +86,7 @@ impl<'a> AgentReplacement<'a> {
         }
         for (it, before) in &self.attachments.put {
             let before = before.map(AttachmentRecord::state);
-            // A time of attaching that differs is no difference that the log could tell.
+            // The change log does not show when a tool was attached, so a different time alone shows no difference.
             changes.push(it.change()?.before_if_any(before.as_ref())?.to(&it.state())?);
         }
         Ok(changes)

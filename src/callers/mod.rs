@@ -53,7 +53,7 @@ impl Caller {
         }
     }
 
-    /// What an agent may do, and who else may call, is decided by others than the agent itself.
+    /// An agent decides neither its own permissions nor who else may call.
     pub fn must_be_unbound(&self) -> Result<()> {
         match &self.agent {
             Some(own) => Err(Error::Forbidden(format!(
@@ -64,7 +64,7 @@ impl Caller {
     }
 }
 
-/// What the request shows for itself.
+/// The credential that a request carries.
 pub enum CallerCredential {
     /// No token, in open mode.
     Open,

@@ -1,5 +1,5 @@
-//! How many calls have ended, ever. Those up to a mark are counted already, and upkeep moves the mark on: so the figures
-//! are exact at any time, and cost as much after a million calls as after ten.
+//! How many calls have ended, ever. Calls up to a mark are already counted, and upkeep moves the mark forward. So
+//! the figures are always exact, and cost as much after a million calls as after ten.
 
 use super::store;
 use crate::app::App;

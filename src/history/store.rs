@@ -27,13 +27,13 @@ pub fn list_changes(workspace: &WorkspaceId, filter: &ChangeFilter, after: Optio
         LogOrder::Oldest => ("seq", ">"),
         LogOrder::Newest => ("seq DESC", "<"),
     };
-    // Named, for the planner would choose by averages over all workspaces.
+    // The index is named, because SQLite's planner would choose by averages over all workspaces.
     let (index, condition) = match (&filter.subject, &filter.tool_id) {
         (Some(_), _) => ("INDEXED BY changes_by_subject", "AND subject = ?3 AND (?4 IS NULL OR tool_id = ?4)"),
         (None, Some(_)) => ("INDEXED BY changes_by_tool", "AND tool_id = ?4"),
         (None, None) => ("", ""),
     };
-    // Time never runs backwards in the log: times are numbers.
+    // Times never decrease in the log, so a time can be translated into a number of the log.
     let found = not_too_many(
         &format!(
             "SELECT seq, {BYTES} AS bytes

@@ -21,7 +21,7 @@ pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
     let (key, place) = (call.key.as_ref(), call.place);
     let version = call.name.as_ref().and_then(|it| it.version);
     let sought = call.name.as_ref().map(CalledName::sought);
-    // Where a name may mean several, the sweep waits for the slowest.
+    // If the name may mean several tools, the sweep waits for the slowest one.
     let (table, condition) =
         sought.map_or_else(|| ("tools t".to_owned(), "false".to_owned()), |it| (it.table(13), it.condition(13)));
     let of_version = match version {
@@ -59,8 +59,8 @@ pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
     scope.guarded(numbers.fold(statement, Statement::bind))
 }
 
-/// Writes what came of a running call, or of one that the sweep took for dead too early: only of such a one is a time-out
-/// recorded without a duration.
+/// Writes the outcome of a running call, or of a call that the sweep ended too early. Only the sweep records a time-out
+/// without a duration.
 pub fn close(workspace: &WorkspaceId, id: &CallId, closing: &ClosedCall) -> Statement {
     sql("UPDATE tool_calls SET version = ?3, status = ?4, duration_ms = ?5, finished_at = ?6, pre_manifest_id = ?7,
            post_manifest_id = ?8, error = ?9, arguments = ?10, result = ?11, max_result_bytes = ?12

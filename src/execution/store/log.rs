@@ -45,7 +45,8 @@ pub fn list(workspace: &WorkspaceId, filter: &CallFilter, request: &PageRequest)
         text.push_str(&format!(", ?{})", params.len()));
     }
     if let Some(status) = filter.status {
-        // Written out, and where it must be with the partial index's own condition: SQLite compares, and does not infer.
+        // The status is written into the SQL text, with the partial index's own condition where that index is used:
+        // SQLite compares the conditions and infers nothing.
         text.push_str(&format!(" AND c.status = '{status}'"));
         if index == UNSUCCESSFUL {
             text.push_str(" AND c.status IN ('pending_approval', 'error', 'denied')");

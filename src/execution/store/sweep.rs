@@ -54,7 +54,7 @@ pub fn end_expired_calls(now: Timestamp, error: &str) -> Statement {
     .bind(AT_ONCE)
 }
 
-/// The last of its batch: what it changes, the others look for.
+/// Must be the last statement of its batch: the other statements look for the rows that this statement changes.
 pub fn expire_approvals(now: Timestamp) -> Statement {
     sql(format!(
         "UPDATE approvals SET status = 'expired', decided_by = ?1, decided_at = ?2, sealed_arguments = NULL
@@ -66,7 +66,7 @@ pub fn expire_approvals(now: Timestamp) -> Statement {
     .bind(AT_ONCE)
 }
 
-/// They are small, and there may be as many as calls.
+/// Keys are small rows, and there may be as many keys as calls.
 const KEYS_AT_ONCE: u32 = 20_000;
 
 pub fn forget_keys(now: Timestamp) -> Statement {
