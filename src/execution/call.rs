@@ -85,7 +85,7 @@ impl CalledName {
     }
 
     /// How the registry looks for it.
-    pub fn sought(&self) -> ToolLookup<'_> {
+    pub fn lookup(&self) -> ToolLookup<'_> {
         match &self.name {
             NameForm::Id(id) => ToolLookup::Id(id),
             NameForm::Hashed(hashed) => ToolLookup::Prefix(hashed.prefix()),

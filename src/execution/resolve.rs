@@ -120,7 +120,7 @@ pub async fn look_up(scope: &Scope, calls: &[OpenedCall]) -> Result<Vec<CallLook
         }
         statements.push(store::calls::open(scope, call));
         statements
-            .extend(call.name.as_ref().map(|it| registry::look_up_tools(scope.workspace(), it.sought(), it.version)));
+            .extend(call.name.as_ref().map(|it| registry::look_up_tools(scope.workspace(), it.lookup(), it.version)));
         statements.extend(find_standing(scope, call));
     }
     let mut rows = scope.enter(statements).await?.into_iter();
@@ -130,7 +130,7 @@ pub async fn look_up(scope: &Scope, calls: &[OpenedCall]) -> Result<Vec<CallLook
 /// Whether a token is bound to an agent is seen only in the same batch.
 fn find_standing(scope: &Scope, call: &OpenedCall) -> Option<Statement> {
     let (agent, token) = (call.asked.agent_id.as_deref(), scope.token_id());
-    let sought = call.name.as_ref().map(CalledName::sought);
+    let sought = call.name.as_ref().map(CalledName::lookup);
     (agent.is_some() || token.is_some()).then(|| agents::find_standing(scope.workspace(), agent, token, sought))
 }
 

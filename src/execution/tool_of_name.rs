@@ -11,6 +11,6 @@ pub async fn tool_of_name(scope: &Scope, name: &str) -> Result<Option<Tool>> {
         scope.caller().await?;
         return Ok(None);
     };
-    let [rows] = scope.read([registry::look_up_tools(scope.workspace(), called.sought(), called.version)]).await?;
+    let [rows] = scope.read([registry::look_up_tools(scope.workspace(), called.lookup(), called.version)]).await?;
     Ok(called.choose(registry::read_tools(&rows)?))
 }

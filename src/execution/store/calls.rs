@@ -20,7 +20,7 @@ pub const GRACE_SECONDS: u32 = 30;
 pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
     let (key, place) = (call.key.as_ref(), call.place);
     let version = call.name.as_ref().and_then(|it| it.version);
-    let sought = call.name.as_ref().map(CalledName::sought);
+    let sought = call.name.as_ref().map(CalledName::lookup);
     // If the name may mean several tools, the sweep waits for the slowest one.
     let (table, condition) =
         sought.map_or_else(|| ("tools t".to_owned(), "false".to_owned()), |it| (it.table(13), it.condition(13)));
