@@ -205,7 +205,8 @@ pub fn shortened(text: &str) -> String {
     format!("{head}…{tail}")
 }
 
-/// The status and headers of the response. [`crate::http`] writes the body, because only it knows the request's id.
+/// The status and headers of the response. [`crate::http`] writes the body, because only that room knows the request's
+/// id.
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();

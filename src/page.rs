@@ -1,5 +1,5 @@
 //! Pages of lists: at most `limit` rows, and a cursor to the next page. A cursor is the place where the page ended, in
-//! hexadecimal. It tells nothing that the page itself did not show.
+//! hexadecimal. A cursor reveals nothing that the page itself did not show.
 
 use crate::error::{Error, Result};
 use crate::hex;
@@ -68,7 +68,7 @@ impl PageRequest {
         }
     }
 
-    /// A page of a ranked list. It is the last page if the next one would begin beyond the largest offset.
+    /// A page of a ranked list. The page is the last one if the next page would begin beyond the largest offset.
     pub fn ranked_page<T>(&self, items: Vec<T>) -> Result<Page<T>> {
         let next = self.offset()? + self.limit;
         let mut page = self.page(items, |_| next.to_string());

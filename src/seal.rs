@@ -35,7 +35,8 @@ impl Sealer {
         Ok(hex::encode(&nonce) + &hex::encode(&sealed))
     }
 
-    /// The text that was sealed. None if it was sealed with another secret or about another thing, or is damaged.
+    /// Returns the text that was sealed. None if the text was sealed with another secret or about another thing, or if
+    /// `sealed` is damaged.
     pub fn open(&self, sealed: &str, about: &str) -> Option<String> {
         let bytes = hex::decode(sealed)?;
         let (nonce, sealed) = bytes.split_first_chunk::<NONCE_BYTES>()?;

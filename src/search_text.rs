@@ -63,9 +63,9 @@ impl FullTextQuery {
         Ok(Self { fts5: Some(fts5), has_prefix })
     }
 
-    /// Parses a search text of a model, which does not know the exact wording. Any of the words may match, and any word
-    /// that begins with one of them, as far as [`MAX_WORDS`] allows. The results must be ranked, so that those with the
-    /// most words come first.
+    /// Parses a search text of a model, which does not know the exact wording. One matching word is enough. A word also
+    /// matches if it begins with one of the words, as far as [`MAX_WORDS`] allows. The results must be ranked, so that
+    /// the results with the most matching words come first.
     pub fn parse_any(text: &str) -> Result<Self, SearchTextTooLong> {
         let shortest = 1;
         let mut query = Self::parse(text, shortest)?;

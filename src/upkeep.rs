@@ -8,9 +8,9 @@ use crate::files;
 use crate::registry;
 use worker::Env;
 
-/// One run of upkeep. It ends calls and approvals that no request will end, counts the calls that have ended, frees
-/// files that nothing can reach, and lets SQLite refresh the statistics of its query planner. SQLite looks only at
-/// tables that have changed much. Every step runs even if a step before it failed. The run fails with the first
+/// One run of upkeep. The run ends calls and approvals that no request will end, counts the calls that have ended,
+/// frees files that nothing can reach, and lets SQLite refresh the statistics of its query planner. SQLite looks only
+/// at tables that have changed much. Every step runs even if a step before it failed. The run fails with the first
 /// failure.
 pub async fn run(env: Env) -> Result<()> {
     let app = App::new(env)?;

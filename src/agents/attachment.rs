@@ -16,13 +16,13 @@ pub struct Attached {
     pub config: Option<Config>,
 }
 
-/// An attachment that was read, at a revision; a change decided on an older reading is refused.
+/// An attachment, with the revision at which it was read. A change that is based on an older revision is refused.
 pub(super) struct AttachmentReading {
     pub attached: Attached,
     pub revision: u32,
 }
 
-/// A page of what is attached to the agent, in order of the tools' creation.
+/// A page of the agent's attachments, in the order of the tools' creation.
 pub async fn list_attached(scope: &Scope, agent_id: &AgentId, request: &PageRequest) -> Result<Page<Attached>> {
     let [agent, page, position] = scope
         .read([
@@ -66,7 +66,7 @@ pub async fn attach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config:
     }
 }
 
-/// Gives an attachment another configuration.
+/// Replaces the configuration of an attachment.
 pub async fn configure(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config: Config) -> Result<Attached> {
     let (agent, before) = find_attachment_to_change(scope, agent_id, tool_id).await?;
     config.check(&before.attached.tool)?;
@@ -95,7 +95,7 @@ pub async fn detach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId) -> Resu
     changed(&deleted, format_args!("The attachment of {tool_id}"))
 }
 
-/// The attachment with its agent, for a caller who may act on them.
+/// Returns the attachment with its agent. Fails if the caller may not act as the agent.
 async fn find_attachment_to_change(
     scope: &Scope,
     agent_id: &AgentId,

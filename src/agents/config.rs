@@ -1,4 +1,4 @@
-//! What is configured of a tool for one agent, and whether it fits the tool.
+//! The configuration of a tool for one agent, and the checks that it fits the tool.
 
 use crate::error::{Error, Place, Problem, Result};
 use crate::registry::{Tool, schema};
@@ -10,13 +10,13 @@ const DEFAULT_PREFIX: &str = "default_";
 /// The largest configuration, as JSON.
 const MAX_CONFIG_BYTES: usize = 64 * 1024;
 
-/// An attachment's configuration: a JSON object. `default_<parameter>` fills that parameter where a call
-/// omits it; `max_result_bytes` cuts long results; the rest is the tool's own business.
+/// An attachment's configuration: a JSON object. `default_<parameter>` is the value of the parameter if a call omits
+/// it. `max_result_bytes` cuts long results. The other keys belong to the tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config(pub Map<String, Value>);
 
 impl Config {
-    /// Whether the configuration fits `tool`, with every fault named.
+    /// Checks that the configuration fits `tool`. The error lists every fault.
     pub fn check(&self, tool: &Tool) -> Result<()> {
         let mut problems = self.problems(Some(tool))?;
         let defaults = self.defaults();
@@ -31,8 +31,8 @@ impl Config {
         if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
     }
 
-    /// What no configuration may hold, whether its defaults fit the tool's present version or not.
-    /// A built-in, which has no secrets, need not be known.
+    /// The faults that no configuration may have. This does not check whether the defaults fit the tool's current
+    /// version. `tool` may be missing for a built-in, because built-ins have no secrets.
     pub fn problems(&self, tool: Option<&Tool>) -> Result<Vec<Problem>> {
         let mut problems = Vec::new();
         let bytes = self.to_json().len();
@@ -48,7 +48,8 @@ impl Config {
         if let Some(tool) = tool.filter(|_| !defaults.is_empty()) {
             let mut shown = Value::Object(defaults.clone());
             schema::compiled(&tool.parameters_schema)?.redact(&mut shown);
-            // A configuration is shown to whoever may see the agent, and stays in the change log.
+            // A configuration must hold no secret: every caller who may see the agent sees the configuration, and the
+            // change log keeps it.
             for (parameter, _) in defaults.iter().filter(|(name, value)| shown.get(*name) != Some(*value)) {
                 let message = "is secret: give it with each call".into();
                 problems.push(problem(format!("/config/{DEFAULT_PREFIX}{parameter}"), message));
@@ -57,19 +58,19 @@ impl Config {
         Ok(problems)
     }
 
-    /// Fills in the parameters that a call omits and this has a default for.
+    /// Fills in the parameters that a call omits, if the configuration has a default for them.
     pub fn fill(&self, arguments: &mut Map<String, Value>) {
         for (parameter, value) in self.defaults() {
             arguments.entry(parameter).or_insert(value);
         }
     }
 
-    /// Where results are cut.
+    /// The size at which results are cut.
     pub fn max_result_bytes(&self) -> Option<u32> {
         self.0.get("max_result_bytes")?.as_u64().map(|it| u32::try_from(it).unwrap_or(u32::MAX))
     }
 
-    /// The defaults that it gives to the tool's parameters.
+    /// The defaults for the tool's parameters, by the names of the parameters.
     fn defaults(&self) -> Map<String, Value> {
         self.0
             .iter()

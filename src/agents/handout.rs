@@ -1,4 +1,4 @@
-//! What an agent may really use now, page by page.
+//! The toolbox of an agent, page by page.
 
 use super::toolbox::{DEFAULT_TOOLS, tools_of_agent};
 use super::{Agent, found, judge, store};
@@ -8,8 +8,8 @@ use crate::ids::AgentId;
 use crate::page::{Page, PageRequest, bad_cursor};
 use crate::registry::{self, Tool};
 
-/// The agent, and a page of what [`super::toolbox`] gives whole, in order of the tools' creation. Pages may be shorter
-/// than asked for: what the agent may not use is taken out of them.
+/// The agent, and a page of the toolbox, in the order of the tools' creation. ([`super::toolbox`] returns the whole
+/// toolbox.) A page may be shorter than requested, because tools that the agent may not use are removed from the page.
 pub async fn toolbox_page(scope: &Scope, agent_id: &AgentId, request: &PageRequest) -> Result<(Agent, Page<Tool>)> {
     let workspace = scope.workspace();
     let [agent, attached, defaults, position] = scope

@@ -1,4 +1,4 @@
-//! Agents, what is attached to them, and what they may use of it.
+//! Agents, their attachments, and the tools that agents may use.
 
 mod attachment;
 mod config;
@@ -36,11 +36,11 @@ pub struct Agent {
     pub id: AgentId,
     pub profile: Profile,
     pub created_at: Timestamp,
-    /// Counts its changes: one that was decided on an older reading is refused.
+    /// Counts the changes of the agent. A change that is based on an older revision is refused.
     revision: u32,
 }
 
-/// What of an agent leaves the house, and what the change log and backups keep.
+/// An agent in responses, in the change log and in backups.
 #[derive(Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentOut {
@@ -52,7 +52,7 @@ pub struct AgentOut {
     pub allowed_modules: Vec<String>,
     pub permission_level: Level,
     pub default_tools: bool,
-    /// Documents from before there was such a thing have no word of it.
+    /// Backups that are older than this setting do not have the field.
     #[serde(default)]
     pub find_tools: bool,
     #[schema(value_type = String, format = DateTime)]
@@ -76,7 +76,7 @@ impl From<&Agent> for AgentOut {
     }
 }
 
-/// A page of the workspace's agents, oldest first; a bound token sees its own.
+/// A page of the workspace's agents, oldest first. A caller with a bound token sees only the agent of the token.
 pub async fn list(scope: &Scope, request: &PageRequest) -> Result<Page<Agent>> {
     let statement = match &scope.caller().await?.agent {
         Some(own) => store::find_agent(scope.workspace(), own),
@@ -117,7 +117,8 @@ pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Resul
     Ok(after)
 }
 
-/// Deletes the agent with its attachments and its tokens, each with a row in the log. Its call records stay.
+/// Deletes the agent with its attachments and its tokens. The change log gets a row for each of them. The records of
+/// the agent's calls stay.
 pub async fn delete(scope: &Scope, id: &AgentId) -> Result<()> {
     let before = find_to_change(scope, id).await?;
     let author = scope.author().await?;
@@ -135,7 +136,7 @@ pub async fn delete(scope: &Scope, id: &AgentId) -> Result<()> {
     changed(&deleted, id)
 }
 
-/// The agent, for a caller who may decide what it is.
+/// Returns the agent. Fails if the caller may not change the agent.
 async fn find_to_change(scope: &Scope, id: &AgentId) -> Result<Agent> {
     let agent = get(scope, id).await?;
     scope.caller().await?.must_be_unbound()?;
@@ -150,7 +151,7 @@ fn subject(id: &str) -> String {
     format!("agent:{id}")
 }
 
-/// A guarded write that touched no row was overtaken by another.
+/// Fails if a conditional write changed no row: another request has changed the row first.
 fn changed(rows: &Rows, what: impl std::fmt::Display) -> Result<()> {
     match rows.changes() {
         0 => Err(Error::Conflict(format!("{what} was changed by another request meanwhile; read it and try again"))),

@@ -1,11 +1,11 @@
-//! May this agent, for this caller, use this tool? Pure, and the one place that says so.
+//! Decides whether an agent may use a tool on behalf of a caller. No other module decides this. Pure.
 
 use super::Agent;
 use crate::callers::Level;
 use crate::registry::{Risk, Tool};
 use std::fmt;
 
-/// What stands in the way.
+/// The reason why a tool may not be used.
 #[derive(Debug, PartialEq)]
 pub enum PermissionRefusal {
     Level { needed: Level, effective: Level },
@@ -29,7 +29,7 @@ impl fmt::Display for PermissionRefusal {
     }
 }
 
-/// The first thing that stands in the way of a caller without an agent.
+/// Checks a caller without an agent. Fails with the first reason for a refusal.
 pub fn judge_caller(caller: Level, tool: &Tool, enabled: bool) -> Result<(), PermissionRefusal> {
     judge_level(caller, tool)?;
     if enabled { Ok(()) } else { Err(PermissionRefusal::Disabled) }
@@ -42,8 +42,9 @@ fn judge_level(effective: Level, tool: &Tool) -> Result<(), PermissionRefusal> {
     Ok(())
 }
 
-/// The first thing that stands in the way, in the order in which calls are refused. `attached` says whether the tool is
-/// among those that the agent has, `enabled` whether the version in question can be called.
+/// Checks an agent with its caller. Fails with the first reason for a refusal, in the order in which calls are refused.
+/// `attached` says whether the agent has the tool, by an attachment or by default. `enabled` says whether the version
+/// in question can be called.
 pub fn judge(
     agent: &Agent,
     caller: Level,

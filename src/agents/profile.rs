@@ -1,4 +1,4 @@
-//! What its owner decides about an agent, and the rules for it.
+//! The profile of an agent: the settings that a caller chooses, and the rules for them.
 
 use crate::callers::Level;
 use crate::error::{Error, Place, Problem, Result};
@@ -17,14 +17,14 @@ pub struct Profile {
     pub max_risk: Risk,
     pub allowed_modules: Vec<String>,
     pub permission_level: Level,
-    /// Whether the default tools stand in while nothing is attached.
+    /// Whether the agent has the default tools while nothing is attached.
     pub default_tools: bool,
-    /// Whether MCP shows it `find_tools` and `call_tool` instead of all its tools.
+    /// Whether MCP shows the agent `find_tools` and `call_tool` instead of all its tools.
     pub find_tools: bool,
 }
 
 impl Profile {
-    /// A new agent's: the defaults, but for what is given.
+    /// The profile of a new agent: the given values, and the defaults for the others.
     pub fn new(name: String, given: ProfileChange) -> Result<Self> {
         let mut profile = Self {
             name: String::new(),
@@ -40,7 +40,7 @@ impl Profile {
     }
 }
 
-/// What is to be different; what is not given stays.
+/// The settings to change. A setting that is not given stays as it is.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = AgentPatch)]
@@ -58,7 +58,7 @@ pub struct ProfileChange {
 }
 
 impl ProfileChange {
-    /// The change, if all of it keeps the rules; else everything that does not.
+    /// Checks the change, and removes repeated words from it. The error lists every violation of the rules.
     fn checked(mut self) -> Result<Self> {
         let mut problems = Vec::new();
         let mut problem = |path: String, message: String| {
@@ -86,7 +86,8 @@ impl ProfileChange {
         if problems.is_empty() { Ok(self) } else { Err(Error::Invalid(problems)) }
     }
 
-    /// Changes `profile`, if all of it keeps the rules; else says everything that does not.
+    /// Applies the change to `profile`. If the change violates the rules, the error lists every violation, and
+    /// `profile` stays as it is.
     pub fn apply(self, profile: &mut Profile) -> Result<()> {
         let given = self.checked()?;
         fn set<T>(field: &mut T, value: Option<T>) {

@@ -1,4 +1,4 @@
-//! Replaces a workspace's agents and attachments by others, as a restore does. Only what differs is written.
+//! Replaces the agents and attachments of a workspace, as a restore does. Only differences are written.
 
 use super::attachment::subject as attachment_subject;
 use super::{AgentOut, store, subject};
@@ -31,21 +31,21 @@ impl AttachmentRecord {
         Ok(Change::new(Action::Restore, attachment_subject(&self.agent_id, &tool)).of_tool(&tool))
     }
 
-    /// As the log shows it.
+    /// The attachment as the change log shows it.
     fn state(&self) -> Value {
         json!({"agent_id": self.agent_id, "tool_id": self.tool_id, "config": self.config})
     }
 }
 
-/// All that a workspace keeps of its agents.
+/// All agents of a workspace, with their attachments.
 #[derive(Clone, Copy)]
 pub struct AgentRecords<'a> {
     pub agents: &'a [AgentOut],
     pub attachments: &'a [AttachmentRecord],
 }
 
-/// What has to change for the agents to be as they are wanted. It has two parts: attachments must be removed before the
-/// tools that they point at are removed, and added after the tools that they point at are added.
+/// The differences between the present agents and attachments and the wanted ones. The removals and the additions are
+/// separate, because an attachment must be removed before its tool is removed, and added after its tool is added.
 pub struct AgentReplacement<'a> {
     agents: RecordDifference<'a, AgentOut>,
     attachments: RecordDifference<'a, AttachmentRecord>,
@@ -61,12 +61,12 @@ impl<'a> AgentReplacement<'a> {
         }
     }
 
-    /// The ids of the agents that go.
+    /// The ids of the removed agents.
     pub fn removed(&self) -> impl Iterator<Item = &str> {
         self.agents.removed.iter().map(|it| it.id.as_str())
     }
 
-    /// Rows of the change log for what is removed.
+    /// Rows of the change log for the removed agents and attachments.
     pub fn removals(&self) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
         for it in &self.attachments.removed {
@@ -78,7 +78,7 @@ impl<'a> AgentReplacement<'a> {
         Ok(changes)
     }
 
-    /// Rows of the change log for what is added or changed, an agent before its attachments.
+    /// Rows of the change log for the added and changed agents and attachments. An agent comes before its attachments.
     pub fn additions(&self) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
         for (it, before) in &self.agents.put {
@@ -86,7 +86,8 @@ impl<'a> AgentReplacement<'a> {
         }
         for (it, before) in &self.attachments.put {
             let before = before.map(AttachmentRecord::state);
-            // The change log does not show when a tool was attached, so a different time alone shows no difference.
+            // The change log does not show when a tool was attached. If only this time differs, the states before and
+            // after look equal.
             changes.push(it.change()?.before_if_any(before.as_ref())?.to(&it.state())?);
         }
         Ok(changes)
@@ -100,7 +101,8 @@ impl<'a> AgentReplacement<'a> {
         Ok(statements)
     }
 
-    /// The statements that add and change agents and attachments, with a revision that nothing of the workspace has had.
+    /// The statements that add and change agents and attachments. `revision` must be one that no agent or attachment of
+    /// the workspace has had.
     pub fn put(&self, workspace: &WorkspaceId, revision: u32) -> Result<Vec<Statement>> {
         let agents = self.agents.put.iter().map(|(it, _)| *it).collect::<Vec<_>>();
         let attachments = self.attachments.put.iter().map(|(it, _)| *it).collect::<Vec<_>>();

@@ -81,8 +81,8 @@ impl TryFrom<AgentRow> for Agent {
     }
 }
 
-/// What a row holds besides the tool. The two are read from it one after the other: serde's `flatten` would read
-/// neither as fast, nor in as little code.
+/// The columns of a row besides those of the tool. The tool and these columns are parsed one after the other, because
+/// serde's `flatten` would be slower and take more code.
 #[derive(Deserialize)]
 struct AttachmentRow {
     config: Option<String>,
@@ -94,7 +94,7 @@ fn reading(tool: Tool, row: AttachmentRow) -> Result<AttachmentReading> {
     Ok(AttachmentReading { attached: Attached { tool, config }, revision: row.revision })
 }
 
-/// What a row holds besides the agent.
+/// The columns of a row besides those of the agent.
 #[derive(Deserialize)]
 struct StandingRow {
     tool: Option<u32>,
@@ -103,8 +103,9 @@ struct StandingRow {
     has_attachments: u8,
 }
 
-/// How the agent that a call is for stands to a tool: the one that is named, else the one that the token is bound to. A row
-/// for each tool that may be meant, or for none.
+/// The relation of a call's agent to a tool. The agent is the one that the call names, or else the one to which the
+/// token is bound. There is a row for each tool that `sought` may mean. Without `sought`, there is one row without a
+/// tool.
 pub fn find_standing(
     workspace: &WorkspaceId,
     agent: Option<&str>,
@@ -146,7 +147,7 @@ fn stored_json<T: DeserializeOwned>(text: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|cause| Error::Internal(format!("stored JSON cannot be read: {cause}")))
 }
 
-/// The oldest first.
+/// A page of the workspace's agents, oldest first.
 pub fn list_agents(workspace: &WorkspaceId, request: &PageRequest) -> Result<Statement> {
     let (created_at, id) = request.after_age()?;
     Ok(sql(format!(
@@ -160,7 +161,7 @@ pub fn list_agents(workspace: &WorkspaceId, request: &PageRequest) -> Result<Sta
     .bind(request.rows_to_ask()))
 }
 
-/// All of the workspace's, the oldest first.
+/// All agents of the workspace, oldest first.
 pub fn find_all(workspace: &WorkspaceId) -> Statement {
     sql(format!("SELECT {AGENT_COLUMNS} FROM agents WHERE workspace_id = ?1 ORDER BY created_at, id"))
         .bind(workspace.as_str())
@@ -190,7 +191,7 @@ pub fn insert_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
     bind_profile(statement, &agent.profile).bind(agent.created_at.to_string())
 }
 
-/// Only while it is at the revision that was read.
+/// Updates the agent, if it is still at the revision that was read.
 pub fn update_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
     let statement = sql("UPDATE agents SET name = ?3, capabilities = ?4, max_risk = ?5, allowed_modules = ?6,
            permission_level = ?7, default_tools = ?8, find_tools = ?9, revision = revision + 1
@@ -211,7 +212,7 @@ fn bind_profile(statement: Statement, profile: &Profile) -> Statement {
         .bind(profile.find_tools)
 }
 
-/// Only while it is at the revision that was read.
+/// Deletes the agent, if it is still at the revision that was read.
 pub fn delete_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
     sql("DELETE FROM agents WHERE workspace_id = ?1 AND id = ?2 AND revision = ?3")
         .bind(workspace.as_str())
@@ -219,11 +220,11 @@ pub fn delete_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
         .bind(agent.revision)
 }
 
-/// How many tools can be attached to one agent; a toolbox holds them all at once.
+/// How many tools can be attached to one agent. A toolbox holds all of them at once.
 pub const MAX_ATTACHED: u32 = 1_000;
 
-/// True while the agent has room for another tool, and the tool still has its key: a restore may have taken the tool away,
-/// and given its key to another.
+/// True while the agent has fewer than [`MAX_ATTACHED`] tools, and the tool still has its key. A restore may have
+/// removed the tool and given its key to another tool.
 pub fn can_attach(workspace: &WorkspaceId, agent: &AgentId, tool: &Tool) -> Condition {
     condition(
         "(SELECT count(*) FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2) < ?3
@@ -236,7 +237,7 @@ pub fn can_attach(workspace: &WorkspaceId, agent: &AgentId, tool: &Tool) -> Cond
     .bind(tool.key)
 }
 
-/// Attachments `a` with their tools at the current versions.
+/// Selects attachments `a` with the current versions of their tools.
 fn select_attached(rest: &str) -> Statement {
     sql(format!(
         "SELECT {TOOL_COLUMNS}, a.config, a.revision FROM agent_tools a
@@ -245,7 +246,8 @@ fn select_attached(rest: &str) -> Statement {
     ))
 }
 
-/// A page in order of the tools' creation; `?3` is the tool after which it begins.
+/// A page of the agent's attachments, in the order of the tools' creation. `?3` is the tool after which the page
+/// begins.
 pub fn list_attached(workspace: &WorkspaceId, agent: &AgentId, request: &PageRequest) -> Statement {
     select_attached(
         "AND a.tool_key > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?3), 0)
@@ -261,7 +263,7 @@ pub fn all_attached(workspace: &WorkspaceId, agent: &AgentId) -> Statement {
     select_attached("ORDER BY a.tool_key").bind(workspace.as_str()).bind(agent.as_str())
 }
 
-/// Those that match the FTS5 expression, best first.
+/// The agent's attachments whose tools match the FTS5 expression, best match first.
 pub fn search_attached(workspace: &WorkspaceId, agent: &AgentId, expression: &str) -> Statement {
     sql(format!(
         "SELECT {TOOL_COLUMNS}, a.config, a.revision FROM tool_search f
@@ -274,7 +276,7 @@ pub fn search_attached(workspace: &WorkspaceId, agent: &AgentId, expression: &st
     .bind(expression)
 }
 
-/// Whether anything is attached.
+/// Returns a row if any tool is attached to the agent.
 pub fn has_attached(workspace: &WorkspaceId, agent: &AgentId) -> Statement {
     sql("SELECT 1 AS found FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2 LIMIT 1")
         .bind(workspace.as_str())
@@ -298,8 +300,9 @@ pub fn read_all_attached(rows: &Rows) -> Result<Vec<Attached>> {
     both.map(|(tool, row)| Ok(reading(tool, row)?.attached)).collect()
 }
 
-/// While it [can be attached](can_attach). The revision starts where no attachment of the workspace has ever
-/// been, so that a change decided on a reading of one that was since detached and attached again is refused.
+/// Attaches the tool, if it [can be attached](can_attach). The revision starts at a number that no attachment of the
+/// workspace has ever had. If the tool was detached and attached again, a change that is based on the earlier
+/// attachment is therefore refused.
 pub fn insert_attachment(
     workspace: &WorkspaceId,
     agent: &AgentId,
@@ -317,7 +320,7 @@ pub fn insert_attachment(
     .and(can_attach(workspace, agent, tool))
 }
 
-/// Only while it is at the revision that was read.
+/// Updates the attachment, if it is still at the revision that was read.
 pub fn update_attachment(
     workspace: &WorkspaceId,
     agent: &AgentId,
@@ -333,7 +336,7 @@ pub fn update_attachment(
     .bind(config.to_json())
 }
 
-/// Only while it is at the revision that was read.
+/// Deletes the attachment, if it is still at the revision that was read.
 pub fn delete_attachment(workspace: &WorkspaceId, agent: &AgentId, reading: &AttachmentReading) -> Statement {
     sql("DELETE FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2 AND tool_key = ?3 AND revision = ?4")
         .bind(workspace.as_str())
@@ -342,7 +345,7 @@ pub fn delete_attachment(workspace: &WorkspaceId, agent: &AgentId, reading: &Att
         .bind(reading.revision)
 }
 
-/// Every attachment of the workspace, in the order of the agents' ages and the tools'.
+/// Every attachment of the workspace, sorted by the age of the agent and then by the age of the tool.
 pub fn find_all_attachments(workspace: &WorkspaceId) -> Statement {
     sql("SELECT a.agent_id, t.id AS tool_id, a.config, a.created_at FROM agent_tools a
          JOIN agents g ON g.workspace_id = a.workspace_id AND g.id = a.agent_id JOIN tools t ON t.key = a.tool_key
@@ -369,7 +372,7 @@ pub fn read_all_attachments(rows: &Rows) -> Result<Vec<AttachmentRecord>> {
     rows.all::<Row>()?.into_iter().map(read).collect()
 }
 
-/// Puts agents in place; those that are there are replaced.
+/// Inserts agents. Agents that exist already are replaced.
 pub fn put_agents(workspace: &WorkspaceId, agents: &[&AgentOut], revision: u32) -> Result<Vec<Statement>> {
     let text = "INSERT INTO agents (workspace_id, id, name, capabilities, max_risk, allowed_modules,
           permission_level, default_tools, find_tools, created_at, revision)
@@ -388,7 +391,7 @@ pub fn delete_agents(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Statem
     for_each(workspace, ids, "DELETE FROM agents WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))")
 }
 
-/// Puts attachments in place; those that are there are replaced.
+/// Inserts attachments. Attachments that exist already are replaced.
 pub fn put_attachments(
     workspace: &WorkspaceId,
     attachments: &[&AttachmentRecord],

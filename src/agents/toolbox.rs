@@ -1,4 +1,4 @@
-//! What an agent may really use now.
+//! The toolbox: the tools that an agent may really use now.
 
 use super::{Agent, Attached, found, judge, store};
 use crate::callers::Scope;
@@ -9,11 +9,11 @@ use crate::page::PageRequest;
 use crate::registry::{self, ToolFilter};
 use crate::search_text::FullTextQuery;
 
-/// What an agent has to which nothing is attached.
+/// The default tools, for an agent without attachments.
 pub(super) const DEFAULT_TOOLS: [&str; 4] = ["execute_python", "read_file", "write_file", "list_files"];
 
-/// The attached tools, or the default ones where nothing is attached and the agent wants them,
-/// without those that the caller or the agent may not use.
+/// The attached tools. If nothing is attached and the agent's profile has `default_tools`, the default tools instead.
+/// Tools that the caller or the agent may not use are left out.
 pub async fn toolbox(scope: &Scope, agent_id: &AgentId) -> Result<Vec<Attached>> {
     let [agent, attached, defaults] = scope
         .read([
@@ -26,12 +26,12 @@ pub async fn toolbox(scope: &Scope, agent_id: &AgentId) -> Result<Vec<Attached>>
     usable(scope, agent_id, &agent, has_attached, &attached, &defaults).await
 }
 
-/// Those of them that the text finds, best match first.
+/// The tools of the toolbox that match the text, best match first.
 pub async fn search_toolbox(scope: &Scope, agent_id: &AgentId, text: FullTextQuery) -> Result<Vec<Attached>> {
     let workspace = scope.workspace();
     let mut filter = ToolFilter { text: Some(text), ..ToolFilter::default() };
     let Some(expression) = filter.to_fts5(workspace) else {
-        // There is nothing to search for; whoever asks must still be let in.
+        // There is nothing to search for, but the caller must still be checked.
         let _agent = super::get(scope, agent_id).await?;
         return Ok(Vec::new());
     };
@@ -64,7 +64,7 @@ async fn usable(
     Ok(tools)
 }
 
-/// What the agent has, whether it may use it or not.
+/// The attached or default tools of the agent, including tools that the agent may not use.
 pub(super) fn tools_of_agent(
     agent: &Agent,
     has_attached: bool,

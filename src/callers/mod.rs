@@ -1,8 +1,8 @@
-//! Who is calling, in which workspace, and what they may do there.
+//! Callers: who sends a request, to which workspace, and what the sender may do there.
 //!
-//! A [`Scope`] is the only way from a request to the data: it knows the workspace that every query
-//! is about, and it hands out no row before the caller has been checked. The check rides along
-//! in the first batch that a request sends, so that a token costs no round trip of its own.
+//! A [`Scope`] is the only way from a request to the data. A scope knows the workspace that every query is about, and
+//! returns no row before the caller has been checked. The check is part of the first batch that a request sends, so a
+//! token costs no round trip of its own.
 
 mod store;
 mod token;
@@ -19,7 +19,7 @@ use crate::text_enum::text_enum;
 use std::sync::{Arc, OnceLock};
 
 text_enum! {
-    /// What a caller may do; each level may do all that the ones before it may.
+    /// How much a caller may do. Each level includes the levels before it.
     Level {
         Guest = "guest",
         User = "user",
@@ -34,7 +34,7 @@ pub struct Caller {
     pub level: Level,
     /// The agent that the token is bound to.
     pub agent: Option<AgentId>,
-    /// Who the change log names.
+    /// The name of the caller in the change log.
     pub operator: String,
 }
 
@@ -43,7 +43,7 @@ impl Caller {
         Self { level: Level::Owner, agent: None, operator: operator.to_owned() }
     }
 
-    /// A bound token acts as its agent and no other.
+    /// Fails if the caller's token is bound to another agent.
     pub fn may_act_as(&self, agent: &AgentId) -> Result<()> {
         match &self.agent {
             Some(own) if own != agent => {
@@ -53,7 +53,8 @@ impl Caller {
         }
     }
 
-    /// An agent decides neither its own permissions nor who else may call.
+    /// Fails if the caller's token is bound, because an agent must decide neither its own permissions nor who else may
+    /// call.
     pub fn must_be_unbound(&self) -> Result<()> {
         match &self.agent {
             Some(own) => Err(Error::Forbidden(format!(
@@ -72,7 +73,7 @@ pub enum CallerCredential {
     Token(Presented),
 }
 
-/// One request's way into one workspace.
+/// The access of one request to one workspace.
 pub struct Scope {
     app: Arc<App>,
     workspace: WorkspaceId,
@@ -99,7 +100,7 @@ impl Scope {
         &self.workspace
     }
 
-    /// The caller, checked; at the price of a round trip if nothing has been read yet.
+    /// The checked caller. With a token, this costs a round trip if the request has read nothing yet.
     pub async fn caller(&self) -> Result<&Caller> {
         if self.caller.get().is_none() {
             self.read([]).await?;
@@ -107,7 +108,7 @@ impl Scope {
         self.caller.get().ok_or_else(|| Error::Internal("a read left the caller unchecked".into()))
     }
 
-    /// Whose name the change log puts on what this request does.
+    /// The author of this request's changes, for the change log.
     pub async fn author(&self) -> Result<Author<'_>> {
         Ok(Author { workspace: &self.workspace, operator: &self.caller().await?.operator, now: self.app.now() })
     }
@@ -117,7 +118,8 @@ impl Scope {
         exactly(self.enter(statements.into()).await?).map_err(Error::from)
     }
 
-    /// Runs statements and checks the caller in the same batch. What changes something is [`Scope::guarded`].
+    /// Runs statements and checks the caller in the same batch. A statement that changes something must be
+    /// [`Scope::guarded`].
     #[expect(clippy::disallowed_methods, reason = "the caller is checked here")]
     pub async fn enter(&self, mut statements: Vec<Statement>) -> Result<Vec<Rows>> {
         let unchecked = self.token.as_ref().filter(|_| self.caller.get().is_none());
@@ -131,8 +133,9 @@ impl Scope {
         Ok(rows)
     }
 
-    /// Lets a statement, which ends within a `WHERE` clause, change something only if the caller's token is good.
-    /// So the first batch of a request can write, though the caller is not known before it.
+    /// Adds a condition to a statement, so that the statement changes something only if the caller's token is valid.
+    /// The statement must end with a `WHERE` clause. The first batch of a request can therefore write before the caller
+    /// has been checked.
     pub fn guarded(&self, statement: Statement) -> Statement {
         match self.token.as_ref().filter(|_| self.caller.get().is_none()) {
             Some(token) => statement.and(store::token_is_good(&self.workspace, token, self.app.now())),
@@ -140,7 +143,7 @@ impl Scope {
         }
     }
 
-    /// Who is named as the doer of what this request does; the caller need not have been checked yet.
+    /// The name of the caller in the rows that this request writes. The caller need not have been checked yet.
     pub fn operator(&self) -> &str {
         match (&self.token, self.caller.get()) {
             (Some(token), _) => token.id().as_str(),
@@ -149,7 +152,7 @@ impl Scope {
         }
     }
 
-    /// The id of the token that the request brings.
+    /// The id of the request's token.
     pub fn token_id(&self) -> Option<&TokenId> {
         self.token.as_ref().map(Presented::id)
     }
@@ -159,14 +162,15 @@ impl Scope {
         Ok(self.write_all(statements.into()).await?.and_then(exactly))
     }
 
-    /// The same for a number of statements that is not known beforehand.
+    /// Like [`Scope::write`], for any number of statements.
     #[expect(clippy::disallowed_methods, reason = "the caller has been checked")]
     pub async fn write_all(&self, statements: Vec<Statement>) -> Result<std::result::Result<Vec<Rows>, DbFailure>> {
         self.caller().await?;
         Ok(self.app.db()?.batch(&statements).await)
     }
 
-    /// Runs statements on the database of the benchmarks, for a caller who has been checked; nothing, if there is none.
+    /// Runs statements on the database of the benchmarks, for a caller who has been checked. None if the deployment has
+    /// no such database.
     #[expect(clippy::disallowed_methods, reason = "the caller has been checked")]
     pub async fn ask_benchmarks<const N: usize>(&self, statements: [Statement; N]) -> Result<Option<BatchResult<N>>> {
         self.caller().await?;
@@ -181,13 +185,13 @@ impl Scope {
                 self.needs, caller.level
             )));
         }
-        // Set at most once: reads of one request do not overlap before the first has been answered.
+        // The caller is set at most once: the reads of one request do not overlap until the first read has ended.
         let _ = self.caller.set(caller);
         Ok(())
     }
 }
 
-/// The answers to as many statements, or why none was carried out.
+/// The rows of `N` statements, or the reason why none of the statements took effect.
 pub type BatchResult<const N: usize> = std::result::Result<[Rows; N], DbFailure>;
 
 fn exactly<const N: usize>(rows: Vec<Rows>) -> BatchResult<N> {

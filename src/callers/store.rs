@@ -12,7 +12,7 @@ use serde_json::Value;
 
 const COLUMNS: &str = "id, name, level, agent_id, sha256, expires_at, created_at, created_by";
 
-/// True while the token is there.
+/// True while the token exists.
 pub fn token_exists(workspace: &WorkspaceId, id: &TokenId) -> Condition {
     condition("EXISTS (SELECT 1 FROM tokens WHERE workspace_id = ?1 AND id = ?2)")
         .bind(workspace.as_str())
@@ -33,7 +33,7 @@ pub fn find_tokens_of_agent(workspace: &WorkspaceId, agent: &AgentId) -> Stateme
     select_logged(workspace).and(condition("agent_id = ?1").bind(agent.as_str()))
 }
 
-/// A token that is bound to an agent, for what ends with that agent.
+/// A bound token, for the change log. A bound token ends together with its agent.
 #[derive(Deserialize)]
 pub struct BoundToken {
     pub agent_id: String,
@@ -42,7 +42,7 @@ pub struct BoundToken {
 }
 
 impl BoundToken {
-    /// As the change log shows it.
+    /// The token as the change log shows it.
     pub fn state(&self) -> Result<Value> {
         serde_json::from_str(&self.previous_state)
             .map_err(|cause| Error::Internal(format!("the state of {} is not JSON: {cause}", self.subject)))
@@ -93,7 +93,7 @@ pub fn find_token(workspace: &WorkspaceId, id: &TokenId) -> Statement {
         .bind(id.as_str())
 }
 
-/// True while the token is there, is the one presented and has not expired.
+/// True while the token exists, is equal to the token of the request, and has not expired.
 pub fn token_is_good(workspace: &WorkspaceId, token: &Presented, now: Timestamp) -> Condition {
     condition(
         "EXISTS (SELECT 1 FROM tokens WHERE workspace_id = ?1 AND id = ?2 AND sha256 = ?3

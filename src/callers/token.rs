@@ -1,5 +1,5 @@
-//! Bearer tokens: `peg_<id>_<secret>`. The id finds the row, the SHA-256 of the whole decides.
-//! The token itself is shown when it is made and kept nowhere.
+//! Bearer tokens: `peg_<id>_<secret>`. The id finds the row, and the SHA-256 of the whole token decides whether the
+//! token is valid. The token itself is shown once, when it is created, and is not stored.
 
 use super::{Caller, Level, Scope, store};
 use crate::changes::{Action, Change};
@@ -15,10 +15,10 @@ use utoipa::ToSchema;
 
 const PREFIX: &str = "peg_";
 
-/// One message for every fault of a token, so that none can be told from another.
+/// One message for every fault of a token, so that a caller cannot tell one fault from another.
 const NOT_VALID: Error = Error::Unauthorized("The token is not valid in this workspace");
 
-/// A token's record.
+/// The stored row of a token.
 #[derive(Clone, Debug)]
 pub struct Token {
     pub id: TokenId,
@@ -31,7 +31,7 @@ pub struct Token {
     pub created_by: String,
 }
 
-/// A token as its owners see it.
+/// A token in responses and in the change log, without its secret.
 #[derive(Serialize, ToSchema)]
 pub struct TokenOut {
     #[schema(example = "tok_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
@@ -60,7 +60,7 @@ impl From<&Token> for TokenOut {
     }
 }
 
-/// A token as a request brings it.
+/// The token of a request, before it is checked.
 pub struct Presented {
     id: TokenId,
     sha256: [u8; 32],
@@ -84,7 +84,7 @@ impl Presented {
         &self.sha256
     }
 
-    /// The caller behind the token, if `found` is its record and it is still good.
+    /// Returns the caller. Fails if `found` is not the row of this token, or if the token has expired.
     pub fn check(&self, found: Option<Token>, now: Timestamp) -> Result<Caller> {
         let token = found.ok_or(NOT_VALID)?;
         let same = bool::from(self.sha256.ct_eq(&token.sha256));
@@ -95,7 +95,7 @@ impl Presented {
     }
 }
 
-/// What a new token is asked to be.
+/// The properties of a token that is to be created.
 pub struct NewToken {
     pub name: String,
     pub level: Level,
@@ -103,7 +103,7 @@ pub struct NewToken {
     pub expires_at: Option<Timestamp>,
 }
 
-/// Makes a token; the text beside the record is the token itself, this once.
+/// Creates a token. Returns its row and the token itself, which cannot be read again later.
 pub async fn create(scope: &Scope, new: NewToken) -> Result<(Token, String)> {
     let caller = scope.caller().await?;
     caller.must_be_unbound()?;
@@ -141,7 +141,7 @@ pub async fn list(scope: &Scope, request: &PageRequest) -> Result<Page<Token>> {
     Ok(request.page(store::read_tokens(&rows)?, |token| PageRequest::age_cursor(token.created_at, token.id.as_str())))
 }
 
-/// Ends a token at once.
+/// Deletes a token. From then on, requests with this token are refused.
 pub async fn revoke(scope: &Scope, id: &TokenId) -> Result<()> {
     let [rows] = scope.read([store::find_token(scope.workspace(), id)]).await?;
     scope.caller().await?.must_be_unbound()?;

@@ -10,8 +10,8 @@ use crate::time::Timestamp;
 use data_encoding::BASE64;
 use sha2::{Digest, Sha256};
 
-/// Half of what a D1 value can hold. The size is a multiple of four, so that a chunk never cuts a group of base64
-/// digits.
+/// The size of a chunk: half of the largest D1 value. The size is a multiple of four, so that a chunk never cuts a
+/// group of base64 digits.
 const CHUNK_BYTES: usize = 1024 * 1024;
 
 text_enum! {

@@ -12,11 +12,11 @@ use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 use std::fmt;
 
-/// The largest file.
+/// The largest file, in bytes.
 pub const MAX_FILE_BYTES: u32 = 10 * 1024 * 1024;
 
 text_enum! {
-    /// What made a file manifest.
+    /// The kind of action that made a file manifest.
     FileManifestSource {
         UserUpload = "user_upload",
         ToolRun = "tool_run",
@@ -25,7 +25,7 @@ text_enum! {
     }
 }
 
-/// What caused a change of files.
+/// The cause of a change of files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileChangeOrigin {
     pub source: FileManifestSource,
@@ -47,7 +47,7 @@ pub struct WrittenFile {
 /// Why a file cannot be written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FileWriteRefusal {
-    /// A directory that the path names is a file.
+    /// The path names a file as one of its directories.
     NotADirectory {
         path: FilePath,
         file: String,
@@ -98,8 +98,9 @@ pub fn create_session_if_missing(workspace: &WorkspaceId, session: &SessionId, n
     Ok(commit::create_session_if_missing(workspace, session, &ids::random_hex::<16>()?, now))
 }
 
-/// Writes a file on top of the session's present, whatever other requests write at the same time. Creates the session
-/// if no session has that name. A write that is refused changes nothing.
+/// Writes a file on top of the session's present. Other requests may write at the same time: the database puts the
+/// writes one after the other. Creates the session if no session has that name. A write that is refused changes
+/// nothing.
 pub async fn write_file(
     scope: &Scope,
     session: &SessionId,
@@ -114,7 +115,8 @@ pub async fn write_file(
     }
     let (workspace, now, post) = (scope.workspace(), scope.app().clock(), FileManifestId::random()?);
     let new = FileCommit { workspace, session, manifest: &post, origin: &origin, now };
-    // Nothing can stand in the way of a file in a new session, so a refused write never creates a session.
+    // A new session has no files, so nothing in it prevents the write. A refused write therefore never creates a
+    // session.
     let mut statements = vec![
         create_session_if_missing(workspace, session, now)?,
         commit::find_place(&new, path),

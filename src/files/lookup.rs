@@ -48,8 +48,8 @@ pub async fn read_file(
     Ok(FileLookup { manifest_id: seen.manifest_id, found })
 }
 
-/// The entries of a directory: directories first, then by name. It returns one entry more than [`super::listing_text`]
-/// shows, so that the listing can say that there are more. The root always exists.
+/// Returns the entries of a directory: directories first, then by name. There is one entry more than
+/// [`super::listing_text`] shows, so that the listing can say that there are more. The root always exists.
 pub async fn list_dir(
     scope: &Scope,
     session: &SessionId,
@@ -68,7 +68,7 @@ pub async fn list_dir(
     })
 }
 
-/// What was found at a path.
+/// The file or the directory at a path.
 #[derive(Debug)]
 pub enum FileOrDirectory {
     File(File),

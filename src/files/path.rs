@@ -52,8 +52,8 @@ impl FilePath {
         self.0.char_indices().skip(1).filter(|(_, it)| *it == '/').map(|(end, _)| &self.0[..end])
     }
 
-    /// Two bounds. Every path below this directory sorts after the first and before the second, because `0` is the
-    /// character that follows `/`.
+    /// The bounds of the paths below this directory. Every such path sorts after the first bound and before the second,
+    /// because `0` is the character that follows `/`.
     pub fn below(&self) -> (String, String) {
         let directory = self.0.trim_end_matches('/');
         (format!("{directory}/"), format!("{directory}0"))

@@ -86,8 +86,8 @@ pub async fn get_session(scope: &Scope, id: &SessionId) -> Result<Session> {
     store::session::read(&rows)?.ok_or_else(|| session_not_found(id))
 }
 
-/// Deletes the session and its file manifests. Sessions that branched off keep their own. The sweep frees contents that
-/// no session uses any more.
+/// Deletes the session and its file manifests. Sessions that branched off keep their own file manifests. The sweep
+/// frees contents that no session uses any more.
 pub async fn delete_session(scope: &Scope, id: &SessionId) -> Result<()> {
     let [deleted] = scope.write([store::session::delete(scope.workspace(), id)]).await??;
     if deleted.changes() == 0 { Err(session_not_found(id)) } else { Ok(()) }
@@ -128,8 +128,8 @@ pub async fn branch(scope: &Scope, session: &SessionId, at: &FileManifestId) -> 
     store::session::read_manifest(&made)?.ok_or_else(|| Error::Internal("a branch was not made".into()))
 }
 
-/// A page of the session's file manifests, the newest first. If `source_ref` is set, only those that this call or
-/// message made.
+/// A page of the session's file manifests, the newest first. If `source_ref` is set, the page has only file manifests
+/// that this call or message made.
 pub async fn list_manifests(
     scope: &Scope,
     session: &SessionId,
@@ -212,7 +212,7 @@ fn session_not_found(session: &SessionId) -> Error {
     Error::not_found("Session", session)
 }
 
-/// Returns what the lookup found. Fails if the session does not exist, or if `at` names a file manifest that the
+/// Returns the result of the lookup. Fails if the session does not exist, or if `at` names a file manifest that the
 /// session does not have.
 pub(super) fn require_session_and_manifest<T>(
     seen: Option<FoundInFileManifest<T>>,

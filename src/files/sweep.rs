@@ -52,7 +52,7 @@ async fn free_a_piece(db: &Db) -> Result<bool> {
 }
 
 /// The key after which retention continues. Retention starts again from the beginning when it has reached the end, or a
-/// file manifest that is still young: all later ones are younger still.
+/// file manifest that is still young. All later file manifests are younger still.
 fn next_retention_start(old: &OldFileManifests) -> u32 {
     match old.last {
         Some(last) if old.count == MANIFESTS && old.young == 0 => last,

@@ -12,11 +12,11 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use worker::send::SendFuture;
 
-/// How many rows of the whole log are read at once.
+/// How many rows an export reads at once.
 const EXPORTED_AT_ONCE: u32 = 1_000;
 
 text_enum! {
-    /// Which end of the log comes first.
+    /// Whether the oldest or the newest change comes first.
     LogOrder {
         Oldest = "oldest",
         Newest = "newest",
@@ -35,23 +35,23 @@ pub struct ChangeFilter {
 /// One row of the log.
 #[derive(Serialize, ToSchema)]
 pub struct ChangeOut {
-    /// Without gaps within the workspace.
+    /// The number of the change. The numbers within a workspace have no gaps.
     pub seq: u32,
     #[schema(value_type = String, format = DateTime)]
     timestamp: Timestamp,
     #[schema(example = "update")]
     action: String,
-    /// What was changed, as `kind:id`.
+    /// The changed thing, as `kind:id`.
     #[schema(example = "tool:word_count@1.1.0")]
     subject: String,
     tool_id: Option<String>,
     version: Option<String>,
-    /// The token's id, `root`, `anonymous` or `pegboard`.
+    /// The name of the caller: a token's id, `root`, `anonymous` or `pegboard`.
     operator: String,
     reason: Option<String>,
     #[schema(value_type = Option<Value>)]
     previous_state: Option<Box<RawValue>>,
-    /// What the subject is from now on, whole; null, if it is gone.
+    /// The whole state of the subject after the change. Null if the subject no longer exists.
     #[schema(value_type = Option<Value>)]
     new_state: Option<Box<RawValue>>,
 }
@@ -68,7 +68,7 @@ pub struct ChangeRow {
     reason: Option<String>,
     previous_state: Option<String>,
     new_state: Option<String>,
-    /// Whether the answer holds so much that further rows may have been left out.
+    /// Whether the rows have reached the size limit of one query, so that further rows may have been left out.
     full: u8,
 }
 
@@ -99,7 +99,8 @@ impl TryFrom<ChangeRow> for ChangeOut {
 pub async fn list(scope: &Scope, filter: &ChangeFilter, request: &PageRequest) -> Result<Page<ChangeOut>> {
     let after = request.after().map(|it| it.parse::<u32>().map_err(|_| bad_cursor())).transpose()?;
     let (mut items, more) = read(scope, filter, after, request.rows_to_ask()).await?;
-    // One row more than the page was asked for, unless it grew too large before.
+    // The query asks for one row more than the page shows. Fewer rows come back at the end of the log, or if the rows
+    // reach the size limit.
     let whole = items.len() < request.rows_to_ask() as usize;
     if !whole {
         items.pop();
@@ -108,7 +109,8 @@ pub async fn list(scope: &Scope, filter: &ChangeFilter, request: &PageRequest) -
     Ok(Page { next_cursor: last.filter(|_| more || !whole).map(|it| PageRequest::cursor(&it)), items })
 }
 
-/// Rows after a number, in the filter's order, and whether some were left out.
+/// Reads the rows after the number `after`, in the filter's order. Also returns whether the size limit may have left
+/// rows out.
 async fn read(scope: &Scope, filter: &ChangeFilter, after: Option<u32>, limit: u32) -> Result<(Vec<ChangeOut>, bool)> {
     let [rows] = scope.read([store::list_changes(scope.workspace(), filter, after, limit)]).await?;
     scope.caller().await?.must_be_unbound()?;
@@ -117,7 +119,7 @@ async fn read(scope: &Scope, filter: &ChangeFilter, after: Option<u32>, limit: u
     Ok((rows.into_iter().map(ChangeOut::try_from).collect::<Result<_>>()?, more))
 }
 
-/// The whole log as JSON Lines, piece by piece.
+/// Streams all changes that match the filter, as JSON Lines.
 pub fn export(scope: Scope, filter: ChangeFilter) -> impl Stream<Item = Result<Vec<u8>>> + Send {
     let export = Export { scope, filter, after: None, ended: false };
     stream::try_unfold(export, |mut export| {
@@ -125,7 +127,7 @@ pub fn export(scope: Scope, filter: ChangeFilter) -> impl Stream<Item = Result<V
     })
 }
 
-/// How far an export has come.
+/// The progress of an export.
 struct Export {
     scope: Scope,
     filter: ChangeFilter,
@@ -134,7 +136,7 @@ struct Export {
 }
 
 impl Export {
-    /// The next piece, of some lines; none at the end.
+    /// Returns the next lines. None at the end of the log.
     async fn next(&mut self) -> Result<Option<Vec<u8>>> {
         if self.ended {
             return Ok(None);

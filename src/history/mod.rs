@@ -1,4 +1,4 @@
-//! The past: the change log read, and the registry as it was at any point of it.
+//! Reads the change log, and rebuilds the registry as it was after any change.
 
 mod log;
 mod state;

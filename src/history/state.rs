@@ -1,5 +1,5 @@
-//! The registry as it was, rebuilt from the change log alone: every change holds what its subject was from then on, so
-//! that the state at a moment is the last change of each subject up to it.
+//! A past state of the registry, rebuilt from the change log alone. Every change holds the state of its subject after
+//! the change. The state at a moment therefore follows from the last change of each subject up to this moment.
 
 use super::store;
 use crate::callers::Scope;
@@ -11,27 +11,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-/// How many things one look at the log is about.
+/// How many subjects one query reads.
 const AT_ONCE: u32 = 2_000;
 
-/// The largest state that is built, in bytes; a Worker's memory holds it some times over.
+/// The largest state that is built, in bytes. A Worker's memory can hold several states of this size.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
-/// Which state is asked for.
+/// The moment of the requested state.
 pub enum Moment {
     Now,
-    /// After the last change at or before it.
+    /// After the last change at or before this time.
     At(Timestamp),
-    /// After the change of that number; 0 is before the first.
+    /// After the change with this number. 0 is the moment before the first change.
     Seq(u32),
 }
 
-/// Tools, versions, agents and attachments, each in the order of their names.
+/// The tools, versions, agents and attachments of a workspace at a moment. Each list is sorted by id, and the versions
+/// of a tool by number.
 #[derive(Serialize, ToSchema)]
 pub struct State {
-    /// The last change that the state includes; 0, if none.
+    /// The number of the last change that the state includes. 0 if there is none.
     seq: u32,
-    /// When that was.
+    /// The time of this change.
     #[schema(value_type = Option<String>, format = DateTime)]
     timestamp: Option<Timestamp>,
     tools: Vec<ToolState>,
@@ -105,10 +106,10 @@ pub async fn state(scope: &Scope, moment: Moment) -> Result<State> {
     })
 }
 
-/// The things of one kind, as far as they have been found.
+/// The subjects of one kind that have been read so far.
 struct Things {
     kind: &'static str,
-    /// The name of the last one that was looked at.
+    /// The name of the last subject that was read.
     after: String,
     ended: bool,
     found: Vec<Box<RawValue>>,
@@ -119,7 +120,7 @@ impl Things {
         Self { kind, after: String::new(), ended: false, found: Vec::new() }
     }
 
-    /// Takes in what one look has found, and gives how many bytes that was.
+    /// Adds the subjects that one query has found. Returns the size of their states in bytes.
     fn take(&mut self, rows: &Rows) -> Result<usize> {
         #[derive(Deserialize)]
         struct Row {
@@ -137,7 +138,7 @@ impl Things {
         }
         let mut bytes = 0;
         for Row { subject, new_state, .. } in rows {
-            // What is gone, or was not there yet.
+            // At that moment, the subject was already deleted or not yet created.
             let Some(state) = new_state else { continue };
             bytes += state.len();
             let state = RawValue::from_string(state)
@@ -148,9 +149,9 @@ impl Things {
     }
 }
 
-/// Versions in order, and the tools that they belong to.
+/// Sorts the versions, and derives the tools to which they belong.
 fn by_tool(states: Vec<Box<RawValue>>) -> Result<(Vec<ToolState>, Vec<Box<RawValue>>)> {
-    /// What of a version tells about its tool.
+    /// The fields of a version that describe its tool.
     #[derive(Deserialize)]
     struct Head {
         id: String,

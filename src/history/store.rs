@@ -5,14 +5,16 @@ use crate::db::{Statement, sql};
 use crate::ids::WorkspaceId;
 use crate::time::Timestamp;
 
-/// How many bytes of states one answer of the database may have: rows beyond are left for the next one, but for one.
+/// How many bytes of states one query returns. The row that exceeds this limit is still returned. The rows after it are
+/// left for the next query.
 const MAX_BYTES: u32 = 4_000_000;
 
-/// How long a row's states are, which SQLite tells without reading them.
+/// The size of a row's states. SQLite knows the size without reading the states.
 const BYTES: &str = "coalesce(octet_length(previous_state), 0) + coalesce(octet_length(new_state), 0)";
 
-/// Of `rows`, which have their states' length in `bytes`, those that come before there are too many. Where a last one is
-/// `full`, others may have been left out. The states themselves are for the caller to join.
+/// Selects the first of `rows`, up to [`MAX_BYTES`]. `rows` must have the size of their states in `bytes`. If the last
+/// selected row is `full`, further rows may have been left out. The SQL around this selection must join the states
+/// themselves.
 fn not_too_many(rows: &str, order: &str) -> String {
     format!(
         "SELECT *, until > {MAX_BYTES} AS full FROM (
@@ -60,7 +62,7 @@ pub fn list_changes(workspace: &WorkspaceId, filter: &ChangeFilter, after: Optio
     .bind(limit)
 }
 
-/// The last change that there is.
+/// The last change of the workspace.
 pub fn last_change(workspace: &WorkspaceId) -> Statement {
     sql("SELECT seq, timestamp FROM changes WHERE workspace_id = ?1 ORDER BY seq DESC LIMIT 1").bind(workspace.as_str())
 }
@@ -73,13 +75,14 @@ pub fn change_at(workspace: &WorkspaceId, at: Timestamp) -> Statement {
     .bind(at.to_string())
 }
 
-/// The change of that number.
+/// The change with the number `seq`.
 pub fn change_numbered(workspace: &WorkspaceId, seq: u32) -> Statement {
     sql("SELECT seq, timestamp FROM changes WHERE workspace_id = ?1 AND seq = ?2").bind(workspace.as_str()).bind(seq)
 }
 
-/// What the things of a kind were once the change `seq` had been made: those after `after`, in the order of their names.
-/// Each costs a few seeks, however long its history: one to find it, one to find its last change, one to read that.
+/// The states of the subjects of one kind after the change `seq`. Only subjects whose names come after `after` are
+/// returned, sorted by name. Each subject costs a few seeks, however long its history is: one to find the subject, one
+/// to find its last change, and one to read this change.
 pub fn states(workspace: &WorkspaceId, kind: &str, after: &str, seq: u32, limit: u32) -> Statement {
     let next = "SELECT min(subject) FROM changes INDEXED BY changes_by_subject
         WHERE workspace_id = ?1 AND subject < ?3 AND subject >";
@@ -104,7 +107,7 @@ pub fn states(workspace: &WorkspaceId, kind: &str, after: &str, seq: u32, limit:
     ))
     .bind(workspace.as_str())
     .bind(format!("{kind}:{after}"))
-    // What follows a colon: the end of all names that begin with the kind.
+    // `;` is the character that follows `:`, so this text sorts after all subjects of the kind.
     .bind(format!("{kind};"))
     .bind(seq)
     .bind(limit)

@@ -1,5 +1,5 @@
 //! Mail for the benchmarks. A search looks inside one inbox, and an email is read whole. The mail is the same for all
-//! workspaces. It is in a database of its own (`migrations/benchmarks`), which a deployment may leave out.
+//! workspaces. The mail has a database of its own (`migrations/benchmarks`), which a deployment may leave out.
 
 mod search;
 mod store;

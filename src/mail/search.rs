@@ -7,7 +7,7 @@ use serde_json::Value;
 const DEFAULT_LIMIT: u32 = 10;
 const MAX_LIMIT: u32 = 50;
 
-/// The fewest letters of a prefix. A tenth of the words in a corpus begin with the same letter.
+/// The fewest letters that a prefix may have. A tenth of the words in a corpus begin with the same letter.
 const SHORTEST_PREFIX: usize = 3;
 
 /// The order of the emails: the best match first, or the newest first.

@@ -33,7 +33,7 @@ const PARTS_OF_PEOPLE: [(&str, &str); 4] = [
 /// The first emails that a search finds, with the columns of the response.
 pub fn page(search: &MailSearch) -> Statement {
     let text = match search.order {
-        // FTS5 ranks the results of one walk only, so a search of few entries one by one does not serve here.
+        // FTS5 ranks the results of one walk only, so the search of few entries one by one cannot be used here.
         MailOrder::Rank => PAGE.replace("{order}", "rank"),
         MailOrder::Date if may_be_few(search) => PAGE_OF_FEW.to_owned(),
         // The keys are in the order of the dates.
@@ -48,8 +48,8 @@ pub fn count(search: &MailSearch) -> Statement {
 }
 
 /// Whether the statement should check that the named people have little mail. If they do, the statement searches each
-/// of their entries one by one. That does not pay for a prefix, because each of these searches would first collect all
-/// words with the prefix.
+/// of their entries one by one. This is not worth it for a prefix, because each of these searches would first collect
+/// all words with the prefix.
 fn may_be_few(search: &MailSearch) -> bool {
     names_people(search) && !search.query.has_prefix()
 }

@@ -1,4 +1,4 @@
-//! What in a workspace wants looking after.
+//! The health of a workspace: the problems that need attention, as alerts.
 
 use super::store;
 use crate::callers::Scope;
@@ -11,11 +11,12 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-/// How many versions of one tool are too many.
+/// A tool with more versions than this causes an alert.
 const MAX_VERSIONS: u32 = 100;
 
 text_enum! {
-    /// How the workspace fares: as the gravest of its alerts.
+    /// The severity of an alert. The status of a workspace is the highest severity of its alerts, or `ok` if there are
+    /// none.
     HealthStatus {
         Ok = "ok",
         Warning = "warning",
@@ -24,10 +25,10 @@ text_enum! {
 }
 
 text_enum! {
-    /// What is wrong.
+    /// The problem that an alert reports.
     #[schema(as = Condition)]
     HealthCondition {
-        /// The database is larger than the operator wants it.
+        /// The database is larger than the operator's setting `DATABASE_ALERT_BYTES`.
         DatabaseSize = "database_size",
         /// A tool has more than 100 versions.
         VersionChurn = "version_churn",
@@ -35,7 +36,7 @@ text_enum! {
         MissingTarget = "missing_target",
         /// An active version asks for a credential that is not defined, or whose secret the Worker does not have.
         MissingCredential = "missing_credential",
-        /// Versions were deactivated for security: somebody should know why.
+        /// Versions were deactivated for security. Somebody should investigate the reason.
         SecurityDeactivation = "security_deactivation",
     }
 }
@@ -54,7 +55,8 @@ pub struct Alert {
     condition: HealthCondition,
     severity: HealthStatus,
     message: String,
-    /// What it is about: `count` of all, and the first 20.
+    /// The tools or versions that the alert is about: the number of all as `count`, and the first 20. For
+    /// `database_size`: `bytes` and `limit_bytes`.
     #[schema(value_type = Object)]
     details: Value,
 }
@@ -70,16 +72,16 @@ pub struct RegistryHealth {
     status: HealthStatus,
     #[schema(value_type = String, format = DateTime)]
     checked_at: Timestamp,
-    /// Of the whole database, which workspaces share.
+    /// The size of the whole database, which all workspaces share.
     database_bytes: u64,
-    /// None, where all is well.
+    /// Empty if no problem was found.
     alerts: Vec<Alert>,
     /// How many registrations were refused in the last 24 hours, by reason.
     #[schema(value_type = BTreeMap<String, u32>)]
     failed_registrations_24h: Map<String, Value>,
 }
 
-/// Two round trips: which credentials can be used decides what is looked for.
+/// Checks the workspace in two round trips: the second query needs the usable credentials, which come from the first.
 pub async fn health(scope: &Scope) -> Result<RegistryHealth> {
     let (workspace, app) = (scope.workspace(), scope.app());
     let [churned, banned, refusals, credentials] = scope
@@ -122,7 +124,7 @@ fn database_size(bytes: u64, limit: u64) -> Option<Alert> {
     })
 }
 
-/// The alert of what was found, if anything was.
+/// Makes the alert about the things that were found. None if nothing was found.
 fn found(condition: HealthCondition, things: Vec<Figure>) -> Result<Option<Alert>> {
     let Some(count) = things.first().map(|it| it.count) else { return Ok(None) };
     let named = things.iter().map(|it| serde_json::from_str(&it.name)).collect::<serde_json::Result<Vec<Value>>>();

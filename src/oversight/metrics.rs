@@ -1,5 +1,5 @@
-//! The figures of the whole Worker, as Prometheus reads them (text format 0.0.4). No label names a workspace: there may be
-//! any number of them, and their names are nobody else's business.
+//! Metrics of the whole Worker, in the text format of Prometheus (0.0.4). No label names a workspace, because there may
+//! be any number of workspaces, and their names are private.
 
 use super::store;
 use crate::app::App;
@@ -7,10 +7,11 @@ use crate::error::{Error, Result};
 use crate::execution::totals;
 use crate::registry;
 
-/// A family of samples: its name after `pegboard_`, its type, what it is, and the label of its samples.
+/// A metric family: its name without the prefix `pegboard_`, its type, its help text, and the label of its samples. An
+/// empty label means that the samples have none.
 type Family = (&'static str, &'static str, &'static str, &'static str);
 
-/// What [`store::everything`] counts.
+/// The metric families that [`store::everything`] counts.
 const COUNTED: [Family; 6] = [
     ("workspaces", "gauge", "Workspaces in which something was ever changed.", ""),
     ("tools", "gauge", "Tools with an active version and without, the built-ins too.", "active"),
@@ -20,7 +21,7 @@ const COUNTED: [Family; 6] = [
     ("changes_total", "counter", "Rows of the change log.", ""),
 ];
 
-/// One round trip. Whoever is given this is the operator of the Worker.
+/// Returns all metrics, in one round trip. Only the operator of the Worker may see them; the route checks this.
 #[expect(
     clippy::disallowed_methods,
     reason = "the figures are of all workspaces; the route lets in their operator alone"
@@ -56,7 +57,7 @@ pub async fn metrics(app: &App) -> Result<String> {
     Ok(text.text)
 }
 
-/// The text, line by line.
+/// The text of the response so far, and the name and label of the current family.
 #[derive(Default)]
 struct Exposition {
     text: String,
@@ -65,13 +66,13 @@ struct Exposition {
 }
 
 impl Exposition {
-    /// Begins a family; its samples follow.
+    /// Begins a family. Calls of [`Self::sample`] add its samples.
     fn family(&mut self, &(name, kind, help, label): &Family) {
         (self.name, self.label) = (name, label);
         self.text.push_str(&format!("# HELP pegboard_{name} {help}\n# TYPE pegboard_{name} {kind}\n"));
     }
 
-    /// A sample of the family, with this value of its label if it has one.
+    /// Adds a sample to the current family. `label` is the value of the family's label, if the family has a label.
     fn sample(&mut self, label: &str, value: u64) {
         let name = self.name;
         let line = match self.label {
@@ -82,7 +83,7 @@ impl Exposition {
     }
 }
 
-/// A label's value may hold anything, but for these as they are.
+/// Escapes the three characters that the value of a label may not hold as they are.
 fn escaped(value: &str) -> String {
     value.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n")
 }

@@ -1,5 +1,5 @@
-//! How the registry fares, for those who run it: figures of a workspace, what in it wants looking after, and the figures of
-//! the whole Worker. It counts what other rooms keep, and changes nothing.
+//! Figures for the people who run Pegboard: the statistics of a workspace, its health, and the metrics of the whole
+//! Worker. This room counts the rows of other rooms, and changes nothing.
 
 mod health;
 mod metrics;

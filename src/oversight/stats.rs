@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// Tools are counted as `GET /api/tools?include_inactive=true` lists them: each once, at its current version, the built-ins
-/// too. So the figures of each `tools_by_…` add up to `total_tools`.
+/// Tools are counted as `GET /api/tools?include_inactive=true` lists them: each tool once, at its current version,
+/// including the built-ins. The counts of each `tools_by_…` therefore add up to `total_tools`.
 #[derive(Default, Serialize, ToSchema)]
 pub struct RegistryStats {
     total_tools: u32,
@@ -26,21 +26,21 @@ pub struct RegistryStats {
     tools_by_resource_class: Map<String, Value>,
     #[schema(value_type = BTreeMap<String, u32>)]
     tools_by_source: Map<String, Value>,
-    /// Calls that have ended, refused ones too.
+    /// Calls that have ended, including refused calls.
     total_executions: u32,
     successful_executions: u32,
     /// Calls that ended as `error` or `denied`.
     failed_executions: u32,
     /// Versions registered in the last 24 hours.
     registrations_24h: u32,
-    /// Registrations refused in the last 24 hours; the hour in which they began counts whole.
+    /// Registrations refused in the last 24 hours. The hour in which these 24 hours began counts as a whole.
     failed_registrations_24h: u32,
-    /// When something was last changed in the workspace.
+    /// The time of the last change in the workspace.
     #[schema(value_type = Option<String>, format = DateTime)]
     last_updated: Option<String>,
 }
 
-/// One round trip.
+/// Returns the figures of the workspace, in one round trip.
 pub async fn stats(scope: &Scope) -> Result<RegistryStats> {
     let (workspace, now) = (scope.workspace(), scope.app().now());
     let [kinds, ended, changes, refusals] = scope
@@ -72,7 +72,7 @@ pub async fn stats(scope: &Scope) -> Result<RegistryStats> {
 }
 
 impl RegistryStats {
-    /// Adds tools that are alike.
+    /// Adds a group of tools that are equal in all counted properties. The name of the group lists these properties.
     fn add(&mut self, kind: &Figure) {
         self.total_tools += kind.count;
         let mut words = kind.name.splitn(6, ' ');

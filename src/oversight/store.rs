@@ -1,5 +1,5 @@
-//! SQL that counts and looks over what other rooms keep. All of it answers with [`crate::db::Figure`]s; what an alert
-//! names is JSON, the first [`NAMED`] of it, each with the `count` of all.
+//! SQL that counts and checks the rows of other rooms. Every statement returns [`crate::db::Figure`]s. In the figures
+//! of an alert, the name is JSON. Such a statement returns at most [`NAMED`] figures, each with the `count` of all.
 
 use crate::db::{Statement, sql};
 use crate::ids::WorkspaceId;
@@ -8,16 +8,16 @@ use crate::text_enum::TextEnum;
 use crate::time::Timestamp;
 use serde_json::json;
 
-/// How many things an alert names.
+/// How many tools or versions an alert names at most.
 const NAMED: u32 = 20;
 
-/// The tools `t` that a workspace sees at their current versions `v`. The index and the order of the join are given, for
-/// SQLite's planner goes by averages, and would read the tools of all workspaces.
+/// The tools `t` that a workspace sees, with their current versions `v`. The SQL sets the index and the order of the
+/// join, because SQLite's planner decides by averages, and would read the tools of all workspaces.
 const CURRENT: &str = "tools t INDEXED BY sqlite_autoindex_tools_1
     CROSS JOIN tool_versions v ON v.key = t.current_version_key WHERE t.workspace_id IN ('', ?1)";
 
-/// How many tools are alike. What they are is words, the category last: `registered active low local control general`.
-/// One look at each tool.
+/// Groups the tools by their properties, and counts each group. The name of a group is a list of words, the category
+/// last: `registered active low local control general`. The statement reads each tool once.
 pub fn tools_by_kind(workspace: &WorkspaceId) -> Statement {
     sql(format!(
         "SELECT t.source || iif(v.active, ' active ', ' inactive ') || v.risk_level || ' ' || v.execution_mode || ' '
@@ -27,7 +27,7 @@ pub fn tools_by_kind(workspace: &WorkspaceId) -> Statement {
     .bind(workspace.as_str())
 }
 
-/// The versions that were registered since a time, and when anything was last changed.
+/// The number of versions that were registered since a time, and the time of the workspace's last change.
 pub fn changes(workspace: &WorkspaceId, since: Timestamp) -> Statement {
     sql("SELECT 'registrations' AS name, count(*) AS count,
            (SELECT timestamp FROM changes WHERE workspace_id = ?1 ORDER BY seq DESC LIMIT 1) AS more
@@ -37,7 +37,7 @@ pub fn changes(workspace: &WorkspaceId, since: Timestamp) -> Statement {
     .bind(since.to_string())
 }
 
-/// The tools that have more versions than `most`.
+/// The tools that have more than `most` versions.
 pub fn churned_tools(workspace: &WorkspaceId, most: u32) -> Statement {
     sql("SELECT json_object('id', t.id, 'versions', count(*)) AS name, count(*) OVER () AS count
          FROM tools t INDEXED BY sqlite_autoindex_tools_1 CROSS JOIN tool_versions v ON v.tool_key = t.key
@@ -60,8 +60,8 @@ pub fn credentials(workspace: &WorkspaceId) -> Statement {
     sql("SELECT id AS name, 1 AS count FROM credentials WHERE workspace_id = ?1").bind(workspace.as_str())
 }
 
-/// The active versions whose handler is none of ours (`more` is `target`), or that ask for another credential than the
-/// `usable` ones (`credential`). One look at each tool.
+/// The active versions whose handler is a built-in that this deployment does not have (`more` is `target`), or that
+/// require a credential that is not in `usable` (`more` is `credential`). The statement reads each tool once.
 pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
     let known: Vec<&str> = Builtin::ALL.iter().map(|it| it.as_str()).collect();
     sql(format!(
@@ -84,9 +84,9 @@ pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
     .bind(NAMED)
 }
 
-/// Counts over all workspaces, by the metrics' names. A tool is active if it has an active version, which is one. The
-/// change log has no gaps, so that a workspace's last number is how many there are; from one workspace to the next is
-/// one step.
+/// Counts over all workspaces, under the names of the metrics. An active tool has exactly one active version, so the
+/// number of active versions is the number of active tools. The change log has no gaps, so the last number of a
+/// workspace is the number of its changes. `spaces` goes from one workspace to the next in one step.
 pub fn everything(now: Timestamp) -> Statement {
     sql("WITH RECURSIVE spaces(id) AS (
            SELECT min(workspace_id) FROM changes

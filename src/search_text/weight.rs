@@ -1,7 +1,8 @@
-//! Bounds for what FTS5 makes of a text: the most words it can find, and the fewest letters its last word can have.
+//! Bounds for the words that FTS5 finds in a text: the largest number of words, and the fewest letters of the last
+//! word.
 
-/// Ranges of letters and digits that FTS5 surely takes for such, in the most common scripts. A test checks this with
-/// FTS5.
+/// Ranges of characters that FTS5 certainly treats as letters or digits, in the most common scripts. A test checks this
+/// with FTS5.
 const SURE: &[(char, char)] = &[
     ('0', '9'),
     ('A', 'Z'),
@@ -25,7 +26,8 @@ const SURE: &[(char, char)] = &[
 ];
 
 /// How many words the text has: never fewer than FTS5 finds. FTS5's tables of letters are older than Rust's, and FTS5
-/// takes marks for gaps. So a character that is not sure to be inside a word counts as a word of its own.
+/// treats marks as gaps between words. So a character outside the ranges of [`SURE`] counts as a word of its own, if
+/// FTS5 may treat it as a part of a word.
 pub fn words(text: &str) -> usize {
     let mut words = 0;
     let mut inside = false;
@@ -47,7 +49,7 @@ fn is_sure(it: char) -> bool {
     SURE.iter().any(|(first, last)| (*first..=*last).contains(&it))
 }
 
-/// Whether FTS5 may take a character for a part of a word. FTS5 takes private use characters for letters.
+/// Whether FTS5 may treat a character as a part of a word. FTS5 treats private use characters as letters.
 fn may_be_word(it: char) -> bool {
     it.is_alphanumeric() || matches!(it, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
 }
@@ -114,7 +116,7 @@ mod tests {
 
     #[test]
     fn no_character_makes_more_words_than_are_counted() {
-        // The planes above hold few letters.
+        // The planes from U+20000 on hold few kinds of letters, so a sample of their characters is enough.
         let all = (0..0x2_0000).chain((0x2_0000..=0x10_ffff).step_by(251));
         let texts = all.filter_map(char::from_u32).filter(|it| *it != '\0');
         check_never_fewer(&texts.map(|it| format!("a{it}a{it}{it} {it}")).collect::<Vec<_>>());

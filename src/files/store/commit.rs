@@ -29,7 +29,7 @@ impl FileCommit<'_> {
         present.sql(text).bind(path.as_str()).bind(start).bind(end)
     }
 
-    /// Binds the columns of the new file manifest that do not come from the one before it.
+    /// Binds the columns of the new file manifest that do not come from the file manifest before it.
     fn bind_new(&self, statement: Statement) -> Statement {
         statement
             .bind(self.manifest.as_str())
@@ -84,7 +84,7 @@ fn place() -> String {
     )
 }
 
-/// What was at a path just before a write.
+/// The state of a path just before a write.
 #[derive(Debug)]
 pub struct WritePlace {
     pub manifest_id: Option<FileManifestId>,
@@ -128,8 +128,9 @@ fn above(path: &FilePath) -> String {
 const COLUMNS: &str =
     "workspace_id, session_id, tree_id, line, seq, parent_id, id, source, source_ref, created_at, files, bytes";
 
-/// The line and number of the file manifest that follows `base`, whose line is `l`. If `base` is the last of its line,
-/// the new one is the next of that line. Otherwise it is the first of a line that forks from `base`.
+/// The line and number of the file manifest that follows `base`, whose line is `l`. If `base` is the last file manifest
+/// of its line, the new file manifest continues this line. Otherwise the new file manifest begins a line that forks
+/// from `base`.
 fn successor(base: &str) -> String {
     format!(
         "CASE WHEN {base}.id IS NULL THEN '' WHEN l.head = {base}.seq THEN {base}.line ELSE {} END,
@@ -148,8 +149,8 @@ fn line_of(base: &str) -> String {
     format!("lines l ON l.workspace_id = ?1 AND l.tree_id = {base}.tree_id AND l.line = {base}.line")
 }
 
-/// Inserts the file manifest that holds one more file, or another file at the same path. Inserts nothing if something
-/// stands in the way of the file, or if the files would grow beyond `max_bytes`.
+/// Inserts the file manifest that holds one more file, or another file at the same path. Inserts nothing if there is an
+/// obstacle to the file, or if the files would grow beyond `max_bytes`.
 pub fn insert_manifest_with_file(commit: &FileCommit<'_>, path: &FilePath, blob: &Blob, max_bytes: u64) -> Statement {
     let text = format!(
         "{}
@@ -166,7 +167,8 @@ pub fn insert_manifest_with_file(commit: &FileCommit<'_>, path: &FilePath, blob:
     commit.bind_new(commit.sql_at(path, text).bind(above(path))).bind(blob.size()).bind(Param::Number(max_bytes as f64))
 }
 
-/// Counts the file manifest in its line. If it begins a line, also counts that line where it forks.
+/// Counts the file manifest in its line. If the file manifest begins a line, also counts this line among the forks of
+/// its parent's line.
 pub fn count_in_lines(workspace: &WorkspaceId, manifest: &FileManifestId) -> Statement {
     sql("INSERT INTO lines (workspace_id, tree_id, line, head, forks)
          SELECT workspace_id, tree_id, line, seq, 0 FROM manifests WHERE workspace_id = ?1 AND id = ?2
@@ -181,8 +183,8 @@ pub fn count_in_lines(workspace: &WorkspaceId, manifest: &FileManifestId) -> Sta
 }
 
 /// Inserts the entry that the file manifest `m` makes at `path`. The first entry of a path in a line also inserts an
-/// entry at the end of the line. That entry restores what the path held before the line touched it, so that file
-/// manifests after the line do not see the line's files.
+/// entry at the end of the line. The entry at the end restores the contents that the path had before the line wrote it,
+/// so that file manifests after the line do not see the line's files.
 fn entries(path: &str, sha256: &str, size: &str, from: &str, condition: &str) -> String {
     format!(
         "INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size)
@@ -257,8 +259,8 @@ pub fn insert_branch_session(commit: &FileCommit<'_>, from: &SessionId, at: &Fil
     .bind(commit.now.to_string())
 }
 
-/// Inserts the first file manifest of that session. It is on a line of its own, so that neither session affects the
-/// other.
+/// Inserts the first file manifest of the new session. This file manifest is on a line of its own, so that neither
+/// session affects the other.
 pub fn insert_branch(commit: &FileCommit<'_>, from: &SessionId, at: &FileManifestId) -> Statement {
     let statement = sql(format!(
         "INSERT INTO manifests ({COLUMNS})

@@ -25,7 +25,7 @@ impl FileView<'_> {
     }
 }
 
-/// What a statement found in an existing session, and at which file manifest.
+/// The result of a statement about an existing session, with the file manifest that was searched.
 pub struct FoundInFileManifest<T> {
     /// None if nothing has been written yet, or if the session has no such file manifest.
     pub manifest_id: Option<FileManifestId>,

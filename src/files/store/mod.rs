@@ -10,7 +10,7 @@ pub mod sweep;
 use crate::error::{Error, Result};
 use crate::ids::FileManifestId;
 
-/// `seen`: the session `?2`, if it exists, with its file manifest `?3`, or with its present one if `?3` is null. The
+/// `seen`: the session `?2`, if it exists, with its file manifest `?3`, or with its present if `?3` is null. The
 /// columns of the file manifest are null if there is no such file manifest.
 const SEEN: &str = "seen AS MATERIALIZED (
     SELECT s.tree_id, m.id, m.line, m.seq, m.label, m.created_at, m.files, m.bytes FROM sessions s
@@ -19,7 +19,7 @@ const SEEN: &str = "seen AS MATERIALIZED (
     WHERE s.workspace_id = ?1 AND s.id = ?2)";
 
 /// A condition that holds for the entry `entry` that the file manifest `at` (a row with `tree_id` and `label`) sees at
-/// `path`. It costs one seek. The entry may say that there is no such file.
+/// `path`. The condition costs one seek. The entry may say that there is no such file.
 fn held_by(at: &str, path: &str, entry: &str) -> String {
     format!(
         "{entry}.workspace_id = ?1 AND {entry}.tree_id = {at}.tree_id AND {entry}.path = {path} AND {entry}.label = (

@@ -117,7 +117,7 @@ impl TryFrom<FileManifestRow> for FileManifest {
     }
 }
 
-/// File manifests of a session, the newest first. If `view.at` is set, only those before it.
+/// File manifests of a session, the newest first. If `view.at` is set, only file manifests before `view.at`.
 pub fn list_manifests(view: FileView<'_>, source_ref: Option<&str>, limit: u32) -> Statement {
     // The statement names the index, because the planner may judge a walk through all file manifests by key to be as
     // good.

@@ -23,11 +23,11 @@ const BLOB_BYTES: u32 = 16 * 1024 * 1024;
 /// The file manifests that retention checks next.
 #[derive(Deserialize)]
 pub struct OldFileManifests {
-    /// How many file manifests they are.
+    /// The number of these file manifests.
     pub count: u32,
-    /// The key of the last one.
+    /// The key of the last file manifest.
     pub last: Option<u32>,
-    /// Whether one of them is too young to be deleted.
+    /// Whether one of the file manifests is too young to be deleted.
     pub young: u8,
 }
 
@@ -105,18 +105,19 @@ impl StaleTreeSpan {
 
 /// Deletes the entries of the span that no file manifest sees, now or in the future.
 ///
-/// The file manifests that see an entry are those from its own label on and before the label of the next entry at the
-/// same path. An entry at the end of a line is also needed as long as the line has an entry that a file manifest sees,
-/// or that would be seen after the line instead. So such an entry counts from its `start`: the first entry of the path
-/// in the line, or in a line that forks from it. An entry is garbage if no file manifest has a label from `start` on
-/// and before the next entry's label.
+/// An entry is seen by the file manifests from its own label on and before the label of the next entry at the same
+/// path. An entry at the end of a line is needed longer: as long as the line has an entry that a file manifest sees, or
+/// that would be seen after the line if the end were missing. So an entry at the end of a line counts from its `start`:
+/// the first entry of the path in the line, or in a line that forks from this line. The `start` of any other entry is
+/// its own label. An entry is garbage if no file manifest has a label from `start` on and before the next entry's
+/// label.
 ///
-/// Existing file manifests see no garbage, by that definition. A future file manifest sees none either. Its label comes
-/// after all lines that fork from its parent, and it must see the entry that the parent sees. That entry is not
-/// garbage, because the parent exists. Between the two labels there are only whole lines. For each of these lines,
-/// either the entry at its end stays, which holds the same contents, or the whole line is deleted. So the spans before
-/// this one must not have left a part of the line behind. The last condition ensures this, and the sweep will read the
-/// tree again.
+/// Existing file manifests see no garbage, by this definition. A future file manifest sees no garbage either. The label
+/// of a future file manifest comes after all lines that fork from its parent, and the file manifest must see the entry
+/// that the parent sees. This entry is not garbage, because the parent exists. Between the label of the parent and the
+/// new label there are only whole lines. For each of these lines, either the entry at its end stays, which holds the
+/// same contents, or the whole line is deleted. So the spans before this span must not have left a part of the line
+/// behind. The last condition ensures this, and the sweep will read the tree again.
 pub fn delete_garbage(span: &StaleTreeSpan) -> Statement {
     let of_path = "o.workspace_id = ?1 AND o.tree_id = ?2 AND o.path = e.path";
     let first_after =

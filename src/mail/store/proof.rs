@@ -224,7 +224,7 @@ fn a_search_is_the_documents_query() {
 }
 
 /// Emails with the same score are ordered by their keys. The keys differ from the document's if the document's database
-/// took its mail in another order.
+/// received its mail in another order.
 #[test]
 fn mail_that_came_in_another_order_differs_in_ties_alone() {
     let mut dice = Dice(4);
@@ -300,8 +300,8 @@ fn filters_leave_out_what_they_say_and_dates_order() {
     assert!(found > 500, "the filters are of no use: they let {found} through");
 }
 
-/// Compares with the same search that uses no table of people, no bounds and no shortcut for people with little mail:
-/// it checks the sender and recipients of each email that has the words.
+/// Compares each search with a plain search, which uses no table of people, no bounds for people and no shortcut for
+/// people with little mail. The plain search checks the sender and recipients of each email that has the words.
 #[test]
 fn people_are_found_as_in_the_emails_themselves() {
     let asked = "emails_fts MATCH ?1
@@ -441,7 +441,7 @@ fn the_index_follows_the_mail() {
     let both =
         search(json!({"query": "another", "inbox_id": address(0), "from": "NEW@enron.com", "to": "old@ENRON.com"}));
     assert_eq!(rows(&ours, count(&both))[0]["count"], all - 10);
-    // The contents that the views give. Bulk loads fill the table from the views.
+    // The expected contents of the table come from the views. Bulk loads fill the table from the views too.
     let named = "SELECT count(*) FROM (SELECT DISTINCT a.id, p.role, p.entry_id FROM entry_people p JOIN addresses a USING (address))";
     let differ =
         "SELECT count(*) FROM (SELECT a.id, p.role, p.entry_id FROM entry_people p JOIN addresses a USING (address)
