@@ -1,5 +1,5 @@
-//! The calls of one message of a model: found in whatever shape the model's provider gives them, run, and answered in
-//! the shape that the provider wants back.
+//! The calls in one message of a model. They are read in the format of the model's provider, run, and answered in the
+//! same format.
 
 use crate::agents;
 use crate::callers::Scope;
@@ -12,35 +12,35 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// What is the same for all calls of a message.
+/// The facts that all calls of a message share.
 pub struct ModelCallContext {
     pub agent_id: AgentId,
     pub session_id: Option<SessionId>,
     pub user_id: Option<String>,
     pub message_id: Option<String>,
-    /// Each call has a key of its own, made of this one and its place.
+    /// The key of the message. Each call has its own key, made of this key and the call's place.
     pub idempotency_key: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct ToolCallsOut {
-    /// Whose calls they were: `openai`, `openai_responses`, `anthropic` or `gemini`.
+    /// The format of the calls: `openai`, `openai_responses`, `anthropic` or `gemini`.
     #[schema(example = "openai")]
     format: &'static str,
-    /// What is to be appended to the conversation: messages with the role `tool`, `function_call_output` items, one
+    /// The messages to append to the conversation: messages with the role `tool`, `function_call_output` items, one
     /// message with `tool_result` blocks, or one content with `functionResponse` parts.
     #[schema(value_type = Vec<Object>)]
     messages: Vec<Value>,
-    /// How each call went, in their order.
+    /// The outcome of each call, in the order of the calls.
     calls: Vec<CallMade>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct CallMade {
-    /// The provider's id for it.
+    /// The provider's id of the call.
     id: Option<String>,
     tool_name: String,
-    /// Its record.
+    /// The id of the call's record.
     call_id: Option<String>,
     status: Status,
     error: Option<CallFailure>,
@@ -97,10 +97,10 @@ fn shown(scope: &Scope, asked: &ModelCall, result: Result<ToolResult>) -> (CallM
     }
 }
 
-/// A failure as the model gets it. The message says what the model can do about it.
+/// A failure for the model. The message says what the model can do about the failure.
 fn for_model(failure: &CallFailure) -> Value {
     let mut fields = vec![("code", failure.code.as_str().into()), ("message", failure.message.as_str().into())];
-    // The message has the violations already.
+    // The message already lists the violations.
     if let Some(details) = failure.details.as_ref().filter(|_| failure.code != Code::InvalidArguments) {
         fields.push(("details", details.clone()));
     }

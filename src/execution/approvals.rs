@@ -1,6 +1,6 @@
-//! The fourth stage, and what follows from it: calls that wait until an admin lets them run. An approval is used once,
-//! however many requests race for it. It runs the arguments that were asked for, on the version that they were checked
-//! against.
+//! The fourth stage: calls that wait until an admin lets them run. An approval is used once, even if several requests
+//! race for it. The approved call runs with the arguments of the original request, on the version that they were
+//! checked against.
 
 use super::call::sealer;
 use super::limit::{self, RateSlot};
@@ -26,11 +26,12 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// The longest arguments with a secret that can wait: a D1 value holds 2 MB, and sealed text has two digits a byte.
+/// The most bytes of arguments with a secret that a waiting call may have. A D1 value holds 2 MB, and sealed text has
+/// two digits for each byte.
 const MAX_SEALED_BYTES: usize = 900_000;
 
 text_enum! {
-    /// How an approval stands.
+    /// The status of an approval.
     ApprovalStatus {
         Pending = "pending",
         Approved = "approved",
@@ -39,7 +40,7 @@ text_enum! {
     }
 }
 
-/// An approval with the call that it is about. Secret arguments are not shown.
+/// An approval and its call. Secret arguments are not shown.
 #[derive(Serialize, ToSchema)]
 pub struct ApprovalOut {
     #[schema(example = "appr_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
@@ -64,15 +65,15 @@ pub struct ApprovalOut {
     pub reason: Option<String>,
 }
 
-/// An approval that is about to be asked for.
+/// A new approval that is not yet stored.
 pub struct ApprovalRequest {
-    /// They go into the batch that closes the call's row.
+    /// The statements that store the approval. They go into the batch that closes the call's row.
     pub statements: Vec<Statement>,
-    /// What the call is answered with.
+    /// The failure in the response to the call.
     pub failure: CallFailure,
 }
 
-/// A call that may run: nobody needs to approve it, or somebody has.
+/// A call that may run: it needs no approval, or it has been approved.
 pub struct ClearedCall<'a> {
     call: &'a ResolvedCall,
     runner: Box<dyn Runner>,
@@ -92,7 +93,7 @@ impl<'a> ClearedCall<'a> {
     }
 }
 
-/// Lets the call go on if nobody needs to approve it.
+/// Lets the call go on if it needs no approval.
 pub async fn clear<'a>(
     scope: &Scope,
     id: &CallId,
@@ -109,7 +110,7 @@ pub async fn clear<'a>(
 async fn ask(scope: &Scope, call_id: &CallId, call: &ResolvedCall) -> Result<ApprovalRequest> {
     let id = ApprovalId::random()?;
     let sealed = call.parameters.has_secrets().then(|| seal(scope, call_id, &call.arguments)).transpose()?;
-    // A call has its own clock: its request may have begun long before.
+    // A call has its own clock, because its request may have arrived long before.
     let author = Author { now: scope.app().clock(), ..scope.author().await? };
     let expires_at = author.now.plus_seconds(scope.app().settings().approval_seconds);
     let tool = &call.target.tool.id;
@@ -146,7 +147,7 @@ pub async fn get(scope: &Scope, id: &ApprovalId) -> Result<ApprovalOut> {
     found(id, store::approvals::read(&rows)?)?.try_into()
 }
 
-/// Lets the call run, now, and answers with what comes of it. If its tool's rate is used up, it goes on waiting.
+/// Approves and runs the call, and returns its outcome. If the tool's rate limit is used up, the call goes on waiting.
 pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Result<ToolResult> {
     let waiting = WaitingCall::find(scope, id).await?;
     let tool = waiting.tool()?;
@@ -154,7 +155,7 @@ pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Re
     let slot = match limit::take(scope, tool).await {
         Ok(slot) => slot,
         Err(CallStop::Refused(failure)) => {
-            // Unless another request was faster: then the call does not wait any more.
+            // If another request has decided the approval meanwhile, `find` fails: the call does not wait any more.
             return Ok(WaitingCall::find(scope, id).await?.still_waits(failure));
         }
         Err(CallStop::Broken(error)) => return Err(error),
@@ -166,7 +167,8 @@ pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Re
         Ok(true) => waiting.run(scope, arguments, slot).await,
         Ok(false) => {
             limit::give_back(scope, tool, slot).await;
-            // The approval as it is now tells best what has changed: its tool may be gone, or another decided it.
+            // Reading the approval again finds the best error message: the tool may be gone, or another request may
+            // have decided.
             WaitingCall::find(scope, id).await?.tool()?;
             Err(decided_meanwhile(id))
         }
@@ -191,7 +193,7 @@ pub async fn deny(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Resul
     Ok(approval)
 }
 
-/// An approval that can be decided, with what it takes to run its call.
+/// An approval that can be decided, with everything that its call needs to run.
 struct WaitingCall {
     id: ApprovalId,
     call_id: CallId,
@@ -210,7 +212,7 @@ impl WaitingCall {
                 store::approvals::find_agent(workspace, id),
             ])
             .await?;
-        // An agent does not decide what the agent itself may do.
+        // An agent must not decide about its own calls.
         scope.caller().await?.must_be_unbound()?;
         let asked = found(id, store::approvals::read(&approval)?)?;
         let status = asked.approval.status;
@@ -242,7 +244,7 @@ impl WaitingCall {
         }
     }
 
-    /// The arguments as they were when the call was asked.
+    /// The arguments of the original request.
     async fn arguments(&self, scope: &Scope) -> Result<Value> {
         let text = match &self.asked.approval.sealed_arguments {
             Some(sealed) => sealer(scope)?.open(sealed, self.call_id.as_str()).ok_or_else(|| {
@@ -257,7 +259,8 @@ impl WaitingCall {
             .map_err(|cause| Error::Internal(format!("the call {} has broken arguments: {cause}", self.call_id)))
     }
 
-    /// Decides, unless another request has. The change, its record and what it means for the call are one batch.
+    /// Decides the approval, unless another request has decided it: then the result is false. The decision, its change
+    /// row and the update of the call are one batch.
     async fn decide(&self, scope: &Scope, to: ApprovalStatus, reason: Option<&str>) -> Result<bool> {
         let (workspace, author) = (scope.workspace(), scope.author().await?);
         let tool_name = &self.asked.call.tool_name;
@@ -288,7 +291,7 @@ impl WaitingCall {
         Ok(decided.changes() > 0)
     }
 
-    /// Runs the call that was let through, and records it.
+    /// Runs the approved call, and records its outcome.
     async fn run(self, scope: &Scope, arguments: Value, slot: RateSlot) -> Result<ToolResult> {
         let Some(target) = self.target else { return Err(decided_meanwhile(&self.id)) };
         let row = self.asked.call;
@@ -310,7 +313,7 @@ impl WaitingCall {
         record::close(scope, &identity, Some(&call), journal, ended).await
     }
 
-    /// The answer where the call goes on waiting, though it was approved.
+    /// The response for a call that goes on waiting although an admin approved it.
     fn still_waits(self, failure: CallFailure) -> ToolResult {
         ToolResult {
             call_id: self.call_id.to_string(),
@@ -341,7 +344,7 @@ fn subject(id: &ApprovalId) -> String {
     format!("approval:{id}")
 }
 
-/// What the change log keeps of an approval.
+/// The state of an approval in the change log.
 fn state(id: &ApprovalId, call: &str, tool_name: &str, status: ApprovalStatus, reason: Option<&str>) -> Value {
     json!({"id": id.as_str(), "call_id": call, "tool_name": tool_name, "status": status, "reason": reason})
 }

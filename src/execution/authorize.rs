@@ -6,7 +6,7 @@ use crate::agents::{PermissionRefusal, judge, judge_caller};
 use crate::callers::Caller;
 use serde_json::json;
 
-/// A call that its caller may make.
+/// A call that the caller may make.
 pub struct GrantedCall<'a> {
     call: &'a mut ResolvedCall,
 }

@@ -1,4 +1,4 @@
-//! A call, as it was asked for.
+//! A call as the caller requested it.
 
 use super::outcome::CallFailure;
 use crate::agents::Agent;
@@ -12,10 +12,10 @@ use crate::seal::Sealer;
 use crate::time::Timestamp;
 use serde_json::{Map, Value, json};
 
-/// The session of calls that name none.
+/// The session of a call that names no session.
 pub const DEFAULT_SESSION: &str = "default";
 
-/// The longest tool name that is recorded; a longer one is no tool's.
+/// The longest tool name that is recorded. No tool has a longer name.
 const MAX_RECORDED_NAME: usize = 300;
 
 #[derive(Default)]
@@ -29,23 +29,23 @@ pub struct Call {
     pub message_id: Option<String>,
     pub idempotency_key: Option<String>,
     pub max_result_bytes: Option<u32>,
-    /// What the door that the call came through checks once the tool is known.
+    /// A check by the protocol (the door) that the call came through. It runs once the tool is known.
     pub door_check: Option<DoorCheck>,
-    /// What is wrong with the arguments, if nothing of them could be read.
+    /// The reason why the arguments could not be read at all, if they could not.
     pub unreadable: Option<String>,
-    /// What is wrong with the request apart from its `tool_name`: such a call is refused, and recorded.
+    /// An error in the request outside its `tool_name`. A call with such an error is refused and recorded.
     pub fault: Option<Error>,
 }
 
 impl Call {
-    /// A call of which nothing but the tool's name could be read.
+    /// A call whose request has an error. Only the tool's name could be read.
     pub fn faulty(tool_name: String, fault: Error) -> Self {
         Self { tool_name, fault: Some(fault), ..Self::default() }
     }
 }
 
-/// A check that only one door needs: it sees the tool and the arguments as they came, and tells what is wrong with the
-/// request. Only a caller who may call the tool is told.
+/// A check that only one protocol needs. The check gets the tool and the unchanged arguments, and returns the error in
+/// the request, if there is one. Only a caller who may call the tool sees this error.
 pub type DoorCheck = Box<dyn Fn(&CalledTool<'_>, &Value) -> Option<CallFailure>>;
 
 /// The tool of a call, and the agent that the call is for.
@@ -55,15 +55,15 @@ pub struct CalledTool<'a> {
     pub agent: Option<&'a Agent>,
 }
 
-/// Which tool, at which version, a name means.
+/// A tool's name in a request, perhaps with a version.
 #[derive(Debug, PartialEq)]
 pub struct CalledName {
     name: NameForm,
-    /// The version that is pinned; the active one, if none is.
+    /// The pinned version. None means the active version.
     pub version: Option<Version>,
 }
 
-/// A tool's own name, or the one that it is handed out under.
+/// A tool's id, or the name under which a format exports the tool.
 #[derive(Debug, PartialEq)]
 enum NameForm {
     Id(ToolId),
@@ -71,7 +71,7 @@ enum NameForm {
 }
 
 impl CalledName {
-    /// None, if no tool could have that name.
+    /// Parses a name. None, if no tool could have this name.
     pub fn parse(name: &str) -> Option<Self> {
         let (name, version) = match name.rsplit_once('@') {
             None => (name, None),
@@ -84,7 +84,7 @@ impl CalledName {
         Some(Self { name, version })
     }
 
-    /// How the registry looks for it.
+    /// The lookup of this name in the registry.
     pub fn lookup(&self) -> ToolLookup<'_> {
         match &self.name {
             NameForm::Id(id) => ToolLookup::Id(id),
@@ -92,13 +92,12 @@ impl CalledName {
         }
     }
 
-    /// The tool that the name means, out of those that were found.
+    /// Picks the tool that the name means from the tools that the lookup found.
     pub fn choose(&self, mut found: Vec<Tool>) -> Option<Tool> {
         if let NameForm::Hashed(hashed) = &self.name {
             found.retain(|it| hashed.is_of(&it.id));
         }
-        // If two tools were found, the hashes in their names are the same. The name could mean either, so it means
-        // none.
+        // Two tools remain only if their hashes are equal. The name could then mean either tool, so it means none.
         if found.len() == 1 { found.pop() } else { None }
     }
 
@@ -110,22 +109,22 @@ impl CalledName {
     }
 }
 
-/// A call that has its id and its own clock, and goes on to be looked up.
+/// A call that has an id and a start time, and is ready for the lookup.
 pub struct OpenedCall {
     pub id: CallId,
-    /// When the call began. The request that holds it may have begun long before.
+    /// The start of the call. Its request may have arrived long before.
     pub opened_at: Timestamp,
-    /// 1 for the first of several calls that are opened together, 2 for the next. A call may have to wait for those
-    /// before it, so that the sweep takes it for dead only after the time-outs of all of them.
+    /// 1 for the first of several calls that are opened together, 2 for the second. A call may have to wait for the
+    /// calls before it. So the sweep takes the call for dead only after the timeouts of all of them.
     pub place: u32,
     pub asked: Call,
     pub session: SessionId,
-    /// None, if no tool could have the name.
+    /// None, if no tool could have this name.
     pub name: Option<CalledName>,
     pub key: Option<IdempotencyKey>,
 }
 
-/// What makes two requests the same call.
+/// The caller's idempotency key. Two requests with an equal key and an equal hash are the same call.
 pub struct IdempotencyKey {
     pub key: String,
     pub arguments_hash: String,
@@ -160,7 +159,7 @@ impl OpenedCall {
         })
     }
 
-    /// The name under which the call is recorded and answered, until it is known which tool it means.
+    /// The tool name in the record and in the response, until the tool itself is known.
     pub fn tool_name(&self) -> String {
         match &self.name {
             Some(name) => name.as_str().to_owned(),
@@ -169,13 +168,13 @@ impl OpenedCall {
     }
 }
 
-/// The deployment's sealer; without a secret nothing can be sealed or compared in secret.
+/// The sealer of this deployment. Without a `SECRET_KEY`, nothing can be sealed or hashed.
 pub fn sealer(scope: &Scope) -> Result<&Sealer> {
     let missing = Error::Unavailable("No SECRET_KEY is configured: npx wrangler secret put SECRET_KEY");
     scope.app().settings().sealer.as_ref().ok_or(missing)
 }
 
-/// All that must be the same in two requests under one key, as one text.
+/// One text made of everything that must be equal in two requests with the same idempotency key.
 pub fn identity(call: &Call) -> String {
     let session = call.session_id.as_ref().map_or(DEFAULT_SESSION, SessionId::as_str);
     let mut text = json!([call.tool_name, call.agent_id, session]).to_string();
@@ -183,7 +182,7 @@ pub fn identity(call: &Call) -> String {
     text
 }
 
-/// Writes an object with its fields in order of their names, at every depth: their order says nothing.
+/// Writes the fields of an object sorted by name, at every depth, because the order of fields has no meaning.
 fn write_fields(fields: &Map<String, Value>, text: &mut String) {
     let mut fields = fields.iter().collect::<Vec<_>>();
     fields.sort_unstable_by_key(|(name, _)| *name);

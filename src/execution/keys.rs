@@ -1,10 +1,10 @@
-//! Calls under an idempotency key: the first call runs, and the same call again is answered from the first one's
-//! record.
+//! Calls with an idempotency key: the first call runs. A later call with the same key and arguments gets the recorded
+//! outcome of the first call.
 
 use super::outcome::{CallFailure, Code, Status};
 use super::row::CallRow;
 
-/// An earlier call under the same key.
+/// An earlier call with the same key.
 pub struct EarlierCall {
     pub call: CallRow,
     /// Whether both calls have the same tool, agent, session and arguments.
@@ -12,7 +12,7 @@ pub struct EarlierCall {
 }
 
 impl EarlierCall {
-    /// The record to answer from, or why this call cannot have the key.
+    /// The record for the response, or the reason why this call cannot use the key.
     pub fn settle(self) -> Result<CallRow, CallFailure> {
         let conflict = |message: &str| {
             let details = serde_json::json!({"call_id": self.call.id});

@@ -1,4 +1,4 @@
-//! The fifth stage: at most so many calls of a tool in any minute.
+//! The fifth stage: a tool's rate limit, which is the most calls in any minute.
 
 use super::outcome::{CallFailure, CallStop, Code};
 use crate::callers::Scope;
@@ -7,7 +7,7 @@ use crate::registry::Tool;
 use serde_json::json;
 use worker::console_error;
 
-/// The place of a call that was let through by its tool's rate limit, if the tool has one.
+/// Proof that the tool's rate limit admits the call. None inside, if the tool has no rate limit.
 pub struct RateSlot(Option<RateWindow>);
 
 pub async fn take(scope: &Scope, tool: &Tool) -> std::result::Result<RateSlot, CallStop> {
@@ -24,8 +24,8 @@ pub async fn take(scope: &Scope, tool: &Tool) -> std::result::Result<RateSlot, C
     Err(CallFailure::new(Code::RateLimited, message).with(json!({"limit": limit, "retry_after": retry_after})).into())
 }
 
-/// Gives the slot back, for a call that was let through and then did not run. If that fails, the slot is lost for a
-/// minute: the caller is not made to pay for it with an error.
+/// Gives back the slot of a call that was admitted and then did not run. If giving back fails, the slot is lost for a
+/// minute, and the caller gets no error for it.
 pub async fn give_back(scope: &Scope, tool: &Tool, slot: RateSlot) {
     let Some(taken) = slot.0 else { return };
     if let Err(error) = limiter::give_back(scope.app(), scope.workspace(), &tool.id, taken).await {

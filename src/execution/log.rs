@@ -1,4 +1,4 @@
-//! The record of calls, read.
+//! Reads the record of calls.
 
 use super::outcome::{CallFailure, Status};
 use super::payload::CallDocument;
@@ -26,7 +26,7 @@ pub struct CallFilter {
 }
 
 impl CallFilter {
-    /// Held to the agent that a token is bound to.
+    /// Restricts the filter to the agent that the token is bound to.
     fn of(mut self, own: Option<&AgentId>) -> Result<Self> {
         let Some(own) = own else { return Ok(self) };
         match &self.agent_id {
@@ -41,8 +41,8 @@ impl CallFilter {
     }
 }
 
-/// A call as its record shows it. Secret values are redacted; of large arguments and results it tells hash, size and
-/// beginning, and where the whole is.
+/// A recorded call. Secret values are redacted. Large arguments and results are shown as their hash, size and
+/// beginning, with the URL of the whole document.
 #[derive(Serialize, ToSchema)]
 pub struct CallOut {
     #[schema(example = "call_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
@@ -68,7 +68,7 @@ pub struct CallOut {
     pub render_plan: Option<Box<RawValue>>,
     pub pre_manifest_id: Option<String>,
     pub post_manifest_id: Option<String>,
-    /// Who asked: a token's id, `root`, or `anonymous` in open mode.
+    /// The caller: a token's id, `root`, or `anonymous` in open mode.
     pub operator: String,
 }
 
@@ -99,7 +99,7 @@ impl TryFrom<CallRow> for CallOut {
     }
 }
 
-/// A page of calls, the latest first; a bound token sees its agent's.
+/// A page of calls, the latest first. A bound token sees only the calls of its agent.
 pub async fn list(scope: &Scope, filter: CallFilter, request: &PageRequest) -> Result<Page<CallOut>> {
     let filter = filter.of(scope.caller().await?.agent.as_ref())?;
     let [rows] = scope.read([store::log::list(scope.workspace(), &filter, request)?]).await?;
@@ -112,21 +112,21 @@ pub async fn get(scope: &Scope, id: &CallId) -> Result<CallOut> {
     find(scope, id).await?.try_into()
 }
 
-/// The whole result, however large.
+/// The whole result of a call, even if it is large.
 pub async fn result_of(scope: &Scope, id: &CallId) -> Result<Box<RawValue>> {
     let call = find(scope, id).await?;
     let whole = CallRow::whole(scope, call.result.as_deref()).await?;
     whole.ok_or_else(|| Error::not_found("Result of the call", id))
 }
 
-/// The whole arguments, however large, but for what is secret.
+/// The whole arguments of a call, even if they are large. Secret values are redacted.
 pub async fn arguments_of(scope: &Scope, id: &CallId) -> Result<Box<RawValue>> {
     let call = find(scope, id).await?;
     let whole = CallRow::whole(scope, call.arguments.as_deref()).await?;
     whole.ok_or_else(|| Error::not_found("Arguments of the call", id))
 }
 
-/// The call, if the caller may see it; one of another agent's is as if it were not there.
+/// The call, if the caller may see it. For a bound token, the call of another agent does not exist.
 async fn find(scope: &Scope, id: &CallId) -> Result<CallRow> {
     let [rows] = scope.read([store::calls::find(scope.workspace(), id)]).await?;
     let own = scope.caller().await?.agent.as_ref().map(AgentId::as_str);

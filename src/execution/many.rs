@@ -1,5 +1,5 @@
-//! Several calls at once, as one message of a model holds them. They are looked up in one batch. Calls that read or
-//! write state keep their order among themselves; the others run side by side.
+//! Several calls at once, from one message of a model. One batch looks them up. Calls that read or write state keep
+//! their order among each other; the other calls run side by side.
 
 use super::call::{Call, OpenedCall};
 use super::outcome::ToolResult;
@@ -10,13 +10,14 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
 
-/// How many calls run at once. A Worker has six connections: with more calls, the time of one would run out while it
+/// How many calls run at once. A Worker has six connections. With more calls, a call could reach its timeout while it
 /// waits for a connection.
 const AT_ONCE: usize = 5;
 
-/// What came of each call, in their order. An error of one call does not keep the others from running.
+/// Runs the calls, and returns their outcomes in the order of the calls. An error of one call does not stop the other
+/// calls.
 ///
-/// The caller is checked first: calls that run side by side cannot wait for each other's check.
+/// The caller is checked first, because calls that run side by side cannot wait for each other's check.
 pub async fn execute_all(scope: &Scope, calls: Vec<Call>) -> Result<Vec<Result<ToolResult>>> {
     scope.caller().await?;
     let opened =
@@ -50,20 +51,20 @@ pub async fn execute_all(scope: &Scope, calls: Vec<Call>) -> Result<Vec<Result<T
     Ok(ended)
 }
 
-/// A call of the message. It does nothing until it is polled.
+/// A call of the message. The call does nothing until its future is polled.
 struct QueuedCall<'a> {
     index: usize,
     order: RunOrder,
     ends: Pin<Box<dyn Future<Output = Result<ToolResult>> + 'a>>,
 }
 
-/// When a call may run, beside the others of its message.
+/// When a call may run, relative to the other calls of its message.
 #[derive(Clone, Copy, PartialEq)]
 pub enum RunOrder {
     Any,
-    /// After the writes before it, beside other reads.
+    /// After all earlier writes, and side by side with other reads.
     Reads,
-    /// After all that touches state before it.
+    /// After all earlier reads and writes.
     Writes,
 }
 

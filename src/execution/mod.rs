@@ -1,4 +1,4 @@
-//! Running a tool: every call, through whichever door it comes, takes the same walk once, downwards (`walk`).
+//! Runs tools. Every call passes the same stages in the same order (`walk`), whichever protocol it comes through.
 
 mod approvals;
 mod authorize;
@@ -37,8 +37,8 @@ use crate::callers::Scope;
 use crate::error::{Error, Result};
 use call::OpenedCall;
 
-/// Makes a call. The outcome is recorded before it is answered, and so is a refusal. An error is given only to a caller
-/// who is not let in, and where nothing can be recorded.
+/// Makes a call. The outcome, also a refusal, is recorded before the response is sent. The function returns an `Err` in
+/// two cases only: the caller is not admitted, or the outcome cannot be recorded.
 pub async fn execute(scope: &Scope, call: Call) -> Result<ToolResult> {
     let call = OpenedCall::new(scope, call, 1)?;
     let lookup = resolve::look_up(scope, std::slice::from_ref(&call)).await?.pop();

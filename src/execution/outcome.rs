@@ -1,4 +1,4 @@
-//! What comes of a call.
+//! The outcome of a call.
 
 use super::approvals::ApprovalRequest;
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use std::rc::Rc;
 use utoipa::ToSchema;
 
 text_enum! {
-    /// How a call stands.
+    /// The status of a call.
     Status {
         PendingApproval = "pending_approval",
         Running = "running",
@@ -23,7 +23,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// Why a call was refused, or how it failed.
+    /// The reason why a call was refused or failed.
     Code {
         UnknownTool = "UNKNOWN_TOOL",
         UnknownAgent = "UNKNOWN_AGENT",
@@ -42,7 +42,7 @@ text_enum! {
         Timeout = "TIMEOUT",
         InvalidResult = "INVALID_RESULT",
         Unreachable = "UNREACHABLE",
-        /// The request was wrong apart from its tool and arguments.
+        /// The request has an error outside its tool name and arguments.
         ValidationError = "VALIDATION_ERROR",
         PayloadTooLarge = "PAYLOAD_TOO_LARGE",
         /// The idempotency key belongs to another call.
@@ -52,7 +52,7 @@ text_enum! {
     }
 }
 
-/// Why a call did not succeed.
+/// The reason why a call did not succeed.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Failure)]
 pub struct CallFailure {
@@ -77,12 +77,12 @@ impl CallFailure {
         Self::new(Code::ApprovalExpired, "Nobody approved the call in time")
     }
 
-    /// As it is recorded.
+    /// The failure as JSON, for the record.
     pub fn to_json(&self) -> Result<String> {
         serde_json::to_string(self).map_err(|cause| Error::Internal(format!("a failure is not JSON: {cause}")))
     }
 
-    /// An error of the Worker, told as a failure of the call.
+    /// Turns an error of the Worker into a failure of the call.
     pub fn of(error: &Error, request_id: &str) -> Self {
         let code = match error {
             Error::Invalid(_) => Code::ValidationError,
@@ -97,15 +97,15 @@ impl CallFailure {
     }
 }
 
-/// Why a call goes no further.
+/// The reason why a call goes no further.
 pub enum CallStop {
     /// The call was not run.
     Refused(CallFailure),
-    /// The call was run, or may have been, and failed.
+    /// The call ran, or may have run, and failed.
     Failed(CallFailure),
     /// The call waits for an approval.
     Pending(Box<ApprovalRequest>),
-    /// An error of the Worker, before the call was run.
+    /// An error of the Worker before the call ran.
     Broken(Error),
 }
 
@@ -124,7 +124,7 @@ impl From<Error> for CallStop {
 /// The result of a call that ran well, or why the call stopped.
 pub type Ended = std::result::Result<Box<RawValue>, CallStop>;
 
-/// The answer to a call, whatever came of it.
+/// The response to a call, whether it succeeded or not.
 #[derive(Serialize, ToSchema)]
 pub struct ToolResult {
     #[schema(example = "call_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
@@ -143,25 +143,26 @@ pub struct ToolResult {
     pub render_plan: Option<Box<RawValue>>,
     pub pre_manifest_id: Option<String>,
     pub post_manifest_id: Option<String>,
-    /// What the tool promises of its results, for a door that shows them by it. Not part of the answer itself.
+    /// The schema of the tool's results, for a protocol that shows results by their schema. Not part of the response.
     #[serde(skip)]
     pub returns: Option<Rc<Schema>>,
 }
 
 impl ToolResult {
-    /// Seconds after which the call may be tried again, if it was refused for its rate.
+    /// Seconds until a retry, if the call was refused by its rate limit.
     pub fn retry_after(&self) -> Option<u64> {
         self.error.as_ref()?.details.as_ref()?.get("retry_after")?.as_u64()
     }
 }
 
-/// A result longer than `limit` bytes, as a text that ends there and says where the whole is.
+/// Cuts a result that is longer than `limit` bytes. The cut result is a text that ends with the place of the whole
+/// result.
 pub fn cut(result: Box<RawValue>, limit: Option<u32>, call_id: &CallId) -> Box<RawValue> {
     let Some(limit) = limit.map(|it| it as usize) else { return result };
     if result.get().len() <= limit {
         return result;
     }
-    // A text is cut as such, and not as the JSON that it is written in.
+    // A text is measured and cut by its own bytes, not by the bytes of its JSON.
     let text = serde_json::from_str::<String>(result.get());
     let text = text.as_deref().unwrap_or(result.get());
     if text.len() <= limit {
@@ -176,7 +177,7 @@ pub fn cut(result: Box<RawValue>, limit: Option<u32>, call_id: &CallId) -> Box<R
     serde_json::value::to_raw_value(&notice).unwrap_or(result)
 }
 
-/// What a pending call is answered with.
+/// The failure in the response to a pending call.
 pub fn approval_required(tool_name: &str, approval: &ApprovalId) -> CallFailure {
     CallFailure::new(Code::ApprovalRequired, format!("{tool_name} needs an approval before it runs"))
         .with(serde_json::json!({"approval_id": approval.as_str()}))

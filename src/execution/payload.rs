@@ -1,5 +1,5 @@
-//! Arguments and results in the record. A small document is JSON in the call's row. A large one is a blob, and the row
-//! holds its hash, its size and its beginning.
+//! Arguments and results in the record. A small document is JSON in the call's row. A large document is a blob, and the
+//! row holds its hash, its size and its beginning.
 
 use crate::error::{Error, Result};
 use crate::files::Blob;
@@ -18,7 +18,7 @@ const LEFT_OUT_MARK: char = '~';
 const PREFIX_BYTES: usize = 1_000;
 
 text_enum! {
-    /// Which of a call's documents.
+    /// The kind of a call's document.
     CallDocument {
         Arguments = "arguments",
         Result = "result",
@@ -35,7 +35,7 @@ impl CallDocument {
     }
 }
 
-/// What the row holds of a large document.
+/// The description of a large document in the row.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlobDescription {
     pub sha256: String,
@@ -43,14 +43,14 @@ pub struct BlobDescription {
     pub prefix: String,
 }
 
-/// What a list holds of a document that is not small.
+/// The description of a document that a list leaves out because it is not small.
 #[derive(Debug, PartialEq, Deserialize)]
 pub struct LeftOut {
     pub size: u32,
     pub prefix: String,
 }
 
-/// What is in the column.
+/// The contents of a column.
 #[derive(Debug, PartialEq)]
 pub enum StoredDocument<'a> {
     Inline(&'a str),
@@ -70,7 +70,7 @@ impl<'a> StoredDocument<'a> {
         Ok(Self::Inline(column))
     }
 
-    /// The document as a record shows it: itself, or its description with the URL of the whole.
+    /// The document for a response: the document itself, or its description with the URL of the whole document.
     pub fn shown(self, call_id: &str, kind: CallDocument) -> Result<Box<RawValue>> {
         let url = format!("/api/tool-calls/{call_id}/{kind}");
         let shown = match self {
@@ -86,7 +86,7 @@ impl<'a> StoredDocument<'a> {
     }
 }
 
-/// A document on its way into the record.
+/// A document that will be written to the record.
 pub struct RecordedDocument {
     pub column: String,
     pub blob: Option<Blob>,

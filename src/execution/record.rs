@@ -1,4 +1,4 @@
-//! The last stage: what came of a call is written before its answer leaves.
+//! The last stage: writes the outcome of a call before the response is sent.
 
 use super::call::IdempotencyKey;
 use super::outcome::{CallFailure, CallStop, Ended, Status, ToolResult, cut};
@@ -17,7 +17,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use worker::console_error;
 
-/// What the run leaves for the record, besides its result.
+/// Facts about the run for the record, besides its result.
 #[derive(Default)]
 pub struct Journal {
     pub manifests: FileManifests,
@@ -26,19 +26,19 @@ pub struct Journal {
     pub session_seen: bool,
 }
 
-/// Which call it is, from its opening to its record.
+/// The facts that identify a call from its opening to its record.
 pub struct CallIdentity<'a> {
     pub id: &'a CallId,
-    /// As it was recorded when the call was opened.
+    /// The name that was recorded when the call was opened.
     pub tool_name: String,
     pub session: &'a SessionId,
     pub user_id: Option<&'a str>,
-    /// The key that the call came with, to be freed if the call is refused.
+    /// The idempotency key of the call. The key is freed if the call is refused.
     pub key: Option<&'a IdempotencyKey>,
     pub max_result_bytes: Option<u32>,
 }
 
-/// The arguments as they are recorded, and the secrets that were among them.
+/// The arguments for the record, and the secret values that were removed from them.
 fn recorded_arguments(call: &ResolvedCall) -> Result<(RecordedDocument, Vec<String>)> {
     if !call.parameters.has_secrets() {
         return Ok((RecordedDocument::new(CallDocument::Arguments, call.arguments.to_string())?, Vec::new()));
@@ -48,7 +48,8 @@ fn recorded_arguments(call: &ResolvedCall) -> Result<(RecordedDocument, Vec<Stri
     Ok((RecordedDocument::new(CallDocument::Arguments, shown.to_string())?, secrets))
 }
 
-/// The result as it is recorded: without what its schema calls secret, and without the arguments' secrets.
+/// The result for the record. The values that its schema marks as secret are removed, and so are the secret values of
+/// the arguments.
 fn recorded_result(call: &ResolvedCall, result: &RawValue, secrets: &[String]) -> Result<RecordedDocument> {
     match call.returns.as_ref().filter(|it| it.has_secrets()) {
         None => RecordedDocument::new(CallDocument::Result, scrub(secrets, result.get().to_owned())),
@@ -75,8 +76,8 @@ pub struct ClosedCall {
     pub max_result_bytes: Option<u32>,
 }
 
-/// Writes what came of the call, and gives the answer. Until it is known which tool is called, it is not known which
-/// arguments are secret: without `call`, none is recorded.
+/// Writes the outcome of the call, and returns the response. Without `call` the tool is unknown, and so are its secret
+/// arguments: then no arguments are recorded.
 pub async fn close(
     scope: &Scope,
     identity: &CallIdentity<'_>,
@@ -146,7 +147,7 @@ pub async fn close(
     })
 }
 
-/// The statements that keep what is too large for the row.
+/// The statements that store documents which are too large for the row.
 fn blobs(scope: &Scope, id: &CallId, closed: &ClosedCall, now: Timestamp) -> Vec<Statement> {
     let documents = [(CallDocument::Arguments, &closed.arguments), (CallDocument::Result, &closed.result)];
     let large = documents.iter().filter_map(|(kind, it)| Some((*kind, it.as_ref()?.blob.as_ref()?)));
@@ -159,7 +160,7 @@ fn blobs(scope: &Scope, id: &CallId, closed: &ClosedCall, now: Timestamp) -> Vec
         .collect()
 }
 
-/// The cause of a failure that is ours, for the log alone.
+/// Logs the cause of an internal error. Only the log shows the cause.
 pub fn log(scope: &Scope, id: &CallId, error: &Error) {
     if let Error::Internal(cause) = error {
         console_error!("request {} failed in the call {id}: {cause}", scope.app().request_id());

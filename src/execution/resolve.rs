@@ -1,5 +1,5 @@
-//! The first stage: one look at the database finds the tool, the agent and an earlier call under the same idempotency
-//! key, and leaves the call's row as running.
+//! The first stage: one batch finds the tool, the agent and an earlier call with the same idempotency key, and opens
+//! the call's row as running.
 
 use super::call::{CalledName, CalledTool, OpenedCall};
 use super::keys::EarlierCall;
@@ -17,7 +17,7 @@ use crate::registry::{self, DeactivationReason, ResourceClass, Risk, Tool};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// What the look at the database showed.
+/// The rows that the first batch read for one call.
 pub struct CallLookup {
     tool: Option<Tool>,
     standing: Option<AgentStanding>,
@@ -25,7 +25,7 @@ pub struct CallLookup {
 }
 
 impl CallLookup {
-    /// When the call may run, beside others of its message.
+    /// When the call may run, relative to the other calls of its message.
     pub fn order(&self) -> RunOrder {
         let Some(tool) = &self.tool else { return RunOrder::Any };
         match tool.resource_class {
@@ -36,42 +36,43 @@ impl CallLookup {
     }
 }
 
-/// The tool that is called, and the agent that it is called for.
+/// The tool of a call, and the agent that makes the call.
 pub struct CallTarget {
     pub tool: Tool,
-    /// None, where the call is for no agent.
+    /// None, if no agent makes the call.
     pub standing: Option<AgentStanding>,
     pinned: bool,
 }
 
 impl CallTarget {
-    /// A version that a call was checked against before.
+    /// The target of a call that was checked before, with the version that it was checked against.
     pub fn pinned(tool: Tool) -> Self {
         Self { tool, standing: None, pinned: true }
     }
 
-    /// Whether the version can be called: it is active, or it is pinned and was only replaced.
+    /// Whether the version can be called. An active version can. A pinned version can also be called if it was
+    /// deactivated only because a newer version replaced it.
     pub fn is_enabled(&self) -> bool {
         self.tool.active || (self.pinned && self.tool.deactivated_reason == Some(DeactivationReason::VersionUpdate))
     }
 }
 
-/// A call whose tool and agent are known. Every later stage works on it, and the record is written from it.
+/// A call whose tool and agent are known. Every later stage takes this value, and the record is written from it.
 pub struct ResolvedCall {
     pub target: CallTarget,
-    /// What the arguments must fit. It also tells which of them are secret.
+    /// The schema of the arguments. It also says which arguments are secret.
     pub parameters: Rc<Schema>,
-    /// What the result must fit, if the tool says so.
+    /// The schema of the result, if the tool has one.
     pub returns: Option<Rc<Schema>>,
-    /// In the words of the schema, which are the words that tell secrets.
+    /// The arguments under the property names of the schema. Secrets are found by these names.
     pub arguments: Value,
     pub max_result_bytes: Option<u32>,
-    /// What is wrong with the arguments as they came. Only a caller who may call the tool is told.
+    /// The error in the unchanged arguments, if there is one. Only a caller who may call the tool sees it.
     pub fault_as_given: Option<CallFailure>,
 }
 
 impl ResolvedCall {
-    /// A call whose arguments were checked before. It has waited for its approval.
+    /// A call that waited for its approval. Its arguments were checked before it began to wait.
     pub fn resumed(target: CallTarget, arguments: Value, max_result_bytes: Option<u32>) -> Result<Self> {
         let (parameters, returns) = schemas(&target.tool)?;
         Ok(Self { target, parameters, returns, arguments, max_result_bytes, fault_as_given: None })
@@ -83,7 +84,7 @@ fn schemas(tool: &Tool) -> Result<(Rc<Schema>, Option<Rc<Schema>>)> {
     Ok((parameters, tool.returns_schema.as_deref().map(schema::compiled).transpose()?))
 }
 
-/// Resolves a call that was looked up: finds out what it is about, and puts its arguments in the words of the tool's
+/// Resolves a call after its lookup: finds its tool and agent, and gives the arguments the property names of the tool's
 /// schema.
 pub async fn resolve(
     scope: &Scope,
@@ -109,7 +110,7 @@ pub async fn resolve(
     Ok(ResolvedCall { target, parameters, returns, arguments, max_result_bytes, fault_as_given })
 }
 
-/// One round trip for any number of calls.
+/// Looks up any number of calls in one round trip.
 pub async fn look_up(scope: &Scope, calls: &[OpenedCall]) -> Result<Vec<CallLookup>> {
     let mut statements = Vec::new();
     for call in calls {
@@ -127,7 +128,8 @@ pub async fn look_up(scope: &Scope, calls: &[OpenedCall]) -> Result<Vec<CallLook
     calls.iter().map(|call| read_lookup(scope, call, &mut rows)).collect()
 }
 
-/// Whether a token is bound to an agent is seen only in the same batch.
+/// Reads the agent, and what the agent may do with the tool. Only the same batch tells whether the token is bound to an
+/// agent, so a request with a token always reads this.
 fn find_standing(scope: &Scope, call: &OpenedCall) -> Option<Statement> {
     let (agent, token) = (call.asked.agent_id.as_deref(), scope.token_id());
     let sought = call.name.as_ref().map(CalledName::lookup);
@@ -154,7 +156,7 @@ fn read_lookup(scope: &Scope, call: &OpenedCall, rows: &mut impl Iterator<Item =
     Ok(CallLookup { tool, standing, earlier })
 }
 
-/// The tool and the agent that the call names, if both are there.
+/// The tool and the agent of the call, if both exist.
 fn target(call: &OpenedCall, caller: &Caller, lookup: CallLookup) -> std::result::Result<CallTarget, CallStop> {
     let named = call.asked.agent_id.as_deref();
     if let (Some(named), Some(own)) = (named, &caller.agent)

@@ -1,4 +1,4 @@
-//! A call as it is recorded.
+//! The stored row of a call.
 
 use super::outcome::{CallFailure, Status, ToolResult, cut};
 use super::payload::{BlobDescription, CallDocument, StoredDocument};
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
 pub struct CallRow {
-    /// Its number in the database, which orders the calls of one millisecond.
+    /// The number of the row in the database. It orders calls of the same millisecond.
     pub key: u64,
     pub id: String,
     pub tool_name: String,
@@ -70,7 +70,7 @@ impl CallRow {
             .map_err(|cause| Error::Internal(format!("the call {} has a broken {name}: {cause}", self.id)))
     }
 
-    /// The whole JSON of what is stored in a column, wherever it is.
+    /// The whole JSON of a column, from the row itself or from its blob.
     pub async fn whole(scope: &Scope, column: Option<&str>) -> Result<Option<Box<RawValue>>> {
         let broken = |cause: serde_json::Error| Error::Internal(format!("a call has broken JSON: {cause}"));
         let text = match column.map(StoredDocument::read).transpose()? {
@@ -87,7 +87,7 @@ impl CallRow {
         RawValue::from_string(text).map(Some).map_err(broken)
     }
 
-    /// The answer that was given when the call ended, as far as it is recorded.
+    /// The response that the call had when it ended, as far as the row records it.
     pub async fn answer(self, scope: &Scope) -> Result<ToolResult> {
         let result = Self::whole(scope, self.result.as_deref()).await?;
         let id = self.call_id()?;

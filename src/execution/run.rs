@@ -1,4 +1,4 @@
-//! The sixth stage: the run itself, and whether its result fits the tool's schema.
+//! The sixth stage: runs the call, and checks the result against the tool's schema.
 
 use super::approvals::ClearedCall;
 use super::limit::RateSlot;
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::ids::CallId;
 use crate::runners::{self, RunFailure, RunTask, ToolReport};
 
-/// Runs a call that was cleared and let through. The slot is used up by it.
+/// Runs a call that was cleared and admitted by its rate limit. The run uses up the slot.
 pub async fn run(
     scope: &Scope,
     identity: &CallIdentity<'_>,
@@ -41,7 +41,7 @@ pub async fn run(
     })
 }
 
-/// The call has failed though it ran, or may have run.
+/// The stop of a call that failed after it ran, or may have run.
 fn stop(scope: &Scope, id: &CallId, failed: RunFailure) -> CallStop {
     CallStop::Failed(match failed {
         RunFailure::Tool(report) => failure(Code::ToolError, report),

@@ -1,4 +1,4 @@
-//! How the calls of the last day went.
+//! Figures about the calls of the last 24 hours.
 
 use super::outcome::Code;
 use super::store;
@@ -9,30 +9,30 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// How many calls are looked at; the latest ones.
+/// The most calls that a summary covers. They are the latest calls.
 const MAX_CALLS: u32 = 10_000;
 
 #[derive(Serialize, ToSchema)]
 pub struct Summary {
-    /// Calls from this time on were looked at, the latest 10,000 at the most.
+    /// The summary covers the calls from this time on, but at most the latest 10,000.
     #[schema(value_type = String, format = DateTime)]
     since: Timestamp,
-    /// How many were looked at.
+    /// How many calls the summary covers.
     calls: u32,
-    /// By tool, the most called first; 200 at the most.
+    /// Figures by tool, the most called tool first. At most 200 tools.
     tools: Vec<ToolSummary>,
     /// The calls that took longest.
     slowest: Vec<SlowCall>,
-    /// The commonest errors.
+    /// The most frequent errors.
     errors: Vec<ErrorCount>,
 }
 
-/// Durations are of calls that ran; a refused one has none.
+/// Figures of one tool. Durations cover the calls that ran: a refused call has no duration.
 #[derive(Serialize, Deserialize, ToSchema)]
 pub struct ToolSummary {
     tool_name: String,
     count: u32,
-    /// The share of successes among the calls that have ended.
+    /// The share of successful calls among the calls that have ended.
     success_rate: Option<f64>,
     avg_ms: Option<f64>,
     min_ms: Option<u32>,
@@ -68,7 +68,7 @@ struct Row {
     data: String,
 }
 
-/// A bound token sees how its agent's calls went.
+/// Summarises the calls of the workspace. A bound token sees only the calls of its agent.
 pub async fn summary(scope: &Scope) -> Result<Summary> {
     let agent = scope.caller().await?.agent.as_ref();
     let since = scope.app().now().days_before(1);

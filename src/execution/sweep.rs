@@ -1,12 +1,12 @@
-//! Ends what no request ends any more: calls whose runtime died, approvals that nobody decided, idempotency keys whose
-//! time is over.
+//! Ends what no request will end: calls whose runtime died, approvals that nobody decided, and idempotency keys that
+//! have expired.
 
 use super::outcome::{CallFailure, Code};
 use super::store;
 use crate::app::App;
 use crate::error::Result;
 
-/// One transaction, of bounded work; the next run goes on where this one stopped.
+/// Runs one transaction of bounded work. The next run continues where this run stopped.
 #[expect(clippy::disallowed_methods, reason = "the sweep is about no workspace, and nobody calls it")]
 pub async fn sweep(app: &App) -> Result<()> {
     let died = CallFailure::new(Code::Timeout, "The call did not end within its time: its runtime ended before it did");

@@ -1,11 +1,11 @@
-//! A tool by any name that a call could use for it.
+//! Finds a tool by any name that a call could use for it.
 
 use super::call::CalledName;
 use crate::callers::Scope;
 use crate::error::Result;
 use crate::registry::{self, Tool};
 
-/// The tool that a call of this name would be about, if there is one.
+/// The tool that a call with this name would run, if it exists.
 pub async fn tool_of_name(scope: &Scope, name: &str) -> Result<Option<Tool>> {
     let Some(called) = CalledName::parse(name) else {
         scope.caller().await?;

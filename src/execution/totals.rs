@@ -1,5 +1,5 @@
-//! How many calls have ended, ever. Calls up to a mark are already counted, and upkeep moves the mark forward. So
-//! the figures are always exact, and cost as much after a million calls as after ten.
+//! The number of all calls that have ever ended. Calls up to a mark are already counted, and upkeep moves the mark
+//! forward. So the figures are always exact, and cost as much after a million calls as after ten.
 
 use super::store;
 use crate::app::App;
@@ -7,7 +7,7 @@ use crate::error::Result;
 
 pub use store::totals::{ended, ended_everywhere};
 
-/// Counts the calls after the mark, a bounded number of them, and moves it on. One transaction.
+/// Counts a bounded number of calls after the mark, and moves the mark past them, in one transaction.
 #[expect(clippy::disallowed_methods, reason = "upkeep is about no workspace, and nobody calls it")]
 pub async fn count(app: &App) -> Result<()> {
     app.db()?.batch(&[store::totals::add(), store::totals::move_mark(app.now())]).await?;

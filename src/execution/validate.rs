@@ -1,5 +1,5 @@
-//! The third stage: the arguments, with their defaults, against the tool's schema and its handler's own rules. And the
-//! check of a result, which is part of the run.
+//! The third stage: checks the arguments, with defaults filled in, against the tool's schema and the rules of its
+//! handler. The check of a result is here too; it is part of the run.
 
 use super::authorize::GrantedCall;
 use super::outcome::{CallFailure, CallStop, Code};
@@ -13,10 +13,10 @@ use crate::registry::schema::{self, CheckedDocument, Schema, Violation};
 use crate::runners::{self, Runner};
 use serde_json::{Map, Value, json};
 
-/// How many violations stand in the message. The details have them all.
+/// How many violations the message lists. The details list all of them.
 const MAX_IN_MESSAGE: usize = 5;
 
-/// A call that may be made, and whose arguments fit.
+/// A granted call with valid arguments.
 pub struct CheckedCall<'a> {
     call: &'a ResolvedCall,
     runner: Box<dyn Runner>,
@@ -32,8 +32,8 @@ impl<'a> CheckedCall<'a> {
     }
 }
 
-/// Checks arguments against a tool's schema, and runs nothing. The handler of a call may have more rules: the file
-/// tools want a usable path.
+/// Checks arguments against a tool's schema without running the tool. A real call may fail by further rules of the
+/// handler: the file tools, for example, need a valid path.
 pub async fn check_arguments(scope: &Scope, id: &ToolId, arguments: Map<String, Value>) -> Result<CheckedDocument> {
     let tool = registry::get(scope, id, None).await?;
     let schema = schema::compiled(&tool.parameters_schema)?;
@@ -42,7 +42,7 @@ pub async fn check_arguments(scope: &Scope, id: &ToolId, arguments: Map<String, 
     Ok(schema.check(given))
 }
 
-/// Fills in the attachment's defaults first, then the schema's own, and then checks.
+/// Fills in the attachment's defaults, then the schema's defaults, and then checks the arguments.
 pub fn arguments(granted: GrantedCall<'_>) -> std::result::Result<CheckedCall<'_>, CallStop> {
     let call = granted.into_call();
     if let Some(fault) = call.fault_as_given.take() {
@@ -62,7 +62,7 @@ pub fn arguments(granted: GrantedCall<'_>) -> std::result::Result<CheckedCall<'_
     Ok(CheckedCall { call, runner })
 }
 
-/// The runner of a call whose arguments fit the schema, if they keep the handler's own rules too.
+/// The runner of a call with valid arguments, if the arguments also keep the rules of the handler.
 pub fn prepare(call: &ResolvedCall) -> std::result::Result<Box<dyn Runner>, CallStop> {
     Ok(runners::prepare(&call.target.tool, &call.arguments)?.map_err(|it| misfit(&it))?)
 }
@@ -71,7 +71,7 @@ fn misfit(violations: &[Violation]) -> CallFailure {
     failure(Code::InvalidArguments, "The arguments do not fit", violations)
 }
 
-/// What is wrong with a result, if anything is.
+/// The failure of a result that does not fit its schema.
 pub fn result(returns: Option<&Schema>, result: &Value) -> Option<CallFailure> {
     match returns?.violations(result).as_slice() {
         [] => None,

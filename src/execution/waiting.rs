@@ -1,4 +1,4 @@
-//! What has become of a call that waited for its approval.
+//! The present state of a call that waited for its approval.
 
 use super::approvals::ApprovalStatus;
 use super::outcome::{CallFailure, Status, ToolResult};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::ids::{AgentId, ApprovalId, CallId};
 use crate::registry::{self, schema};
 
-/// The call's answer, or that the call still waits or runs. None, if this caller has no such call.
+/// The outcome of the call, or its status if it still waits or runs. None, if this caller has no such call.
 pub async fn standing(scope: &Scope, call: &CallId, approval: &ApprovalId) -> Result<Option<ToolResult>> {
     let workspace = scope.workspace();
     let [rows, tool] = scope

@@ -1,7 +1,7 @@
-//! The walk of one call after it was looked up: its stages, in their order.
+//! The walk of one call: its stages after the lookup, in their order.
 //!
-//! Each stage takes the value that the stage before it made, and only that stage can make it: a call cannot run unless
-//! it was granted, checked, cleared and let through by its rate limit. Whatever stops the call, its record is written.
+//! Each stage takes a value that only the stage before it can make. So a call cannot run unless it was granted,
+//! checked, cleared and admitted by its rate limit. The record is written wherever the call stops.
 
 use super::call::OpenedCall;
 use super::outcome::{CallStop, Ended, ToolResult};
@@ -11,7 +11,7 @@ use super::{approvals, authorize, limit, run, validate};
 use crate::callers::Scope;
 use crate::error::Result;
 
-/// Takes a call through its stages, and records what came of it.
+/// Takes a call through its stages, and records the outcome.
 pub async fn walk(scope: &Scope, mut call: OpenedCall, mut lookup: CallLookup) -> Result<ToolResult> {
     let resolved = match lookup.earlier.take().map(|it| it.settle()) {
         Some(Ok(record)) => return record.answer(scope).await,
@@ -36,8 +36,8 @@ pub async fn walk(scope: &Scope, mut call: OpenedCall, mut lookup: CallLookup) -
     }
 }
 
-/// The stages between the look at the database and the record. The arguments stay with the call, however far it comes:
-/// its record has them as the last stage left them.
+/// The stages between the lookup in the database and the record. The arguments stay in `resolved`, so the record shows
+/// them as the last stage left them.
 async fn stages(
     scope: &Scope,
     identity: &CallIdentity<'_>,

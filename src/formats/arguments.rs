@@ -1,6 +1,6 @@
-//! Restores a model's arguments to the stored schema: properties get their own names back, a null for a property that
-//! may be left out is removed, and an object that came as text becomes an object. Only the schema decides this, so
-//! every entrance to a call gets the same arguments. A value that is certain to fit as it is stays as it is.
+//! Restores a model's arguments to the stored schema. Properties get their own names back, a null for an optional
+//! property is removed, and an object that came as text becomes an object. Only the schema decides this, so a call gets
+//! the same arguments through every protocol. A value that certainly fits is not changed.
 
 use super::json::{fields, list, put};
 use super::keys;
@@ -11,8 +11,8 @@ use crate::registry::References;
 use crate::registry::schema::Schema;
 use serde_json::{Map, Value};
 
-/// How deep values are restored. Arguments are never that deep: the record finds secrets by the restored names, so it
-/// needs every name restored.
+/// How deep values are restored. Arguments are never that deep, so every name is restored. The record needs this,
+/// because it finds secrets by the restored names.
 const MAX_DEPTH: usize = 130;
 
 /// How many parts of the schema are applied to one value.
@@ -41,8 +41,8 @@ fn has_marks(value: &Value) -> bool {
     }
 }
 
-/// A schema for a value. It certainly applies, or it applies only if one of several forms is meant or a condition
-/// holds.
+/// A schema for a value. A `certain` schema always applies. Any other schema applies only if one of several forms is
+/// meant, or if a condition holds.
 #[derive(Clone, Copy)]
 struct ApplicableSchema<'a> {
     schema: &'a Value,
@@ -59,8 +59,8 @@ struct ArgumentRestorer<'a> {
     references: References<'a>,
     /// A cache: each name costs a hash, and an array may have many elements with the same properties.
     names: Vec<ExportedNames<'a>>,
-    /// How many values may still be parsed out of texts. The values of the body were counted before, but not those in
-    /// its texts.
+    /// How many values may still be parsed out of texts. The values of the body were counted before, but not the values
+    /// inside its texts.
     values_left: usize,
 }
 
@@ -209,7 +209,7 @@ fn declared<'a>(parts: &[ApplicableKeywords<'a>], name: &str) -> Vec<ApplicableS
     parts.iter().filter_map(of).collect()
 }
 
-/// Adds the schemas under these keywords. They may apply to the value, or to others. Gives whether there are any.
+/// Adds the schemas under these keywords, which may or may not apply to the value. Returns whether there are any.
 fn all_of<'a>(parts: &[ApplicableKeywords<'a>], keywords: &[&str], schemas: &mut Vec<ApplicableSchema<'a>>) -> bool {
     let before = schemas.len();
     for part in parts {

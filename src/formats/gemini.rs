@@ -25,7 +25,7 @@ pub fn tool(tool: &ExportedTool<'_>) -> Value {
     object(fields)
 }
 
-/// The parameters of a tool. None, if it has none.
+/// The parameters of a tool. None, if the tool has no parameters.
 fn parameters(plain: &Map<String, Value>) -> Option<Map<String, Value>> {
     // The tool has a description of its own.
     Some(schema(&without(plain.clone(), &["description"]))).filter(|it| text(it, "type") == "OBJECT")
@@ -105,8 +105,8 @@ fn has_properties(given: &Map<String, Value>) -> bool {
     given.contains_key("properties") || list(given, "allOf").iter().filter_map(Value::as_object).any(has_properties)
 }
 
-/// The types that a schema accepts: those that it names, else those of its values, else the type that its keywords are
-/// about.
+/// The types that a schema accepts: the types that it names, else the types of its listed values, else the types that
+/// its keywords are about.
 fn kinds(given: &Map<String, Value>) -> Vec<&str> {
     match given.get("type") {
         Some(Value::String(kind)) => return vec![kind],
@@ -140,7 +140,7 @@ fn of_kind(given: &Map<String, Value>, kind: &str) -> Map<String, Value> {
             put(&mut written, "items", items(given).into());
         }
         "OBJECT" if properties(given, &mut written) => {}
-        // Gemini wants an object to have properties. A text may hold any object, and `arguments` restores it.
+        // Gemini refuses an object without properties. A text may hold any object, and `arguments` restores it.
         "OBJECT" => {
             "STRING".clone_into(&mut kind);
             "A JSON object, written as text".clone_into(&mut note);
@@ -198,7 +198,7 @@ fn items(given: &Map<String, Value>) -> Map<String, Value> {
     }
 }
 
-/// Writes the properties. Gives whether there are any.
+/// Writes the properties. Returns whether there are any.
 fn properties(given: &Map<String, Value>, written: &mut Map<String, Value>) -> bool {
     let (mut properties, mut required) = (Map::new(), list(given, "required").to_vec());
     for (name, it) in fields(given, "properties").into_iter().flatten() {

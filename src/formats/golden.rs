@@ -137,7 +137,7 @@ fn what_gemini_gives_comes_back_as_it_was_meant() {
     assert!(count >= 5, "{count}");
 }
 
-/// Writes objects as text where the schema asks for text. Gives how many there were.
+/// Writes objects as text where the schema asks for text. Returns how many there were.
 fn as_text(schema: &Value, value: &mut Value) -> usize {
     match value {
         Value::Object(fields) if schema["type"] == "OBJECT" => {

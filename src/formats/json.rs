@@ -1,5 +1,5 @@
-//! Small functions that read and build JSON. Each of them is in the bundle once, where inlined code would be there a
-//! hundred times.
+//! Small functions that read and build JSON. The bundle holds each of them once, while inlined code would be in the
+//! bundle a hundred times.
 
 use serde_json::{Map, Value};
 

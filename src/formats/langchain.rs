@@ -1,4 +1,5 @@
-//! LangChain's `StructuredTool`. It takes a JSON Schema as its `args_schema`, and passes it on to any provider.
+//! LangChain's `StructuredTool`. LangChain takes a JSON Schema as the tool's `args_schema`, and passes the schema on to
+//! any provider.
 
 use super::ExportedTool;
 use super::json::{object, put};

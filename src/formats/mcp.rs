@@ -1,5 +1,5 @@
-//! A tool as MCP's `Tool`, in a form that clients of all revisions take. 2025-11-25 demands an object at the top of a
-//! schema; 2026-07-28 allows one.
+//! A tool as MCP's `Tool`, in a form that clients of all revisions accept. 2025-11-25 requires an object at the top of
+//! a schema; 2026-07-28 allows an object.
 
 use super::names;
 use crate::registry::{ExecutionMode, Risk, Source, Tool, is_portable};
@@ -13,7 +13,7 @@ pub struct McpTool {
     name: String,
     title: String,
     description: String,
-    /// The registered text, unchanged, if clients take it.
+    /// The registered text, unchanged, if clients accept it.
     input_schema: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_schema: Option<Box<RawValue>>,
@@ -43,19 +43,19 @@ pub fn tool(tool: &Tool) -> McpTool {
     }
 }
 
-/// The schema of the tool's results, if all clients take it.
+/// The schema of the tool's results, if all clients accept it.
 pub fn output_schema(tool: &Tool) -> Option<Box<RawValue>> {
     let text = tool.returns_schema.as_deref()?;
     shown(text, serde_json::from_str(text).ok().filter(is_promise)?)
 }
 
-/// Whether clients are shown this schema of results. Clients of 2025-11-25 take only objects, and some clients cannot
-/// compile every schema. A tool with a shown schema must answer with structured content that fits it.
+/// Whether clients are shown this schema of results. Clients of 2025-11-25 accept only objects, and some clients cannot
+/// compile every schema. The results of a tool with a shown schema must be structured content that fits the schema.
 pub fn is_promise(returns: &Value) -> bool {
     is_object(returns) && is_portable(returns)
 }
 
-/// The schema of arguments. MCP demands `"type": "object"` at its top: it is added where it is missing.
+/// The schema of arguments. MCP requires `"type": "object"` at its top, which is added if it is missing.
 fn input_schema(text: &str) -> Box<RawValue> {
     let schema = match serde_json::from_str::<Value>(text) {
         Ok(schema) if is_object(&schema) => shown(text, schema),
@@ -68,8 +68,8 @@ fn input_schema(text: &str) -> Box<RawValue> {
     schema.unwrap_or_else(|| RawValue::from_string(r#"{"type":"object"}"#.to_owned()).unwrap_or_default())
 }
 
-/// The schema as text: `text`, if there is one and clients take it as it is. Clients of 2025-11-25 want the schema of
-/// each property at the top to be an object, so `true` and `false` are replaced.
+/// The schema as text: `text` itself, if it is not empty and clients accept it unchanged. Clients of 2025-11-25 require
+/// an object as the schema of each property at the top, so `true` and `false` are replaced.
 fn shown(text: &str, mut schema: Value) -> Option<Box<RawValue>> {
     let mut verbatim = !text.is_empty();
     for property in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
@@ -87,7 +87,7 @@ fn is_object(schema: &Value) -> bool {
 
 /// The hints follow from the tool's risk and side effects. A safe tool without side effects is read-only and
 /// idempotent. A tool of high risk, or with an irreversible side effect, is destructive. A read-only tool, or a tool
-/// whose side effects are all reversible, is not destructive. Of other tools this is unknown.
+/// whose side effects are all reversible, is not destructive. For other tools this is unknown.
 pub fn annotations(tool: &Tool) -> McpAnnotations {
     let read_only = tool.risk_level == Risk::Safe && tool.side_effects.is_empty();
     let destructive = tool.risk_level >= Risk::High || tool.side_effects.iter().any(|it| !it.reversible);

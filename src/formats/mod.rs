@@ -24,7 +24,7 @@ use schema::PlainSchema;
 use serde_json::{Map, Value};
 
 text_enum! {
-    /// A form in which tools are handed to agents.
+    /// A format in which agents get tools.
     Format {
         Json = "json",
         /// Chat Completions.
@@ -45,7 +45,8 @@ pub struct WrittenTools {
 }
 
 impl WrittenTools {
-    /// Adds the cursor of the next page. JSON always has the field; a text has a last line if there is a next page.
+    /// Adds the cursor of the next page. JSON always has the field. A text has it as its last line, only if there is a
+    /// next page.
     pub fn with_next(mut self, cursor: Option<&str>) -> Self {
         if self.is_json {
             self.body.pop();
@@ -102,7 +103,7 @@ impl<'a> ExportedTool<'a> {
         Self { name: names::exported(&tool.id), tool, plain: schema::plain(&tool.parameters_schema) }
     }
 
-    /// The fields that these formats share. Each has its own name for the schema.
+    /// The fields that these formats share. Each format has its own name for the schema (`schema_is`).
     fn fields(&self, schema_is: &'static str, schema: Map<String, Value>) -> Vec<(&'static str, Value)> {
         let description = self.plain.describe(&self.tool.description);
         vec![("name", self.name.as_str().into()), ("description", description.into()), (schema_is, schema.into())]

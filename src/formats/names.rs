@@ -1,20 +1,20 @@
 //! The exported name of a tool, the same in every format. All providers take `^[a-zA-Z0-9_-]{1,64}$`.
 //!
-//! An id that fits is its own name. An id that does not fit has a *hashed name*: the id's first characters, with `_`
-//! for each one that does not fit, then `_H` and 60 bits of the id's SHA-256 in upper case. Such ids are `module.tool`,
-//! `toolset:tool`, long ids, and ids that begin with a digit, which Gemini refuses. An id with upper case counts as one
-//! that does not fit, so no hashed name is another tool's id.
+//! The exported name of an id that fits is the id itself. An id that does not fit has a *hashed name*: the id's first
+//! characters, with `_` for each character that does not fit, then `_H` and 60 bits of the id's SHA-256 in upper case.
+//! Such ids are `module.tool`, `toolset:tool`, long ids, and ids that begin with a digit, which Gemini refuses. An id
+//! with upper case also counts as an id that does not fit, so no hashed name is another tool's id.
 //!
-//! Nothing is stored to map a name back. The name holds the id's first characters, which an index has
-//! (`tools_by_exported_prefix` in 0004_registry.sql), and the hash tells which of the tools found is meant.
+//! Nothing is stored to map a name back. The name holds the id's first characters, and an index finds tools by them
+//! (`tools_by_exported_prefix` in 0004_registry.sql). The hash then tells which of these tools is meant.
 
 use crate::ids::{ToolId, is_slug};
 use sha2::{Digest, Sha256};
 
-/// How many characters of an id its hashed name begins with. The index has the same number.
+/// How many characters of the id a hashed name begins with. The index uses the same number.
 const PREFIX: usize = 49;
 
-/// Stands before the hash.
+/// The text before the hash.
 const MARK: &str = "_H";
 
 const DIGITS: usize = 12;
@@ -27,7 +27,7 @@ pub struct HashedName {
 }
 
 impl HashedName {
-    /// None, if `name` is no hashed name. It may still be a tool's id.
+    /// Parses a hashed name. None, if `name` is not a hashed name; `name` may still be a tool's id.
     pub fn parse(name: &str) -> Option<Self> {
         let (prefix, digits) = name.split_at_checked(name.len().checked_sub(DIGITS)?)?;
         let is_hashed = is_slug(name)
@@ -40,8 +40,8 @@ impl HashedName {
         &self.name
     }
 
-    /// The part before the hash: the id's first characters, with `_` for each one that does not fit. One more `_` may
-    /// stand before them, if the id begins with a digit or with `-`.
+    /// The part before the hash: the id's first characters, with `_` for each character that does not fit. If the id
+    /// begins with a digit or with `-`, the part begins with one more `_`.
     pub fn prefix(&self) -> &str {
         &self.name[..self.name.len() - DIGITS - MARK.len()]
     }

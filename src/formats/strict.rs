@@ -1,6 +1,6 @@
-//! OpenAI's strict mode: OpenAI makes a model's arguments fit the schema. In return a schema may use only a part of
-//! JSON Schema. Every object is closed, and every property is required. The model gives null for a property that may be
-//! left out.
+//! OpenAI's strict mode: OpenAI makes a model's arguments fit the schema. In return, a schema may use only a part of
+//! JSON Schema: every object is closed, and every property is required. The model gives null for a property that it
+//! leaves out.
 
 use super::json::{fields, has_any, list, object, only, push_new, put, text, without};
 use super::schema::takes;
@@ -15,7 +15,7 @@ const MAX_TEXT: usize = 120_000;
 const MANY: usize = 250;
 const MAX_TEXT_OF_MANY: usize = 15_000;
 
-/// The keywords that are copied. The call itself is checked against the others.
+/// The keywords that are copied. The other keywords are checked when the tool is called.
 const KEPT: [&str; 14] = [
     "type",
     "title",
@@ -34,7 +34,8 @@ const KEPT: [&str; 14] = [
 ];
 const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-/// The schema in strict mode. None, if strict mode cannot express it: objects with any properties, values of any type.
+/// The schema in strict mode. None, if strict mode cannot express the schema, because it has objects with any
+/// properties, or values of any type.
 pub fn strict(plain: &Map<String, Value>) -> Option<Map<String, Value>> {
     let mut writer = StrictWriter { text: 0, values: 0 };
     writer.schema(plain, 0)

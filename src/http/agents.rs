@@ -31,7 +31,7 @@ pub struct AgentIn {
     /// The modules whose tools the agent may use.
     #[schema(max_items = 200)]
     allowed_modules: Option<Vec<String>>,
-    /// The highest level of a call as this agent, whoever makes it; user if not given.
+    /// The highest level of a call that this agent makes, whatever the level of the caller; user if not given.
     permission_level: Option<Level>,
     /// Whether the agent has execute_python, read_file, write_file and list_files while no tool is attached; true if
     /// not given.

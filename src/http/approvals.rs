@@ -16,10 +16,10 @@ const MAX_REASON_CHARS: usize = 1_000;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ApprovalQuery {
-    /// How many to answer at the most.
+    /// The most items that a page may hold.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
-    /// Where the page before this one ended: its `next_cursor`.
+    /// The `next_cursor` of the page before this one.
     #[param(pattern = "^[A-Za-z0-9_-]+$")]
     cursor: Option<String>,
     #[param(inline)]
@@ -34,7 +34,7 @@ pub struct ApprovalPage {
 
 /// List the approvals
 ///
-/// The oldest first.
+/// The oldest come first.
 #[utoipa::path(get, path = "/api/approvals", tag = "approvals", params(ApprovalQuery),
     responses((status = 200, description = "A page of approvals", body = ApprovalPage)))]
 #[worker::send]
@@ -59,7 +59,7 @@ pub struct DecisionIn {
     reason: Option<String>,
 }
 
-/// The reason of a decision; a body is not needed.
+/// The reason of a decision. The body may be empty.
 fn reason(body: &[u8]) -> Result<Option<String>> {
     let decision = if body.is_empty() { DecisionIn::default() } else { read_json::<DecisionIn>(body)? };
     match decision.reason.as_deref().map(|it| it.chars().count()) {
@@ -70,9 +70,10 @@ fn reason(body: &[u8]) -> Result<Option<String>> {
     }
 }
 
-/// Approve a call, and run it
+/// Approve a call and run it
 ///
-/// It runs with the arguments that were asked for, on the version that they were checked against. An approval is used once.
+/// The call runs with the arguments of the original request, on the version that they were checked against. An approval
+/// is used once.
 #[utoipa::path(post, path = "/api/approvals/{approval_id}/approve", tag = "approvals",
     params(("approval_id" = String, Path)), request_body = Option<DecisionIn>,
     responses(

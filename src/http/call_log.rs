@@ -16,10 +16,10 @@ use utoipa::{IntoParams, ToSchema};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct CallQuery {
-    /// How many to answer at the most.
+    /// The most items that a page may hold.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
-    /// Where the page before this one ended: its `next_cursor`.
+    /// The `next_cursor` of the page before this one.
     #[param(pattern = "^[A-Za-z0-9_-]+$")]
     cursor: Option<String>,
     #[param(example = "read_file")]
@@ -29,10 +29,10 @@ pub struct CallQuery {
     message_id: Option<String>,
     #[param(inline)]
     status: Option<Status>,
-    /// Calls that started then or later.
+    /// Only calls that started at or after this time.
     #[param(value_type = Option<String>, format = DateTime)]
     since: Option<Timestamp>,
-    /// Calls that started before.
+    /// Only calls that started before this time.
     #[param(value_type = Option<String>, format = DateTime)]
     until: Option<Timestamp>,
 }
@@ -64,7 +64,7 @@ pub struct CallPage {
 
 /// List the calls
 ///
-/// The latest first. Of arguments and results over 8 KB a list tells the size and the beginning.
+/// The latest come first. A list shows arguments and results over 8 KB only as their size and beginning.
 #[utoipa::path(get, path = "/api/tool-calls", tag = "calls", params(CallQuery),
     responses((status = 200, description = "A page of calls", body = CallPage)))]
 #[worker::send]
@@ -74,9 +74,9 @@ pub async fn list_tool_calls(User(scope): User, Query(query): Query<CallQuery>) 
     Ok(Json(CallPage { tool_calls: page.items, next_cursor: page.next_cursor }))
 }
 
-/// See how the calls of the last 24 hours went
+/// See figures about the calls of the last 24 hours
 ///
-/// The latest 10,000 at the most.
+/// The summary covers at most the latest 10,000 calls.
 #[utoipa::path(get, path = "/api/tool-calls/summary", tag = "calls",
     responses((status = 200, description = "Figures by tool, the slowest calls, the commonest errors", body = Summary)))]
 #[worker::send]
@@ -92,7 +92,7 @@ pub async fn get_tool_call(User(scope): User, Named(call_id): Named<CallId>) -> 
     execution::get_call(&scope, &call_id).await.map(Json)
 }
 
-/// Get a call's result, whole
+/// Get the whole result of a call
 #[utoipa::path(get, path = "/api/tool-calls/{call_id}/result", tag = "calls", params(("call_id" = String, Path)),
     responses((status = 200, description = "The result", body = Value)))]
 #[worker::send]
@@ -100,7 +100,7 @@ pub async fn get_call_result(User(scope): User, Named(call_id): Named<CallId>) -
     execution::result_of(&scope, &call_id).await.map(Json)
 }
 
-/// Get a call's arguments, whole
+/// Get the whole arguments of a call
 ///
 /// Secret values are redacted.
 #[utoipa::path(get, path = "/api/tool-calls/{call_id}/arguments", tag = "calls", params(("call_id" = String, Path)),

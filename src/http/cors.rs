@@ -28,7 +28,7 @@ pub fn layer(settings: &'static Settings) -> CorsLayer {
         .max_age(Duration::from_hours(24))
 }
 
-/// Whether a path is an endpoint of MCP. `/api/tools/mcp` is not: it is a tool.
+/// Whether a path is an endpoint of MCP. `/api/tools/mcp` is not an endpoint, but a tool with the id `mcp`.
 fn is_mcp(path: &str) -> bool {
     path == "/mcp" || (path.starts_with("/w/") && path.ends_with("/mcp"))
 }

@@ -22,24 +22,26 @@ pub struct CallIn {
     tool_name: String,
     #[schema(value_type = Option<Object>, example = json!({"path": "/notes.txt"}))]
     arguments: Option<Map<String, Value>>,
-    /// The agent that calls. A token bound to an agent needs not say it.
+    /// The agent that makes the call. A bound token may omit it.
     agent_id: Option<String>,
-    /// Whose files the call sees: `default` if it is not given. A session is there when it is named.
+    /// The session whose files the call uses; `default` if not given. A session need not be created first.
     #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$", example = "notebook")]
     session_id: Option<String>,
     #[schema(max_length = 256)]
     user_id: Option<String>,
     #[schema(max_length = 256)]
     message_id: Option<String>,
-    /// The same key with the same arguments within 24 hours answers what the first call came to, and runs nothing.
+    /// A retry with the same key and the same arguments within 24 hours returns the outcome of the first call, and runs
+    /// nothing.
     #[schema(min_length = 1, max_length = 256)]
     idempotency_key: Option<String>,
-    /// A longer result is answered as a text cut there, with a notice where the whole is.
+    /// A longer result is cut to this many bytes and returned as a text, with a notice that says where the whole result
+    /// is.
     #[schema(minimum = 1)]
     max_result_bytes: Option<u32>,
 }
 
-/// The one field that is read of a body in which another field is wrong.
+/// The only field that is read from a body in which another field is wrong.
 #[derive(Deserialize)]
 struct NameIn {
     tool_name: String,
@@ -81,7 +83,7 @@ impl CallIn {
             session_id: session_id.flatten(),
             user_id: short(self.user_id),
             message_id: short(self.message_id),
-            // Only a call that is right in itself may have its key.
+            // Only a valid request may claim its key.
             idempotency_key: self.idempotency_key.filter(|_| problems.is_empty()),
             max_result_bytes: self.max_result_bytes.filter(|it| *it > 0),
             fault: (!problems.is_empty()).then_some(Error::Invalid(problems)),
@@ -90,7 +92,8 @@ impl CallIn {
     }
 }
 
-/// If the tool's name can be read, any other fault of the body is answered and recorded as a failure of the call.
+/// Reads a call from a body. If the tool's name can be read, any other error in the body becomes a recorded failure of
+/// the call.
 fn read_call(body: &[u8]) -> Result<Call> {
     match read_json::<CallIn>(body) {
         Ok(call) => Ok(call.into_call()),
@@ -103,8 +106,8 @@ fn read_call(body: &[u8]) -> Result<Call> {
 
 /// Run a tool
 ///
-/// Every call is recorded, a refused one too. What the registry refuses has a status of its own; what happens while the
-/// tool runs is 200 with `success: false`.
+/// Every call is recorded, also a refused call. A refusal has its own HTTP status. A failure while the tool runs has
+/// the status 200 and `success: false`.
 #[utoipa::path(post, path = "/api/execute", tag = "calls", request_body = CallIn,
     responses(
         (status = 200, description = "The tool ran: `success` says how it went", body = ToolResult),
@@ -121,7 +124,7 @@ fn read_call(body: &[u8]) -> Result<Call> {
 #[worker::send]
 pub async fn execute_tool(Guest(scope): Guest, Bytes(body): Bytes) -> Result<ToolResult> {
     let call = read_call(&body)?;
-    // The run may take long, and the body be large.
+    // The run may take long, and the body may be large.
     drop(body);
     execution::execute(&scope, call).await
 }
@@ -141,7 +144,8 @@ impl IntoResponse for ToolResult {
     }
 }
 
-/// A refusal has a status of its own. A call that ran, and an approver's decision, is a result with the status 200.
+/// The HTTP status of a failure. A refusal has its own status. A call that ran, and the decision of an admin, has the
+/// status 200.
 const fn status(code: Code) -> StatusCode {
     match code {
         Code::InvalidArguments | Code::ValidationError => StatusCode::BAD_REQUEST,

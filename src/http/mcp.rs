@@ -20,18 +20,18 @@ use utoipa::{IntoParams, ToSchema};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct McpQuery {
-    /// Whose files calls see, and which are the resources: `default` if it is not given.
+    /// The session whose files the calls use and the resources show; `default` if not given.
     #[param(pattern = "^[A-Za-z0-9_-]{1,64}$", example = "notebook")]
     session: Option<String>,
 }
 
-/// A message of JSON-RPC's, as clients send them.
+/// A JSON-RPC message from a client.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it is only described: the room reads it itself")]
 pub struct McpMessage {
     #[schema(pattern = "^2\\.0$", example = "2.0")]
     jsonrpc: String,
-    /// A text or a whole number; a notification has none.
+    /// A text or a whole number. A notification has no id.
     #[schema(value_type = Option<Value>, example = 1)]
     id: Option<Value>,
     #[schema(example = "tools/list")]
@@ -40,7 +40,7 @@ pub struct McpMessage {
     params: Option<Value>,
 }
 
-/// What a request is answered with: a result or an error.
+/// The response to a request: a result or an error.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it is only described: the room writes it itself")]
 pub struct McpAnswer {
@@ -54,9 +54,10 @@ pub struct McpAnswer {
     error: Option<Value>,
 }
 
-/// Speak MCP
+/// Send a message to the MCP server
 ///
-/// With the tools of the workspace that the header names. Revisions 2025-11-25 and 2026-07-28; each request stands by itself.
+/// Serves the tools of the workspace that the header names. The revisions are 2025-11-25 and 2026-07-28. Each request
+/// is independent of other requests.
 #[utoipa::path(post, path = "/mcp", tag = "mcp", params(McpQuery), request_body = McpMessage,
     responses((status = 200, description = "The answer to a request", body = McpAnswer)))]
 #[worker::send]
@@ -64,9 +65,9 @@ pub async fn speak(request: McpRequest) -> Result<Response> {
     request.answer().await
 }
 
-/// Speak MCP in a workspace
+/// Send a message to the MCP server of a workspace
 ///
-/// The same, with the workspace in the path.
+/// The same server, with the workspace in the path.
 #[utoipa::path(post, path = "/w/{workspace}/mcp", tag = "mcp", params(("workspace" = String, Path), McpQuery),
     request_body = McpMessage, responses((status = 200, description = "The answer to a request", body = McpAnswer)))]
 #[worker::send]
@@ -74,9 +75,10 @@ pub async fn speak_in_workspace(request: McpRequest) -> Result<Response> {
     request.answer().await
 }
 
-/// Speak MCP as an agent
+/// Send a message to the MCP server as an agent
 ///
-/// With the agent's toolbox: what is listed is what it may really use now, and calls are its calls.
+/// Serves the agent's toolbox. The list holds exactly the tools that the agent may use now. Calls are made as the
+/// agent.
 #[utoipa::path(post, path = "/w/{workspace}/agents/{agent_id}/mcp", tag = "mcp",
     params(("workspace" = String, Path), ("agent_id" = String, Path), McpQuery), request_body = McpMessage,
     responses((status = 200, description = "The answer to a request", body = McpAnswer)))]
@@ -85,8 +87,8 @@ pub async fn speak_as_agent(request: McpRequest) -> Result<Response> {
     request.answer().await
 }
 
-/// A POST to an MCP endpoint. One extractor takes all parts of the request: each handler's extractors are compiled into
-/// the bundle anew, and three handlers take the same.
+/// A POST to an MCP endpoint. One extractor takes all parts of the request, because three handlers need the same parts,
+/// and the bundle holds a copy of the extractors for each handler.
 pub struct McpRequest {
     caller: extract::Anyone,
     workspace: WorkspaceId,

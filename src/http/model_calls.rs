@@ -1,4 +1,4 @@
-//! `/api/agents/{agent_id}/tool-calls`: what a model asks for, run as it comes.
+//! `/api/agents/{agent_id}/tool-calls`: runs the calls in a model's message.
 
 use super::extract::{Bytes, Guest, Named, Query, read_any_json};
 use super::respond::Json;
@@ -10,19 +10,20 @@ use utoipa::IntoParams;
 
 const MAX_TEXT_CHARS: usize = 250;
 
-/// What a call says besides its tool and arguments. It stands in the query, as the body is the model's own.
+/// The fields of the calls besides tool and arguments. They are in the query, because the body is the model's own
+/// message.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ToolCallsQuery {
-    /// Whose files the calls see: `default` if it is not given.
+    /// The session whose files the calls use; `default` if not given.
     #[param(pattern = "^[A-Za-z0-9_-]{1,64}$")]
     session_id: Option<String>,
     #[param(max_length = 250)]
     user_id: Option<String>,
     #[param(max_length = 250)]
     message_id: Option<String>,
-    /// Sent again with the same key within 24 hours, the same calls answer what they came to, and run nothing.
+    /// A retry with the same key and the same calls within 24 hours returns their first outcomes, and runs nothing.
     #[param(min_length = 1, max_length = 250)]
     idempotency_key: Option<String>,
 }
@@ -47,12 +48,12 @@ impl ToolCallsQuery {
     }
 }
 
-/// Run what a model asks for
+/// Run the calls in a model's message
 ///
-/// The body is what the model gave: OpenAI's `tool_calls` or `function_call` items, Anthropic's `tool_use` blocks, Gemini's
-/// `functionCall` parts, or the message or response that they are in. Each is a call like any other, at most 32. Those that
-/// touch state keep their order; the others run side by side. Arguments that are not valid JSON are a result that tells the
-/// model so.
+/// The body is the output of the model: OpenAI's `tool_calls` or `function_call` items, Anthropic's `tool_use` blocks,
+/// Gemini's `functionCall` parts, or the message or response that holds them. At most 32 calls are allowed, and each
+/// call is treated like any other call. Calls that read or write state keep their order; the other calls run side by
+/// side. If the arguments of a call are not valid JSON, its result tells the model so.
 #[utoipa::path(post, path = "/api/agents/{agent_id}/tool-calls", tag = "calls",
     params(("agent_id" = String, Path), ToolCallsQuery),
     request_body(content = Value, description = "The calls, as the model's provider gives them", example = json!([
@@ -67,7 +68,7 @@ pub async fn run_tool_calls(
 ) -> Result<Json<ToolCallsOut>> {
     let session_id = query.checked()?;
     let message = read_any_json(&body)?;
-    // The run may take long, and the body be large.
+    // The run may take long, and the body may be large.
     drop(body);
     let ToolCallsQuery { user_id, message_id, idempotency_key, .. } = query;
     let context = ModelCallContext { agent_id, session_id, user_id, message_id, idempotency_key };

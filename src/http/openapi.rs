@@ -132,7 +132,7 @@ mod tests {
 
     const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
 
-    /// `UPDATE_OPENAPI=1 cargo test openapi` writes the file again.
+    /// `UPDATE_OPENAPI=1 cargo test openapi` regenerates the file.
     #[test]
     fn the_file_is_what_the_code_says() {
         let document = serde_json::to_string_pretty(&document()).unwrap() + "\n";

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, header};
 
 /// Where a request comes from, and which host it names.
 pub struct RequestOrigin<'a> {
-    /// The page's origin. Only browsers set it.
+    /// The page's origin. Only browsers send it.
     pub origin: Option<&'a str>,
     /// The host that the request names, perhaps with a port.
     pub host: Option<&'a str>,

@@ -19,7 +19,7 @@ pub async fn get_stats(Admin(scope): Admin) -> Result<Json<RegistryStats>> {
 
 /// See what needs attention
 ///
-/// The status code is 200 whatever the alerts are. The field `status` is that of the gravest alert.
+/// The status code is 200 whatever the alerts are. The field `status` is the status of the gravest alert.
 #[utoipa::path(get, path = "/api/registry/health", tag = "registry",
     responses((status = 200, description = "The alerts", body = RegistryHealth)))]
 #[worker::send]

@@ -1,4 +1,4 @@
-//! Shapes of answers.
+//! The kinds of responses.
 
 use crate::error::{Error, Result};
 use axum::body::Body;
@@ -15,10 +15,10 @@ pub struct Json<T>(pub T);
 /// 200 with a text that is JSON already.
 pub struct JsonText(pub String);
 
-/// 201 with what was made.
+/// 201 with the created thing.
 pub struct Created<T>(pub T);
 
-/// 201 or 200 with what was stored.
+/// 201 or 200 with the stored thing.
 pub enum Stored<T> {
     New(T),
     Replaced(T),
@@ -30,8 +30,8 @@ pub struct NoContent;
 /// 200 with a text.
 pub struct Text(pub String);
 
-/// 200 with JSON Lines, which come piece by piece. The first piece is there before the answer begins, so that a refusal is
-/// still one; a failure after that breaks the answer off.
+/// 200 with JSON Lines, which are sent piece by piece. The first piece is read before the response begins, so a refusal
+/// still gets its own status. A failure after the first piece breaks the response off.
 pub struct Lines {
     first: Vec<u8>,
     rest: Pin<Box<dyn Stream<Item = Result<Vec<u8>>> + Send>>,

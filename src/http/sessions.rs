@@ -264,7 +264,8 @@ pub struct ManifestIn {
 
 /// Check a file manifest out
 ///
-/// It becomes the session's present. Later file manifests stay. The next write starts a new line from here.
+/// The file manifest becomes the session's present. Later file manifests stay. The next write starts a new line from
+/// here.
 #[utoipa::path(post, path = "/api/sessions/{session_id}/checkout", tag = "sessions",
     params(("session_id" = String, Path)), request_body = ManifestIn,
     responses((status = 200, description = "The session", body = SessionOut)))]

@@ -1,4 +1,4 @@
-//! `/api/tools`: tools registered, and their versions switched on and off.
+//! `/api/tools`: registers tools, lists their versions, and activates and deactivates versions.
 
 use super::extract::{Admin, Body, Bytes, Named, PageQuery, Query, read_json};
 use super::respond::{Created, Json};
@@ -14,14 +14,15 @@ use utoipa::ToSchema;
 pub struct RegisteredOut {
     #[serde(flatten)]
     tool: ToolOut,
-    /// What is allowed, and would trouble a model's provider or its author.
+    /// Parts of the tool that are allowed, but that a model's provider refuses or that are likely mistakes.
     warnings: Vec<Warning>,
 }
 
 /// Register a tool, or a new version of one
 ///
-/// A first version is active at once. A later one must be higher than every version, by a step that is large enough for what
-/// is different from the active one (else 400, with every reason), and takes its place.
+/// The first version is active at once. A later version must be higher than every other version. Its step must be large
+/// enough for its differences from the active version; otherwise the response is 400, with every reason. The new
+/// version replaces the active version.
 #[utoipa::path(post, path = "/api/tools", tag = "versions", request_body = ToolIn,
     responses((status = 201, description = "The version, which is active", body = RegisteredOut),
         (status = 409, description = "There is that version, the id is a built-in's, or another request was faster")))]
@@ -40,7 +41,7 @@ pub struct VersionPage {
 
 /// List a tool's versions
 ///
-/// The highest first.
+/// The highest come first.
 #[utoipa::path(get, path = "/api/tools/{tool_id}/versions", tag = "versions",
     params(("tool_id" = String, Path, example = "email_search"), PageQuery),
     responses((status = 200, description = "A page of versions", body = VersionPage)))]
@@ -60,14 +61,14 @@ pub async fn list_versions(
 pub struct RollbackIn {
     #[schema(example = "1.0.0")]
     version: String,
-    /// For the change log.
+    /// A reason for the change log.
     #[schema(max_length = 500, example = "1.1.0 loses every tenth message")]
     reason: Option<String>,
 }
 
 /// Go back to another version
 ///
-/// The one that it replaces is deactivated with the reason `operator_request`.
+/// The version that was active is deactivated with the reason `operator_request`.
 #[utoipa::path(post, path = "/api/tools/{tool_id}/rollback", tag = "versions",
     params(("tool_id" = String, Path, example = "word_count")), request_body = RollbackIn,
     responses((status = 200, description = "The version, which is active", body = ToolOut),
@@ -91,15 +92,15 @@ const MAX_REASON_CHARS: usize = 500;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeactivationIn {
-    /// The active one, if not given.
+    /// The version; the active version if not given.
     #[schema(example = "1.0.0")]
     version: Option<String>,
     reason: DeactivationReason,
 }
 
-/// Switch a version off
+/// Deactivate a version
 ///
-/// Of a version that is off already it changes the reason; `security` is final.
+/// If the version is inactive already, this changes its reason. The reason `security` is final.
 #[utoipa::path(post, path = "/api/tools/{tool_id}/deactivate", tag = "versions",
     params(("tool_id" = String, Path, example = "word_count")), request_body = DeactivationIn,
     responses((status = 200, description = "The version", body = ToolOut),
@@ -122,9 +123,9 @@ pub struct ActivationIn {
     version: String,
 }
 
-/// Switch a version on
+/// Activate a version
 ///
-/// Another one that is active is deactivated with the reason `operator_request`.
+/// If another version is active, it is deactivated with the reason `operator_request`.
 #[utoipa::path(post, path = "/api/tools/{tool_id}/activate", tag = "versions",
     params(("tool_id" = String, Path, example = "word_count")), request_body = ActivationIn,
     responses((status = 200, description = "The version, which is active", body = ToolOut),

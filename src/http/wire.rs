@@ -1,7 +1,7 @@
-//! Converts requests from JavaScript and responses to JavaScript. It serves no route of its own. Both conversions cost
-//! more than most handlers, so as little as possible crosses, as few times as possible: the head of a request and the head
-//! of a response cross as one text each (`wire.js`), a request body of usual size comes as one piece, and a response body of
-//! known length leaves as one piece.
+//! Converts requests from JavaScript and responses to JavaScript. This file serves no route. Both conversions cost more
+//! than most handlers, so as little data as possible crosses, as few times as possible. The head of a request and the
+//! head of a response cross as one text each (`wire.js`). A request body of usual size comes as one piece, and a
+//! response body of known length leaves as one piece.
 
 use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
@@ -14,7 +14,7 @@ use worker::wasm_bindgen::JsValue;
 use worker::wasm_bindgen_futures::JsFuture;
 use worker::{ResponseBuilder, web_sys};
 
-/// The largest request body that is read as one piece. The handler may refuse a larger one before its end.
+/// The largest request body that is read as one piece. The handler may refuse a larger body before its end.
 const ONE_PIECE_BYTES: usize = 1024 * 1024;
 
 #[wasm_bindgen(module = "/src/http/wire.js")]
@@ -67,7 +67,7 @@ pub async fn to_worker(response: Response) -> worker::Result<web_sys::Response> 
     Ok(respond(parts.status.as_u16(), &lines_of(&parts.headers), body)?)
 }
 
-/// A line for each name and each value. A value that is no text is none of ours.
+/// One line for each name and one for each value. A value that is not text is left out: the Worker sets no such header.
 fn lines_of(headers: &HeaderMap) -> String {
     let mut lines = String::with_capacity(512);
     for (name, value) in headers {

@@ -3,8 +3,8 @@
 use crate::json_object::JsonObject;
 use serde_json::Value;
 
-/// The code of an error. Any number is one: JSON-RPC defines the five below, a protocol over it defines more
-/// (`mcp_protocol::error_code`), and a peer may send others.
+/// The code of an error. Any number is allowed: JSON-RPC defines the five codes below, a protocol over JSON-RPC defines
+/// more (`mcp_protocol::error_code`), and a peer may send others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RpcErrorCode(pub i64);
 

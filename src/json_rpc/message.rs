@@ -37,7 +37,7 @@ pub struct RpcResponse {
     pub outcome: Result<String, RpcError>,
 }
 
-/// What ties a response to its request: a text or a whole number. It is displayed as JSON.
+/// The id that ties a response to its request: a text or a whole number. `Display` writes the id as JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RpcId {
     Number(Number),
@@ -48,7 +48,7 @@ pub enum RpcId {
 #[derive(Debug, PartialEq)]
 pub struct UnreadableMessage {
     pub error: RpcError,
-    /// The id that the body has nevertheless.
+    /// The id in the body, if one could be read.
     pub id: Option<RpcId>,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for RpcId {
 }
 
 impl RpcMessage {
-    /// Reads the one message in `body`, unless it holds too many values to be parsed.
+    /// Reads the one message in `body`. A body with too many values is refused before it is parsed.
     pub fn read(body: &[u8]) -> Result<Self, UnreadableMessage> {
         let unreadable = |code, text: &str| UnreadableMessage { error: RpcError::new(code, text), id: None };
         let invalid = |text: &str| unreadable(RpcErrorCode::INVALID_REQUEST, text);

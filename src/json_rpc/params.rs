@@ -1,4 +1,4 @@
-//! The parameters of a request. MCP names them all: `params` is an object.
+//! The parameters of a request. `params` is an object, because in MCP all parameters have names.
 
 use super::error::{RpcError, RpcResult};
 use serde_json::{Map, Value};
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 pub struct RpcParams(pub Map<String, Value>);
 
 impl RpcParams {
-    /// A text that must be there.
+    /// The value of a parameter that must be a text.
     pub fn text(&self, name: &str) -> RpcResult<&str> {
         let text = self.0.get(name).and_then(Value::as_str);
         text.ok_or_else(|| RpcError::invalid_params(&format!("params.{name} must be a text")))
     }
 
-    /// A text that may be left out.
+    /// The value of a parameter that may be missing, and must be a text otherwise.
     pub fn optional_text(&self, name: &str) -> RpcResult<Option<&str>> {
         match self.0.get(name) {
             None => Ok(None),
@@ -21,7 +21,7 @@ impl RpcParams {
         }
     }
 
-    /// An object that may be left out, taken out of the parameters.
+    /// Removes a parameter that may be missing, and must be an object otherwise. Returns its value.
     pub fn take_object(&mut self, name: &str) -> RpcResult<Option<Map<String, Value>>> {
         match self.0.remove(name) {
             None => Ok(None),

@@ -45,7 +45,7 @@ pub async fn complete(context: &McpContext<'_>, params: &RpcParams) -> Result<Js
     Ok(result)
 }
 
-/// Which variable is completed.
+/// The variable to complete, and the texts known so far.
 struct CompletionRequest<'a> {
     /// The URI template. None for a prompt.
     template: Option<&'a str>,
@@ -83,9 +83,10 @@ impl<'a> CompletionRequest<'a> {
     }
 }
 
-/// Names of tools, all that begin with the typed text among them, and whether there may be more.
+/// Names of tools, and whether there may be more. The names include all that begin with the typed text, as far as the
+/// page goes.
 async fn tool_names(context: &McpContext<'_>, typed: &str) -> Result<(Vec<String>, bool), McpFailure> {
-    // After the mark comes a hash, which is not in the search index.
+    // The hash comes after this mark. The search index does not hold the hash.
     let words = typed.rsplit_once("_H").map_or(typed, |(words, _)| words);
     let text = Some(words).filter(|it| !it.is_empty()).and_then(|it| FullTextQuery::parse(&format!("{it}*"), 1).ok());
     let filter = ToolFilter { text, ..ToolFilter::default() };

@@ -1,4 +1,4 @@
-//! What all methods know of the request that they answer, and what their results have in common.
+//! The request as all methods see it, and the common parts of their results.
 
 use super::McpEndpoint;
 use super::reply::McpFailure;
@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 pub const SERVER_INFO: &str =
     concat!(r#"{"name":"pegboard","title":"Pegboard","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#);
 
-/// A request that was understood: who asks, where, and in which era.
+/// An understood request: its caller, its endpoint, its era and its headers.
 pub struct McpContext<'a> {
     pub scope: &'a Scope,
     pub endpoint: &'a McpEndpoint,
@@ -29,8 +29,8 @@ pub struct McpContext<'a> {
 }
 
 impl McpContext<'_> {
-    /// The agent that calls are made for: the endpoint's, else the one that the token is bound to. Costs no round trip
-    /// once the scope has read anything.
+    /// The agent that makes the calls: the agent of the endpoint, or else the agent that the token is bound to. This
+    /// costs no round trip once the scope has read anything.
     pub async fn agent(&self) -> Result<Option<&AgentId>> {
         match &self.endpoint.agent {
             Some(agent_id) => Ok(Some(agent_id)),
@@ -87,11 +87,11 @@ impl McpContext<'_> {
             .map_err(|_| RpcError::invalid_params("cursor is not one that this list gave out").into())
     }
 
-    /// The tool of that name, if it can be called at this endpoint.
+    /// The tool with this name, if it can be called at this endpoint.
     pub async fn tool(&self, name: &str) -> std::result::Result<Option<Tool>, McpFailure> {
         let mut found = None;
         if self.endpoint.agent.is_none() {
-            // The first read, so that the caller is checked in the same round trip.
+            // This is the first read of the request, so the caller is checked in the same round trip.
             found = execution::tool_of_name(self.scope, name).await?;
         }
         if let Some(agent_id) = self.agent().await? {
@@ -104,7 +104,7 @@ impl McpContext<'_> {
     }
 }
 
-/// A value of ours as JSON text.
+/// Serialises a value as JSON text.
 pub fn to_json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|cause| Error::Internal(format!("a response is not JSON: {cause}")))
 }

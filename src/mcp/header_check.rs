@@ -5,7 +5,8 @@ use crate::execution::{CallFailure, CalledTool, Code, DoorCheck};
 use crate::formats::names;
 use serde_json::{Value, json};
 
-/// The arguments that the headers repeat, by names without regard to case. None, where a value cannot be decoded.
+/// The arguments that the headers repeat, by name. The case of a name does not matter. None, where a value cannot be
+/// decoded.
 pub type Mirrored = Vec<(String, Option<String>)>;
 
 /// The check that the headers of a call say the same as its arguments.
@@ -28,7 +29,8 @@ fn mismatch(schema: &Value, arguments: &Value, mirrored: &Mirrored, is_required:
             let told = mirrored.iter().find(|(it, _)| it.eq_ignore_ascii_case(header)).map(|(_, it)| it.as_deref());
             let agrees = match (value, told) {
                 (Value::Null, told) => told.is_none(),
-                // No header can repeat it, and it does not fit: the schema's check refuses it.
+                // No header can repeat an object or an array. Such a value does not have the property's type, so the
+                // check against the schema refuses it.
                 (Value::Object(_) | Value::Array(_), _) => true,
                 (_, None) => !is_required,
                 (value, Some(told)) => told.is_some_and(|it| is_same(value, it)),
@@ -47,15 +49,15 @@ fn mismatch(schema: &Value, arguments: &Value, mirrored: &Mirrored, is_required:
     None
 }
 
-/// The header that repeats a property. A header on a property of another type means nothing, and clients drop such a
-/// tool.
+/// The header that repeats a property. Only a string, an integer or a boolean can have such a header. On other
+/// properties the header has no meaning, and clients drop such a tool.
 fn header_of(property: &Value) -> Option<&str> {
     let kind = property.get("type")?.as_str()?;
     let header = property.get("x-mcp-header")?.as_str()?;
     ["string", "integer", "boolean"].contains(&kind).then_some(header)
 }
 
-/// Whether a header says the value. A number may be written in any way.
+/// Whether a header has the same value as the argument. A number may be written in any form.
 fn is_same(value: &Value, told: &str) -> bool {
     match value {
         Value::String(text) => text == told,

@@ -1,4 +1,4 @@
-//! `initialize` and `server/discover`: what the server is, and what it offers the caller.
+//! `initialize` and `server/discover`: describe the server, and the features that it offers the caller.
 
 use super::context::{McpContext, SERVER_INFO};
 use super::reply::McpFailure;

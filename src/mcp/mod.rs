@@ -27,7 +27,7 @@ use crate::text_enum::TextEnum;
 use context::McpContext;
 use reply::McpFailure;
 
-/// What the URL of a request names besides the workspace.
+/// The parts of a request's URL besides the workspace.
 #[derive(Default)]
 pub struct McpEndpoint {
     /// The agent whose toolbox is served. None serves all tools of the workspace.
@@ -36,10 +36,11 @@ pub struct McpEndpoint {
     pub session: Option<SessionId>,
 }
 
-/// Serves one message. `scope_for` makes the caller's scope: which level the caller needs is known only when the
-/// message has been read.
+/// Serves one message. `scope_for` makes the caller's scope. It is a function, because the level that the caller needs
+/// is known only after the message has been read.
 ///
-/// An `Error` is for a caller who sent no request, and so cannot get it as the response to one.
+/// An `Error` is returned only if the caller is refused and the message is not a request. Such a message has no
+/// JSON-RPC response that could hold the error.
 pub async fn serve(
     scope_for: impl FnOnce(Level) -> Scope,
     endpoint: &McpEndpoint,

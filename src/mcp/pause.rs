@@ -31,7 +31,7 @@ pub struct PausedCall {
     pub round: u32,
 }
 
-/// What the texts about a paused call depend on.
+/// The facts that the texts about a paused call depend on.
 pub struct PauseWording<'a> {
     pub tool_name: &'a str,
     /// Whether the call has been approved, and runs.
@@ -100,7 +100,7 @@ impl PausedCall {
     }
 }
 
-/// What a request state is bound to: a call and its caller.
+/// The seal of a request state. The seal binds the state to a call and its caller.
 pub struct StateSeal<'a> {
     pub sealer: &'a Sealer,
     pub workspace: &'a str,
@@ -110,7 +110,7 @@ pub struct StateSeal<'a> {
 }
 
 impl<'a> StateSeal<'a> {
-    /// `identity` is that of the call ([`crate::execution::identity`]).
+    /// `identity` is the identity of the call ([`crate::execution::identity`]).
     pub fn new(scope: &'a Scope, sealer: &'a Sealer, identity: &str) -> crate::error::Result<Self> {
         let fingerprint = sealer.hash(identity)?;
         Ok(Self { sealer, workspace: scope.workspace().as_str(), caller: scope.operator(), fingerprint })
@@ -240,7 +240,7 @@ mod tests {
             told(false, true).starts_with("APPROVAL_REQUIRED: wipe has not run")
                 && told(false, true).contains("call://")
         );
-        // A guest may not read it.
+        // A guest may not read the record of the call.
         assert!(!told(false, false).contains("call_1") && told(false, false).ends_with("it runs by itself."));
         assert!(told(true, true).starts_with("RUNNING: wipe has been approved, and is running."));
         assert!(!told(true, false).contains("approval"), "nothing is left to decide");

@@ -12,7 +12,7 @@ pub struct McpReply {
     pub message: Option<String>,
 }
 
-/// What became of a client's message. The transport maps each outcome to a status.
+/// The outcome of a client's message. The transport maps each outcome to a status.
 pub enum McpOutcome {
     /// The request was understood. Its response is a result, or an error about the request's parameters.
     Answered,

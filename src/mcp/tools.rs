@@ -23,11 +23,11 @@ pub const PAGE: u32 = 200;
 /// How long a client may cache a list. A call of a tool that has changed since then tells the client so.
 const TTL_MS: u32 = 60_000;
 
-/// How often the server looks again, a second later each time, whether a paused call has ended. Then it tells a client
-/// that has no user to ask that the call still waits. Such a client asks again at once.
+/// How often the server checks again, once a second, whether a paused call has ended. After that, a client without a
+/// user to ask is told that the call still waits. Such a client retries at once.
 const LOOKS: u32 = 5;
 
-/// The same for a client whose user says to go on: the user may have approved the call just now.
+/// The same for a client whose user says to go on. The user may have just approved the call.
 const LOOKS_AFTER_FORM: u32 = 2;
 
 pub async fn list(context: &McpContext<'_>, params: &RpcParams) -> Result<JsonObject, McpFailure> {
@@ -204,7 +204,7 @@ fn final_result(result: &ToolResult) -> Result<CallToolResult, RpcError> {
 }
 
 impl McpEndpoint {
-    /// The call of a tool at this endpoint.
+    /// Makes the call of a tool at this endpoint.
     fn call(&self, tool_name: String, arguments: Map<String, Value>) -> Call {
         Call {
             tool_name,

@@ -8,8 +8,8 @@ use std::fmt::Write;
 /// The resource that an address names.
 #[derive(Debug, PartialEq)]
 pub enum ResourceAddress {
-    /// `session://{session}/{+path}`. An address of a scheme that is not ours is a file too, in the endpoint's session
-    /// (None): a file may be stored under the address that it comes from.
+    /// `session://{session}/{+path}`. An address with an unknown scheme is a file too, in the endpoint's session
+    /// (None), because a file may be stored under the address that it comes from.
     File(Option<SessionId>, FilePath),
     /// `tool://{tool}`
     Tool(String),
@@ -24,7 +24,7 @@ pub const TEMPLATES: &str = include_str!(concat!(env!("OUT_DIR"), "/templates.js
 pub const TOOL_TEMPLATE: &str = "tool://{tool}";
 pub const PARAMETER_TEMPLATE: &str = "tool://{tool}/{parameter}{?value}";
 
-/// None, if no resource can have the address.
+/// Parses an address. None, if no resource can have this address.
 pub fn parse(uri: &str) -> Option<ResourceAddress> {
     let (scheme, rest) = uri.split_once(':')?;
     let rest = rest.strip_prefix("//");

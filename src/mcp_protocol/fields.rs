@@ -1,12 +1,12 @@
-//! Names of fields that MCP reserves, where both sides write or read them.
+//! Names of fields that MCP reserves, for code that writes or reads them.
 
 use crate::json_rpc::RpcParams;
 use serde_json::Value;
 
-/// The field of `params` and of results that speaks about the message itself.
+/// The field of `params` and of results that holds data about the message itself.
 pub const META: &str = "_meta";
 
-/// Names in `_meta` that begin so are the protocol's own.
+/// The prefix of the names in `_meta` that the protocol itself defines.
 pub const PROTOCOL_PREFIX: &str = "io.modelcontextprotocol/";
 
 /// In the `_meta` of each request since 2026-07-28: the revision, and what the client can do.
@@ -16,14 +16,14 @@ pub const META_CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabi
 /// In the `_meta` of each result since 2026-07-28: the server's name and version.
 pub const META_SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Says since 2026-07-28 whether a result is complete, or asks for input first. [`RESULT_COMPLETE`] or
-/// [`RESULT_INPUT_REQUIRED`].
+/// Since 2026-07-28, this field of a result says whether the result is complete ([`RESULT_COMPLETE`]) or asks for input
+/// first ([`RESULT_INPUT_REQUIRED`]).
 pub const RESULT_TYPE: &str = "resultType";
 pub const RESULT_COMPLETE: &str = "complete";
 pub const RESULT_INPUT_REQUIRED: &str = "input_required";
 
 /// A result that asks for input has a state, and perhaps questions. The client's next request repeats the state, and
-/// has the answers under the questions' keys.
+/// holds the answers under the keys of the questions.
 pub const REQUEST_STATE: &str = "requestState";
 pub const INPUT_REQUESTS: &str = "inputRequests";
 pub const INPUT_RESPONSES: &str = "inputResponses";

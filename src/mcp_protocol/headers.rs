@@ -1,5 +1,5 @@
-//! The HTTP headers of a request. Since 2026-07-28 some of them repeat a part of the body, so that a proxy can route a
-//! request without parsing it. A header that says something else than the body makes the request invalid.
+//! The HTTP headers of a request. Since 2026-07-28 some headers repeat a part of the body, so that a proxy can route a
+//! request without parsing it. A request whose header differs from the body is invalid.
 
 use super::fields::{self, META_REVISION};
 use super::method::McpMethod;
@@ -13,7 +13,7 @@ use serde_json::Value;
 pub enum RepeatingHeader {
     Revision,
     Method,
-    /// What the request is about ([`McpMethod::named_by`]).
+    /// The subject of the request ([`McpMethod::named_by`]).
     Name,
 }
 
@@ -26,7 +26,7 @@ impl RepeatingHeader {
         }
     }
 
-    /// The part of the request that the header repeats. A request without it needs no such header.
+    /// The part of the request that the header repeats. A request without this part needs no such header.
     pub fn value_in(self, request: &RpcRequest) -> Option<&str> {
         match self {
             Self::Revision => fields::meta(&request.params, META_REVISION)?.as_str(),
@@ -36,11 +36,11 @@ impl RepeatingHeader {
     }
 }
 
-/// A header that begins so repeats an argument of a tool's call: the argument whose schema names the header
+/// The prefix of headers that repeat an argument of a tool's call. The argument's schema names the header
 /// (`x-mcp-header`).
 pub const PARAM_HEADER_PREFIX: &str = "Mcp-Param-";
 
-/// The headers of one request that mean something to MCP. None, where a header is missing or is no ASCII text.
+/// The headers of one request that MCP uses. None, if a header is missing or is not ASCII text.
 #[derive(Default)]
 pub struct McpHeaders<'a> {
     pub revision: Option<&'a str>,
@@ -64,7 +64,7 @@ impl McpHeaders<'_> {
         }
     }
 
-    /// Refuses a request whose header does not repeat the body.
+    /// Refuses a request whose header differs from the body.
     pub fn check(&self, header: RepeatingHeader, request: &RpcRequest) -> RpcResult<()> {
         let Some(expected) = header.value_in(request) else { return Ok(()) };
         let name = header.name();

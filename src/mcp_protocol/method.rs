@@ -1,4 +1,4 @@
-//! The methods of MCP that this house knows.
+//! The methods of MCP that Pegboard knows.
 
 use crate::text_enum::text_enum;
 
@@ -21,7 +21,7 @@ text_enum! {
 }
 
 impl McpMethod {
-    /// The parameter that names what the request is about. Since 2026-07-28 the header `Mcp-Name` repeats it.
+    /// The parameter that names the subject of the request. Since 2026-07-28 the header `Mcp-Name` repeats it.
     pub const fn named_by(self) -> Option<&'static str> {
         match self {
             Self::CallTool | Self::GetPrompt => Some("name"),

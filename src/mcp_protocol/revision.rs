@@ -1,7 +1,7 @@
-//! The revisions of MCP that are spoken here, and which era a request belongs to.
+//! The supported revisions of MCP, and the era of a request.
 //!
-//! Nothing is kept of a handshake: a request without `_meta` is of the older era, whatever `initialize` agreed on
-//! before.
+//! The server stores nothing about a handshake. A request without `_meta` belongs to the older era, whatever
+//! `initialize` agreed on before.
 
 use super::fields::{META_CLIENT_CAPABILITIES, META_REVISION, meta};
 use super::headers::{McpHeaders, RepeatingHeader, header_mismatch};
@@ -36,14 +36,14 @@ pub fn era_of(request: &RpcRequest, headers: &McpHeaders<'_>) -> RpcResult<Era> 
         check_modern(request, headers)?;
         return Ok(Era::Modern);
     }
-    // A handshake may name any revision: the server answers it with one that it speaks.
+    // A handshake may name any revision. The server responds with a revision that it supports.
     if method != Some(McpMethod::Initialize) {
         check_revision(headers)?;
     }
     Ok(Era::Legacy)
 }
 
-/// Refuses a header that names a revision which is not spoken here.
+/// Refuses a header that names an unsupported revision.
 pub fn check_revision(headers: &McpHeaders<'_>) -> RpcResult<()> {
     match headers.revision {
         Some(revision) if !SUPPORTED_REVISIONS.contains(&revision) => Err(unsupported(revision)),
@@ -51,15 +51,15 @@ pub fn check_revision(headers: &McpHeaders<'_>) -> RpcResult<()> {
     }
 }
 
-/// The revision that a handshake agrees on: the one that the client asks for, if it is spoken here, else the latest
-/// that has a handshake.
+/// The revision that a handshake agrees on: the client's revision, if it is supported, or else the latest revision that
+/// has a handshake.
 pub fn negotiated(asked: Option<&str>) -> &'static str {
     let has_handshake = |it: &&str| *it != MODERN_REVISION;
     let spoken = SUPPORTED_REVISIONS.into_iter().filter(has_handshake).find(|it| Some(*it) == asked);
     spoken.unwrap_or(LATEST_LEGACY_REVISION)
 }
 
-/// The revisions that are spoken here, as a JSON array.
+/// The supported revisions, as a JSON array.
 pub fn supported_revisions() -> String {
     Value::from(SUPPORTED_REVISIONS.as_slice()).to_string()
 }

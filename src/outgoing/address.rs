@@ -1,13 +1,13 @@
-//! Which addresses may be called. The Worker is on the public side of the network, and must not become somebody's way
-//! into a private one.
+//! The addresses that may be called. The Worker is in the public network, and must not give anyone access to a private
+//! network.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use web_sys::Url;
 
-/// Names that mean a private network by agreement.
+/// Host names that by convention belong to a private network.
 const PRIVATE_NAMES: [&str; 5] = ["localhost", "local", "internal", "home.arpa", "lan"];
 
-/// Whether a URL can be posted to; `private` lets private networks pass.
+/// Checks that requests may be sent to a URL. `private` allows private networks.
 pub fn check_url(url: &str, private: bool) -> Result<Url, &'static str> {
     let url = Url::new(url).map_err(|_| "cannot be read as a URL")?;
     if !url.username().is_empty() || !url.password().is_empty() {
@@ -17,8 +17,8 @@ pub fn check_url(url: &str, private: bool) -> Result<Url, &'static str> {
     Ok(url)
 }
 
-/// Whether a URL of this protocol and host, both in the form that a browser gives them, can be posted to; `private`
-/// lets private networks pass.
+/// Checks the protocol and the host of a URL, both in the form that a browser gives them. `private` allows private
+/// networks.
 fn check(protocol: &str, host: &str, private: bool) -> Result<(), &'static str> {
     if !matches!(protocol, "http:" | "https:") {
         return Err("is neither http nor https");
@@ -37,7 +37,7 @@ fn is_private(host: &str) -> bool {
         return is_private_v4(address);
     }
     let name = host.trim_end_matches('.');
-    // A name without a dot is looked up in a network of one's own, if anywhere.
+    // A name without a dot can only belong to a local network.
     !name.contains('.') || PRIVATE_NAMES.iter().any(|it| name.strip_suffix(it).is_some_and(|rest| rest.ends_with('.')))
 }
 
@@ -50,7 +50,7 @@ fn is_private_v4(address: Ipv4Addr) -> bool {
         || address.is_documentation()
         || address.is_multicast()
         || a == 0
-        // Shared between a carrier and its customers, and for measuring.
+        // Shared address space of carriers (100.64.0.0/10), and the addresses for benchmarks (198.18.0.0/15).
         || (a == 100 && (64..128).contains(&b))
         || (a == 198 && (18..20).contains(&b))
         || (a == 192 && b == 0)
@@ -65,7 +65,7 @@ fn is_private_v6(address: Ipv6Addr) -> bool {
     address.is_multicast()
         || address.is_unique_local()
         || address.is_unicast_link_local()
-        // Addresses of IPv4 behind a translator, and for documentation.
+        // IPv4 addresses behind a translator, and addresses for documentation.
         || (first == 0x64 && second == 0xff9b)
         || first == 0x2002
         || (first == 0x2001 && second == 0xdb8)

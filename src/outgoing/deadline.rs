@@ -1,4 +1,4 @@
-//! How long a request may take, from its sending to the last byte that is read of its response.
+//! The deadline of a request: for sending it and for reading the whole response.
 
 use super::OutgoingFailure;
 use futures_util::future::{Either, select};
@@ -6,8 +6,7 @@ use std::pin::pin;
 use std::time::Duration;
 use worker::{Date, Delay};
 
-/// The end of a request's time, in milliseconds since 1970; none where the caller holds the whole run to a time of its
-/// own.
+/// The deadline, in milliseconds since 1970. None, if the caller limits the time of the whole run.
 #[derive(Clone, Copy)]
 pub struct Deadline(Option<u64>);
 

@@ -1,12 +1,12 @@
-//! Headers of requests: which may be sent, and how the values of credentials get into them. A value names a credential
-//! as `${NAME}`.
+//! Headers of requests: which headers may be sent, and how the values of credentials get into them. A header's value
+//! names a credential as `${NAME}`.
 
 use std::collections::BTreeMap;
 
 const MAX_NAME_BYTES: usize = 256;
 const MAX_VALUE_BYTES: usize = 4_096;
 
-/// Headers that say how the request itself is sent. The client sets them.
+/// Headers about the transfer of the request. Only the client sets them.
 const SET_BY_CLIENT: [&str; 10] = [
     "connection",
     "content-encoding",
@@ -23,7 +23,8 @@ const SET_BY_CLIENT: [&str; 10] = [
 /// Parts of header names whose values are likely to be secrets.
 const SENSITIVE: [&str; 7] = ["auth", "cookie", "key", "password", "secret", "signature", "token"];
 
-/// Why a header cannot be sent, if it cannot; the sentence goes on from the header's name.
+/// The reason why a header cannot be sent, if it cannot. The text continues a sentence that begins with the header's
+/// name.
 pub fn fault_of_header(name: &str, value: &str) -> Option<&'static str> {
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(token) {
@@ -37,13 +38,13 @@ pub fn fault_of_header(name: &str, value: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a header's value is likely to be a secret, though it was written out and not lent by a credential.
+/// Whether a header's value is likely to be a secret, although the value does not come from a credential.
 pub fn is_sensitive(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SENSITIVE.iter().any(|it| name.contains(it))
 }
 
-/// The names of the credentials that a header's value holds.
+/// The names of the credentials in a header's value.
 pub fn credentials_in(value: &str) -> impl Iterator<Item = &str> {
     pieces(value).into_iter().filter_map(|it| match it {
         Piece::Text(_) => None,

@@ -2,7 +2,7 @@
 //!
 //! The client knows which addresses may be called (`address`), which headers may be sent and how credentials get into
 //! them (`headers`), how a request is sent and for how long (`request`, `deadline`), and how much of a response is read
-//! (`response`). It does not know who asks, or what for.
+//! (`response`). The client does not know the caller, or the purpose of a request.
 
 mod address;
 mod deadline;
@@ -21,7 +21,7 @@ use std::fmt;
 pub enum OutgoingFailure {
     /// The URL or a header cannot be sent.
     Unusable(String),
-    /// Nothing answers there.
+    /// No server responds at the URL.
     Unreachable(String),
     /// The deadline passed before the last byte was read.
     TimedOut,
@@ -33,7 +33,7 @@ pub enum OutgoingFailure {
     NotText,
 }
 
-/// For the log; what a caller is told is for those to say who know what the request was for.
+/// The text for the log. The code that knows the purpose of the request writes the message for the caller.
 impl fmt::Display for OutgoingFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -14,7 +14,7 @@ pub struct OutgoingRequest<'a> {
     pub headers: BTreeMap<String, String>,
     pub body: RequestBody<'a>,
     pub redirects: Redirects,
-    /// How long sending the request and reading the response may take together. None where the caller watches the time.
+    /// How long sending the request and reading the response may take together. None, if the caller limits the time.
     pub time: Option<Duration>,
 }
 
@@ -23,17 +23,17 @@ pub enum RequestBody<'a> {
     Json(&'a str),
 }
 
-/// What happens to a response that points to another URL.
+/// What the client does with a response that points to another URL.
 #[derive(Clone, Copy)]
 pub enum Redirects {
     Follow,
-    /// The response is given back as it is. A URL that was checked must not lead to one that was not.
+    /// Returns the redirect itself. A URL that was checked must not lead to a URL that was not checked.
     GiveBack,
 }
 
-/// What a request goes through.
+/// The way that a request takes.
 pub enum Route<'a> {
-    /// The network, by the URL's host.
+    /// The network, to the URL's host.
     Network,
     /// A port of a container. The URL's host means nothing.
     Container(&'a Fetcher),
@@ -42,13 +42,13 @@ pub enum Route<'a> {
 }
 
 impl<'a> OutgoingRequest<'a> {
-    /// A GET without headers and without a deadline, which follows no redirect.
+    /// A GET without headers and without a deadline. Redirects are not followed.
     pub fn get(url: &'a str) -> Self {
         let (headers, body) = (BTreeMap::new(), RequestBody::Empty);
         Self { method: Method::Get, url, headers, body, redirects: Redirects::GiveBack, time: None }
     }
 
-    /// The same, as a POST of a JSON text.
+    /// The same as a POST with a JSON text as its body.
     pub fn post(url: &'a str, json: &'a str) -> Self {
         Self { method: Method::Post, body: RequestBody::Json(json), ..Self::get(url) }
     }
@@ -68,8 +68,8 @@ impl<'a> OutgoingRequest<'a> {
         Ok(OutgoingResponse::new(response, deadline))
     }
 
-    /// By JavaScript's own options: `worker`'s options name everything that Cloudflare can do to an image on its way,
-    /// and would put all of it into the bundle.
+    /// Builds the request with JavaScript's own options. The options of the crate `worker` name everything that
+    /// Cloudflare can do to an image, and would put all of it into the bundle.
     fn build(&self) -> worker::Result<Request> {
         let headers = Headers::new();
         for (name, value) in &self.headers {

@@ -22,7 +22,7 @@ impl OutgoingResponse {
         self.response.status_code()
     }
 
-    /// The response unread, to be passed on.
+    /// The unread response, for passing it on.
     pub fn into_unread(self) -> Response {
         self.response
     }
@@ -49,7 +49,7 @@ impl OutgoingResponse {
     }
 }
 
-/// A body that is read piece by piece, as it comes.
+/// A body that is read piece by piece as it arrives.
 struct BoundedBody {
     /// None, if the response has no body.
     stream: Option<ByteStream>,
@@ -58,7 +58,7 @@ struct BoundedBody {
 }
 
 impl BoundedBody {
-    /// The next piece; none at the end.
+    /// The next piece. None at the end.
     async fn next(&mut self) -> Result<Option<Vec<u8>>, OutgoingFailure> {
         let Some(stream) = &mut self.stream else { return Ok(None) };
         let Some(piece) = self.deadline.hold(stream.next()).await? else { return Ok(None) };

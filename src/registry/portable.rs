@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-/// Whether every client can compile the schema. In doubt the answer is no.
+/// Whether every client can compile the schema. False, if this is uncertain.
 pub fn is_portable(schema: &Value) -> bool {
     let Some(keywords) = schema.as_object() else { return schema.is_boolean() };
     keywords.iter().all(|(keyword, value)| match (keyword.as_str(), value) {

@@ -10,7 +10,8 @@ const MARK: &str = "[redacted]";
 /// Below this depth everything counts as secret. Documents have at most 128 levels.
 const MAX_DEPTH: usize = 130;
 
-/// How many schemas may describe one value. A schema that refers to itself for the same value would go on for ever.
+/// How many schemas may describe one value. Without this limit, a schema that refers to itself for the same value would
+/// never end.
 const MAX_SCHEMAS: usize = 256;
 
 /// Keywords whose schemas describe the same value.
@@ -115,7 +116,7 @@ impl<'a> Redaction<'a> {
         *document = MARK.into();
     }
 
-    /// The given schemas, and all schemas that they add for the same value. None if that cannot be decided.
+    /// The given schemas, and all schemas that they add for the same value. None, if this cannot be decided.
     fn all_about_it(&self, mut schemas: Vec<&'a Value>) -> Option<Vec<&'a Map<String, Value>>> {
         let mut all: Vec<&Map<String, Value>> = Vec::new();
         while let Some(schema) = schemas.pop() {

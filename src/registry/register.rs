@@ -18,26 +18,26 @@ pub struct Registered {
 }
 
 text_enum! {
-    /// Why a registration was refused, for the counts.
+    /// The reason why a registration was refused. Refusals are counted by reason.
     RefusalReason {
-        /// It breaks a rule by itself.
+        /// The registration itself breaks a rule.
         Invalid = "invalid",
-        /// It needs a credential that is not defined.
+        /// The registration needs a credential that is not defined.
         Credential = "credential",
-        /// Its version is not higher than every other, or its step too small.
+        /// The version is not higher than every other version, or its step is too small.
         Version = "version",
-        /// There is that version already.
+        /// The version exists already.
         Exists = "exists",
-        /// The id is a built-in's.
+        /// The id belongs to a built-in.
         Builtin = "builtin",
         /// Another request changed the tool meanwhile.
         Overtaken = "overtaken",
     }
 }
 
-/// Why a registration failed.
+/// The reason why a registration failed.
 enum RegistrationRefusal {
-    /// A fault of the registrant, which is counted among the refusals.
+    /// An error of the registrant. It is counted as a refusal.
     Counted(RefusalReason, Error),
     Other(Error),
 }
@@ -60,7 +60,7 @@ fn refuse<T>(reason: RefusalReason, error: Error) -> Attempt<T> {
     Err(RegistrationRefusal::Counted(reason, error))
 }
 
-/// A registration as received. An unreadable registration is counted among the refusals too.
+/// A registration as received. An unreadable registration is counted as a refusal too.
 pub enum Registration {
     Read(Box<ToolIn>),
     Unreadable(Error),
@@ -73,7 +73,7 @@ impl From<Result<ToolIn>> for Registration {
 }
 
 /// Registers the given version, if the registration could be read. Takes two round trips. Refusals are counted. `warn`
-/// adds a warning from another room, of which the registry knows nothing.
+/// adds a warning from another room: the registry does not depend on that room.
 pub async fn register(
     scope: &Scope,
     given: Registration,

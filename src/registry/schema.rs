@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 const CACHED: usize = 512;
 
 /// Limits of filling in defaults: the depth, the references that are followed at one value, and the number of defaults.
-/// Only a schema that refers to itself exceeds them, and it would go on for ever.
+/// Only a schema that refers to itself exceeds these limits. Without them, filling in would never end.
 const MAX_DEPTH: usize = 64;
 const MAX_HOPS: usize = 1_000;
 const MAX_DEFAULTS: usize = 10_000;
@@ -56,8 +56,8 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// Shortens both texts: the message repeats the value that does not fit, and the path holds names of the caller's
-    /// making.
+    /// Shortens both texts, because the caller controls parts of them: the message repeats the value that does not fit,
+    /// and the path holds names of fields.
     fn new(error: &ValidationError<'_>, message: &str) -> Self {
         Self { path: shortened(error.instance_path().as_str()), message: shortened(message) }
     }
@@ -98,7 +98,8 @@ pub fn compiled(text: &str) -> Result<Rc<Schema>> {
 }
 
 impl Schema {
-    /// Compiles a schema. `bounded_pattern` bounds the work of its patterns. References can lead only into the schema itself.
+    /// Compiles a schema. `bounded_pattern` bounds the work of its patterns. References can lead only into the schema
+    /// itself.
     pub fn compile(definition: Value) -> std::result::Result<Self, String> {
         let validator = bounded_pattern::build(&definition)?;
         let name_patterns = NamePatterns::of(&definition);
@@ -239,7 +240,7 @@ impl Defaults<'_> {
         }
     }
 
-    /// The default of a property: its own, or that of the schema that it refers to.
+    /// The default of a property: its own default, or the default of the schema that it refers to.
     fn default<'a>(&'a self, property: &'a Value) -> Option<&'a Value> {
         std::iter::successors(Some(property), |it| self.referred(it)).take(MAX_DEPTH).find_map(|it| it.get("default"))
     }

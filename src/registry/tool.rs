@@ -23,7 +23,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// How much harm a call can do. High and critical ones need an approval.
+    /// How much harm a call can do. Calls of high and critical risk need an approval.
     Risk {
         Safe = "safe",
         Low = "low",
@@ -34,7 +34,7 @@ text_enum! {
 }
 
 impl Risk {
-    /// This risk and all lesser ones.
+    /// This risk and all lower risks.
     pub fn and_below(self) -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied().filter(move |it| *it <= self)
     }
@@ -50,7 +50,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// What a tool mostly uses.
+    /// The kind of resource that a tool mostly uses.
     ResourceClass {
         Control = "control",
         Compute = "compute",
@@ -59,7 +59,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// How what a tool did can be undone.
+    /// How the effects of a call can be undone.
     RollbackStrategy {
         None = "none",
         Compensating = "compensating",
@@ -68,7 +68,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// Why a version was switched off.
+    /// The reason why a version was deactivated.
     DeactivationReason {
         VersionUpdate = "version_update",
         Security = "security",
@@ -87,7 +87,7 @@ pub struct Example {
     pub expected_output: Option<Value>,
 }
 
-/// Something that a call changes outside of its answer.
+/// An effect of a call outside its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SideEffect {
@@ -129,7 +129,7 @@ macro_rules! tool {
 version_fields!(tool);
 
 impl Tool {
-    /// Returns a copy of the version that is switched off.
+    /// Returns a deactivated copy of the version.
     pub fn switched_off(&self, reason: DeactivationReason, now: Timestamp) -> Self {
         Self { active: false, deactivated_at: Some(now), deactivated_reason: Some(reason), ..self.clone() }
     }

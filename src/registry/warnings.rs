@@ -14,7 +14,7 @@ const MAX_WARNINGS: usize = 50;
 pub const MAX_DEPTH: usize = 24;
 const MAX_NAME_BYTES: usize = 64;
 
-/// Something that is allowed, but that the author should know.
+/// A part of the tool that is allowed, but that the author should know about.
 #[derive(Debug, PartialEq, Serialize, ToSchema)]
 pub struct Warning {
     /// A JSON pointer into the registration.

@@ -1,4 +1,4 @@
-//! Handlers that are code of the Worker itself: each built-in has its runner in the file of its subject.
+//! Handlers whose code is part of the Worker. The runner of each built-in is in the file of its subject.
 
 use super::files::{self, FileVerb};
 use super::{Prepared, Run, RunFailure, RunTask, Runner, mail, python};
@@ -19,7 +19,7 @@ pub fn prepare(key: String, arguments: &Value) -> Prepared {
     }
 }
 
-/// A built-in that this deployment does not have.
+/// The runner of a built-in that this deployment does not have. Every call fails.
 struct LostBuiltin {
     key: String,
 }

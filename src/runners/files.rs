@@ -7,7 +7,7 @@ use crate::ids::FileManifestId;
 use crate::registry::schema::Violation;
 use serde_json::{Value, json};
 
-/// What is done at a path.
+/// The operation on a path.
 #[derive(Clone, Copy, PartialEq)]
 pub enum FileVerb {
     Read,
@@ -20,7 +20,7 @@ struct FileRunner {
     path: FilePath,
 }
 
-/// Refuses a path that is none, and the root where a file is meant.
+/// Refuses an invalid path, and the root if the operation needs a file.
 pub fn prepare(verb: FileVerb, arguments: &Value) -> Prepared {
     let given = arguments.get("path").and_then(Value::as_str).unwrap_or("/");
     let fault = match FilePath::parse(given) {
@@ -51,7 +51,7 @@ async fn read(scope: &Scope, task: &RunTask<'_>, path: &FilePath) -> Result<RunO
     })
 }
 
-/// Text stays as it is. Anything else is base64, with a flag.
+/// The contents of a file as a result: text stays text, and other contents become base64 with a flag.
 fn contents(file: File) -> Value {
     match file.content {
         BlobContent::Text(text) => text.into(),
@@ -82,7 +82,7 @@ async fn list(scope: &Scope, task: &RunTask<'_>, dir: &FilePath) -> Result<RunOu
     })
 }
 
-/// Reading and listing change no file.
+/// The file manifests of a read or a listing, which changes no file.
 fn unchanged(manifest_id: Option<FileManifestId>) -> FileManifests {
     FileManifests { pre: manifest_id.clone(), post: manifest_id }
 }

@@ -1,5 +1,5 @@
-//! Tools that are servers: a call is posted to the server as JSON, and the response is the call's result. No header of
-//! the caller's goes with it, and no redirect is followed.
+//! Tools that are HTTP servers. A call is posted to the server as JSON, and the response is the result of the call. The
+//! request has none of the caller's headers, and redirects are not followed.
 
 use super::{MAX_RESPONSE_BYTES, Prepared, Run, RunFailure, RunOutput, RunTask, Runner};
 use crate::callers::Scope;
@@ -32,9 +32,9 @@ async fn post(
     url: &str,
     headers: &BTreeMap<String, String>,
 ) -> Result<RunOutput, RunFailure> {
-    // Only admins see the handler. So no message tells the URL, or repeats what is wrong with the server behind it.
+    // Only admins see the handler. So no message contains the URL, or the details of a fault of the server.
     let unusable = |cause: &str| RunFailure::Unreachable(format!("{} cannot be called: {cause}", task.tool.id));
-    // A replaced version can still be called by its number, and a credential that it uses may have been deleted since.
+    // A replaced version can still be called by its number. A credential of such a version may have been deleted.
     if let Some(missing) = task.tool.missing_credentials.first() {
         return Err(unusable(&format!("this workspace does not define the credential {missing} any more")));
     }
@@ -54,7 +54,7 @@ async fn post(
     let response = request.send(Route::Network).await.map_err(|it| failed(task, it))?;
     let status = response.status();
     let text = response.text(MAX_RESPONSE_BYTES).await.map_err(|it| failed(task, it))?;
-    // A server may repeat the headers that it got. The caller must not see the credentials in them.
+    // A server may repeat the headers of the request. The caller must not see the credentials in them.
     let text = registry::scrub(&lent, text);
     if !(200..300).contains(&status) {
         let told = excerpt(&text);

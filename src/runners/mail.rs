@@ -10,7 +10,7 @@ struct EmailSearch {
     search: MailSearch,
 }
 
-/// Refuses what cannot be searched for.
+/// Refuses arguments that are not a valid search.
 pub fn prepare_search(arguments: &Value) -> Prepared {
     match MailSearch::read(arguments) {
         Ok(search) => Ok(Box::new(EmailSearch { search })),

@@ -1,8 +1,7 @@
-//! What carries calls out. A runner gets a call that is allowed and whose arguments fit its schema, and asks neither
+//! Runners carry out calls. A runner gets a call that is allowed and whose arguments fit the schema, and checks neither
 //! again.
 //!
-//! Each kind of handler is a file here, with a [`Runner`] of its own. [`prepare`] is the one place that tells the kinds
-//! apart.
+//! Each kind of handler has a file here, with its own [`Runner`]. Only [`prepare`] distinguishes the kinds.
 
 mod builtin;
 mod files;
@@ -22,10 +21,10 @@ use std::pin::Pin;
 use std::time::Duration;
 use worker::Delay;
 
-/// The longest response that is read, of a tool's server or of the sandbox.
+/// The largest response, in bytes, that is read from a tool's server or from the sandbox.
 const MAX_RESPONSE_BYTES: usize = 10 * 1024 * 1024;
 
-/// What is to be done.
+/// The call that a runner carries out.
 pub struct RunTask<'a> {
     pub call_id: &'a CallId,
     pub tool: &'a Tool,
@@ -35,20 +34,20 @@ pub struct RunTask<'a> {
 }
 
 impl<'a> RunTask<'a> {
-    /// An argument that is a text.
+    /// The value of a parameter, if it is a text.
     fn text(&self, parameter: &str) -> Option<&'a str> {
         self.arguments.get(parameter)?.as_str()
     }
 }
 
-/// The file manifests of the session before and after a run. A run that changed no file has the same one twice.
+/// The file manifests of the session before and after a run. Both are the same if the run changed no file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileManifests {
     pub pre: Option<FileManifestId>,
     pub post: Option<FileManifestId>,
 }
 
-/// What a run gave.
+/// The output of a successful run.
 pub struct RunOutput {
     pub result: Value,
     pub manifests: FileManifests,
@@ -57,27 +56,27 @@ pub struct RunOutput {
 }
 
 impl RunOutput {
-    /// The output of a run that had nothing to do with files.
+    /// The output of a run that used no files.
     fn plain(result: Value) -> Self {
         Self { result, manifests: FileManifests::default(), session_seen: false }
     }
 }
 
-/// What a tool says of its own failure.
+/// A tool's report of its own failure.
 pub struct ToolReport {
     pub message: String,
     pub details: Option<Value>,
 }
 
-/// Why a run gave nothing.
+/// The reason why a run has no output.
 pub enum RunFailure {
     /// The tool itself reports that it failed.
     Tool(ToolReport),
-    /// The tool's time was up.
+    /// The tool did not end within its timeout.
     Timeout(ToolReport),
-    /// The tool could not be asked.
+    /// The tool could not be reached.
     Unreachable(String),
-    /// Our fault.
+    /// An error of the Worker itself.
     Broken(Error),
 }
 
@@ -98,29 +97,29 @@ impl From<Error> for RunFailure {
     }
 }
 
-/// One call of a tool, ready to run: its handler is read, and its arguments are checked.
+/// A tool's call that is ready to run: its handler has been read, and its arguments have been checked.
 pub trait Runner {
-    /// Carries the task out. The task's tool and arguments are those that the runner was prepared for.
+    /// Carries out the task. The task must have the tool and the arguments that the runner was prepared for.
     fn run<'a>(&'a self, scope: &'a Scope, task: &'a RunTask<'a>) -> Run<'a>;
 
-    /// How long the run may take beyond its tool's own time.
+    /// How long the run may take beyond the tool's timeout.
     fn extra_wait(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// What is answered when the time is up, and the extra wait too.
+    /// The failure of a run that did not end within the tool's timeout and the extra wait.
     fn too_late(&self, tool: &Tool) -> RunFailure {
         RunFailure::timeout(tool)
     }
 }
 
-/// A run under way.
+/// The future of a run.
 pub type Run<'a> = Pin<Box<dyn Future<Output = std::result::Result<RunOutput, RunFailure>> + 'a>>;
 
-/// A runner, or what is wrong with the arguments beyond what a schema can say.
+/// A runner, or the violations of rules that a schema cannot express.
 pub type Prepared = std::result::Result<Box<dyn Runner>, Vec<Violation>>;
 
-/// Makes the runner of one call.
+/// Makes the runner for one call.
 pub fn prepare(tool: &Tool, arguments: &Value) -> Result<Prepared> {
     Ok(match Handler::of(tool)? {
         Handler::Builtin { key } => builtin::prepare(key, arguments),
@@ -129,7 +128,7 @@ pub fn prepare(tool: &Tool, arguments: &Value) -> Result<Prepared> {
     })
 }
 
-/// Runs a task within its time. An output that comes too late counts as if it had never come.
+/// Runs a task within its timeout and the runner's extra wait. An output that comes later is ignored.
 pub async fn run(runner: &dyn Runner, scope: &Scope, task: &RunTask<'_>) -> std::result::Result<RunOutput, RunFailure> {
     let time = Duration::from_secs(task.tool.timeout_seconds.into()) + runner.extra_wait();
     match select(runner.run(scope, task), Delay::from(time)).await {

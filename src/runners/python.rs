@@ -1,4 +1,4 @@
-//! Tools that are Python: `execute_python`, whose code is the caller's, and those with a `python` handler.
+//! Tools in Python: `execute_python`, which runs the caller's code, and tools with a `python` handler.
 
 use super::sandbox::{self, Limits, MAX_ASKED_BYTES, SandboxJob, SandboxOutput, WAIT};
 use super::{Prepared, Run, RunFailure, RunOutput, RunTask, Runner, ToolReport};
@@ -8,19 +8,19 @@ use crate::registry::schema::Violation;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The longest code that the sandbox takes.
+/// The longest code that the sandbox accepts.
 const MAX_CODE_BYTES: usize = 1024 * 1024;
 
-/// How much of what the code printed before a failure is answered: the end of it.
+/// How much of the code's output a failure contains: the last bytes before the failure.
 const MAX_PRINTED_BYTES: usize = 4096;
 
 /// The parameter of `execute_python`.
 const CODE: &str = "code";
 
-/// `execute_python`: runs the caller's code, and answers what the code prints.
+/// `execute_python`: runs the caller's code. The result is the text that the code prints.
 struct CodeRunner;
 
-/// Refuses code that the sandbox would not take.
+/// Refuses code that the sandbox would not accept.
 pub fn prepare_code(arguments: &Value) -> Prepared {
     let bytes = arguments.get(CODE).and_then(Value::as_str).map_or(0, str::len);
     if bytes > MAX_CODE_BYTES {
@@ -49,14 +49,14 @@ impl Runner for CodeRunner {
     }
 }
 
-/// A `python` handler: calls a function of the tool's own code with the arguments, and answers what the function
-/// returns.
+/// A `python` handler: calls a function of the tool's own code with the arguments. The result is the value that the
+/// function returns.
 struct FunctionRunner {
     code: String,
     function: String,
 }
 
-/// Refuses arguments that the sandbox would not take together with the tool's code.
+/// Refuses arguments that the sandbox would not accept together with the tool's code.
 pub fn prepare(code: String, function: String, arguments: &Value) -> Prepared {
     check_size(&code, arguments)?;
     Ok(Box::new(FunctionRunner { code, function }))
@@ -93,7 +93,7 @@ fn limits(task: &RunTask<'_>) -> Limits {
     Limits { timeout_seconds: task.tool.timeout_seconds }
 }
 
-/// The output of code that ran to its end without an error.
+/// Runs the job. Code that fails, or does not end, is an error.
 async fn run(scope: &Scope, job: &SandboxJob<'_>) -> Result<SandboxOutput, RunFailure> {
     let output = sandbox::run(scope, job).await?;
     let Some(kind) = &output.error_kind else { return Ok(output) };
@@ -107,7 +107,7 @@ async fn run(scope: &Scope, job: &SandboxJob<'_>) -> Result<SandboxOutput, RunFa
     Err(if kind == "timeout" { RunFailure::Timeout(report) } else { RunFailure::Tool(report) })
 }
 
-/// All that was printed: stdout, then stderr.
+/// The whole printed text: stdout, then stderr.
 fn printed(output: &SandboxOutput) -> String {
     let mut text = String::new();
     for (name, stream, cut) in
@@ -153,7 +153,7 @@ mod tests {
         let code = |code: String| fault(prepare_code(&json!({"code": code})));
         assert_eq!(code("x".repeat(MAX_CODE_BYTES)), None);
         assert_eq!(code("x".repeat(MAX_CODE_BYTES + 1)).as_deref(), Some("/code"));
-        // Each of these is six bytes in JSON.
+        // Each of these characters has six bytes in JSON.
         assert_eq!(code("\u{1}".repeat(MAX_CODE_BYTES)).as_deref(), Some(""));
         let arguments = |arguments: Value| fault(prepare("def f(a): ...".into(), "f".into(), &arguments));
         assert_eq!(arguments(json!({"a": "x".repeat(MAX_ASKED_BYTES)})).as_deref(), Some(""));

@@ -1,5 +1,5 @@
-//! Where Python runs: in the sandbox's container where the deployment has one, else in the server at SANDBOX_URL. The
-//! contract is docs/sandbox.md's.
+//! Sends Python to the sandbox: to the sandbox's container if the deployment has one, else to the server at
+//! SANDBOX_URL. docs/sandbox.md describes the protocol.
 
 use super::{MAX_RESPONSE_BYTES, RunFailure};
 use crate::callers::Scope;
@@ -12,21 +12,22 @@ use serde_json::Value;
 use std::time::Duration;
 use worker::console_error;
 
-/// What a call may need beyond its tool's time: a place in the queue, and a container that starts. The sandbox itself
-/// holds the code to the tool's time, from when the code starts.
+/// The time that a call may need beyond its tool's timeout, to wait in the queue and for a container that starts. The
+/// sandbox itself applies the tool's timeout, from the start of the code.
 pub const WAIT: Duration = Duration::from_secs(25);
 
-/// The longest request that the sandbox takes, less what surrounds code and arguments.
+/// The most bytes of code and arguments in a request: the longest request that the sandbox accepts, less the JSON
+/// around code and arguments.
 pub const MAX_ASKED_BYTES: usize = 4 * 1024 * 1024 - 1024;
 
 const NOT_CONFIGURED: &str = "Python runs in a sandbox, and this deployment has none: deploy it with the container of \
     wrangler.toml, or set SANDBOX_URL to where a sandbox server listens (docs/sandbox.md)";
 
-/// What is to be run.
+/// The body of a request to the sandbox.
 #[derive(Serialize)]
 pub struct SandboxJob<'a> {
     pub code: &'a str,
-    /// Of the code, the function that is called with the arguments.
+    /// The function of the code that is called with the arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub function: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,17 +40,17 @@ pub struct Limits {
     pub timeout_seconds: u32,
 }
 
-/// What the sandbox answers.
+/// The body of the sandbox's response.
 #[derive(Deserialize)]
 pub struct SandboxOutput {
-    /// None, if it went well.
+    /// None, if the code ended without an error.
     pub error_kind: Option<String>,
     #[serde(default)]
     pub error: Option<String>,
     pub stdout: String,
     pub stderr: String,
     pub result: Value,
-    /// None, if the sandbox did not live to see it.
+    /// The exit code. None, if the sandbox ended before the code did.
     pub exit: Option<i32>,
     pub truncated: Truncated,
 }
@@ -75,7 +76,7 @@ pub async fn run(scope: &Scope, job: &SandboxJob<'_>) -> Result<SandboxOutput, R
     }
 }
 
-/// Asks the workspace's container, or, where the deployment has none, the server at SANDBOX_URL.
+/// Sends the request to the workspace's container or, if the deployment has none, to the server at SANDBOX_URL.
 async fn ask(scope: &Scope, asked: &str) -> Result<OutgoingResponse, RunFailure> {
     let app = scope.app();
     let contained = sandbox::run(app, scope.workspace(), asked).await;
@@ -103,12 +104,12 @@ fn failed(unreachable: &str, failure: OutgoingFailure) -> RunFailure {
     }
 }
 
-/// The sandbox has not answered within the tool's time and the extra wait.
+/// The failure of a call that got no response within the tool's timeout and the extra wait.
 pub fn too_late() -> RunFailure {
     RunFailure::Unreachable("The sandbox did not answer in time: call again".into())
 }
 
-/// The cause is for the operator.
+/// Logs the cause for the operator. The caller sees only `why`.
 fn unusable(why: &str, cause: &str) -> RunFailure {
     console_error!("the sandbox cannot be used: {why}: {cause}");
     RunFailure::Unreachable(format!("The sandbox cannot be used: {why}"))

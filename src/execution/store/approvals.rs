@@ -13,14 +13,14 @@ use crate::registry::{MISSING_CREDENTIALS, TOOL_COLUMNS, Tool};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
-/// The columns of an [`ApprovalRow`] at the time `?2`: what nobody decided in time is expired, though the sweep has not
-/// said so yet.
+/// The columns of an [`ApprovalRow`] at the time `?2`. An approval that nobody decided in time is shown as expired,
+/// even if the sweep has not changed its row yet.
 const APPROVAL_COLUMNS: &str =
     "p.id AS approval_id, p.requested_by, p.created_at, p.expires_at, p.decided_by, p.decided_at,
     p.reason, iif(p.status = 'pending' AND p.expires_at <= ?2, 'expired', p.status) AS approval_status";
 
-/// What a decision goes by: that the approval is pending, and, if its call is to run, that the agent and the version are
-/// still there for it, and that no restore has put another version in its place.
+/// The condition of a decision: the approval is pending. If its call is to run, the agent and the version must also
+/// still exist, and no restore may have put another version in the place of this version.
 pub fn can_be_decided(workspace: &WorkspaceId, decision: &ApprovalDecision<'_>) -> Condition {
     let to_run = match decision.to_run {
         None => "",
@@ -46,15 +46,15 @@ pub fn can_be_decided(workspace: &WorkspaceId, decision: &ApprovalDecision<'_>) 
     numbers.fold(pending, Condition::bind)
 }
 
-/// What is decided of an approval, and when.
+/// A decision about an approval, and its time.
 pub struct ApprovalDecision<'a> {
     pub id: &'a ApprovalId,
     pub now: Timestamp,
-    /// The tool that then runs.
+    /// The tool to run, if the decision is to approve.
     pub to_run: Option<&'a Tool>,
 }
 
-/// An approval, and its call, which is read from the same row.
+/// An approval and its call. Both are read from the same row.
 pub struct ApprovalWithCall {
     pub approval: ApprovalRow,
     pub call: CallRow,
@@ -109,7 +109,7 @@ impl TryFrom<ApprovalWithCall> for ApprovalOut {
     }
 }
 
-/// Approvals `p` with their calls `c`, at the time `?2`.
+/// Selects approvals `p` with their calls `c`, at the time `?2`.
 fn select(columns: &str, rest: &str) -> Statement {
     sql(format!(
         "SELECT {APPROVAL_COLUMNS}, {columns} FROM approvals p
@@ -125,7 +125,7 @@ pub fn find(workspace: &WorkspaceId, id: &ApprovalId, now: Timestamp) -> Stateme
         .bind(id.as_str())
 }
 
-/// The oldest first.
+/// Lists approvals, the oldest first.
 pub fn list(
     workspace: &WorkspaceId,
     status: Option<ApprovalStatus>,
@@ -149,7 +149,7 @@ pub fn list(
         .bind(request.rows_to_ask()))
 }
 
-/// The tool that the approval's call is for, at the version that its arguments were checked against.
+/// The tool of the approval's call, at the version that the arguments were checked against.
 pub fn find_tool(workspace: &WorkspaceId, id: &ApprovalId) -> Statement {
     sql(format!(
         "SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS} FROM approvals p
@@ -162,7 +162,7 @@ pub fn find_tool(workspace: &WorkspaceId, id: &ApprovalId) -> Statement {
     .bind(id.as_str())
 }
 
-/// Whether the agent of the approval's call is still there.
+/// Whether the agent of the approval's call still exists.
 pub fn find_agent(workspace: &WorkspaceId, id: &ApprovalId) -> Statement {
     sql("SELECT 1 AS found FROM approvals p
          JOIN tool_calls c ON c.workspace_id = p.workspace_id AND c.id = p.call_id
@@ -190,7 +190,7 @@ pub fn insert(
     .bind(expires_at.to_string())
 }
 
-/// Decides an approval, if it [can be decided](can_be_decided), and erases what was sealed.
+/// Decides an approval, if it [can be decided](can_be_decided), and erases the sealed arguments.
 pub fn decide(
     author: &Author<'_>,
     decision: &ApprovalDecision<'_>,

@@ -1,4 +1,4 @@
-//! One call's row: opened as running, closed with what came of it.
+//! The row of one call: opened as running, and closed with the outcome.
 
 use super::columns::CALL_COLUMNS;
 use crate::callers::Scope;
@@ -12,16 +12,17 @@ use crate::files::Blob;
 use crate::ids::{CallId, TokenId, WorkspaceId};
 use crate::time::Timestamp;
 
-/// How long after its time-out a call that still runs is taken for dead.
+/// The seconds after its timeout at which a call that still runs is taken for dead.
 pub const GRACE_SECONDS: u32 = 30;
 
-/// Opens the call, for a caller whose token is good, unless an earlier one under the same idempotency key has already
-/// been decided. The sweep may end the call when its tool's time-out is over, as often as the call's place says.
+/// Opens the call's row if the caller's token is valid. No row is opened if an earlier call with the same idempotency
+/// key and arguments exists and does not run any more. The sweep may end the call after the timeout of its tool plus
+/// [`GRACE_SECONDS`], multiplied by the call's place.
 pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
     let (key, place) = (call.key.as_ref(), call.place);
     let version = call.name.as_ref().and_then(|it| it.version);
     let sought = call.name.as_ref().map(CalledName::lookup);
-    // If the name may mean several tools, the sweep waits for the slowest one.
+    // If the name may mean several tools, the longest timeout among them counts.
     let (table, condition) =
         sought.map_or_else(|| ("tools t".to_owned(), "false".to_owned()), |it| (it.table(13), it.condition(13)));
     let of_version = match version {
@@ -59,7 +60,7 @@ pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
     scope.guarded(numbers.fold(statement, Statement::bind))
 }
 
-/// Writes the outcome of a running call, or of a call that the sweep ended too early. Only the sweep records a time-out
+/// Writes the outcome of a running call, or of a call that the sweep ended too early. Only the sweep records a timeout
 /// without a duration.
 pub fn close(workspace: &WorkspaceId, id: &CallId, closing: &ClosedCall) -> Statement {
     sql("UPDATE tool_calls SET version = ?3, status = ?4, duration_ms = ?5, finished_at = ?6, pre_manifest_id = ?7,
@@ -80,7 +81,7 @@ pub fn close(workspace: &WorkspaceId, id: &CallId, closing: &ClosedCall) -> Stat
     .bind(closing.max_result_bytes)
 }
 
-/// Names the tool of a call that was made by the name which the tool is handed out under.
+/// Records the id of the tool, for a call that used the tool's exported name.
 pub fn rename(workspace: &WorkspaceId, id: &CallId, tool_name: &str) -> Statement {
     sql("UPDATE tool_calls SET tool_name = ?3 WHERE workspace_id = ?1 AND id = ?2")
         .bind(workspace.as_str())
@@ -88,7 +89,7 @@ pub fn rename(workspace: &WorkspaceId, id: &CallId, tool_name: &str) -> Statemen
         .bind(tool_name)
 }
 
-/// Ties a blob to the call whose arguments or result it holds.
+/// Ties a blob to the call whose arguments or result the blob holds.
 pub fn tie_blob(workspace: &WorkspaceId, id: &CallId, kind: CallDocument, blob: &Blob) -> Statement {
     sql("INSERT INTO call_blobs (workspace_id, call_id, kind, sha256, size) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT DO NOTHING")
@@ -99,7 +100,7 @@ pub fn tie_blob(workspace: &WorkspaceId, id: &CallId, kind: CallDocument, blob: 
     .bind(blob.size())
 }
 
-/// Lets a call that waited for its approval run, while that approval is the one just decided.
+/// Marks a waiting call as running, if its approval has just been approved.
 pub fn resume(workspace: &WorkspaceId, id: &CallId, deadline: Timestamp) -> Statement {
     sql("UPDATE tool_calls SET status = 'running', error = NULL, deadline_at = ?3
          WHERE workspace_id = ?1 AND id = ?2 AND status = 'pending_approval'
@@ -109,7 +110,7 @@ pub fn resume(workspace: &WorkspaceId, id: &CallId, deadline: Timestamp) -> Stat
     .bind(deadline.to_string())
 }
 
-/// Ends a call that waited for an approval and was denied it.
+/// Ends a waiting call whose approval was denied.
 pub fn deny(workspace: &WorkspaceId, id: &CallId, error: &str, now: Timestamp) -> Statement {
     sql("UPDATE tool_calls SET status = 'denied', error = ?3, finished_at = ?4
          WHERE workspace_id = ?1 AND id = ?2 AND status = 'pending_approval'

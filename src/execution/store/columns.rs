@@ -1,6 +1,6 @@
-//! Which columns a call is read from.
+//! The columns that make up a call.
 
-/// What every look at a call reads, but for what may be large.
+/// The columns that every read of a call includes. None of them is large.
 macro_rules! small_columns {
     () => {
         "c.key, c.id, c.tool_name, c.version, c.agent_id, c.user_id, c.session_id, c.message_id, c.operator, c.status,
@@ -11,7 +11,8 @@ macro_rules! small_columns {
 /// The columns of a [`crate::execution::row::CallRow`], from `tool_calls c`.
 pub const CALL_COLUMNS: &str = concat!(small_columns!(), ", c.error, c.arguments, c.result");
 
-/// The same for lists: of what is not small, only size and beginning are read.
+/// The columns for lists. Arguments and results over 8192 characters are read as their size and beginning. An error
+/// over 8192 characters is read as its code and the beginning of its message.
 pub const LISTED_COLUMNS: &str = concat!(
     small_columns!(),
     ",

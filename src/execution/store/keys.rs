@@ -1,4 +1,4 @@
-//! Idempotency keys: each belongs to the first call that came with it.
+//! Idempotency keys. A key belongs to the first call that used it.
 
 use super::columns::CALL_COLUMNS;
 use crate::callers::Scope;
@@ -14,13 +14,13 @@ use serde::Deserialize;
 /// How long a key is remembered.
 const KEPT_SECONDS: u32 = 24 * 60 * 60;
 
-/// What a row holds besides the call.
+/// The column of the key that is read together with the call.
 #[derive(Deserialize)]
 struct KeyRow {
     arguments_hash: String,
 }
 
-/// Frees the key if its time is over.
+/// Frees the key if it has expired.
 pub fn forget_expired(scope: &Scope, key: &IdempotencyKey, now: Timestamp) -> Statement {
     scope.guarded(
         sql("DELETE FROM idempotency_keys WHERE workspace_id = ?1 AND caller = ?2 AND key = ?3 AND expires_at <= ?4")
@@ -31,7 +31,7 @@ pub fn forget_expired(scope: &Scope, key: &IdempotencyKey, now: Timestamp) -> St
     )
 }
 
-/// Gives the key to the call, unless it belongs to another.
+/// Gives the key to the call, unless the key belongs to another call.
 pub fn claim(scope: &Scope, key: &IdempotencyKey, id: &CallId, now: Timestamp) -> Statement {
     scope.guarded(
         sql("INSERT OR IGNORE INTO idempotency_keys (workspace_id, caller, key, arguments_hash, call_id, expires_at)
@@ -45,7 +45,7 @@ pub fn claim(scope: &Scope, key: &IdempotencyKey, id: &CallId, now: Timestamp) -
     )
 }
 
-/// The other call that the key belongs to.
+/// Finds the other call that the key belongs to.
 pub fn find_earlier(scope: &Scope, key: &IdempotencyKey, id: &CallId) -> Statement {
     sql(format!(
         "SELECT {CALL_COLUMNS}, k.arguments_hash FROM idempotency_keys k

@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 
 const UNSUCCESSFUL: &str = "tool_calls_unsuccessful";
 
-/// The latest first. Conditions are written out only where they are asked for.
+/// Lists calls, the latest first. The SQL contains only the conditions that the filter sets.
 pub fn list(workspace: &WorkspaceId, filter: &CallFilter, request: &PageRequest) -> Result<Statement> {
     let index = index_for(filter);
     let mut text = format!("SELECT {LISTED_COLUMNS} FROM tool_calls c INDEXED BY {index} WHERE c.workspace_id = ?1");
@@ -40,13 +40,13 @@ pub fn list(workspace: &WorkspaceId, filter: &CallFilter, request: &PageRequest)
     }
     if let Some((time, key)) = request.after().map(parse_cursor).transpose()? {
         condition("(c.started_at, c.key) < (", time.to_string().into());
-        // The row value's second half.
+        // The second half of the row value.
         params.push(Param::Number(key));
         text.push_str(&format!(", ?{})", params.len()));
     }
     if let Some(status) = filter.status {
-        // The status is written into the SQL text, with the partial index's own condition where that index is used:
-        // SQLite compares the conditions and infers nothing.
+        // The status is written into the SQL text, together with the condition of the partial index if that index is
+        // used. SQLite only compares the text of the conditions, and infers nothing.
         text.push_str(&format!(" AND c.status = '{status}'"));
         if index == UNSUCCESSFUL {
             text.push_str(" AND c.status IN ('pending_approval', 'error', 'denied')");
@@ -57,8 +57,8 @@ pub fn list(workspace: &WorkspaceId, filter: &CallFilter, request: &PageRequest)
     Ok(params.into_iter().fold(sql(text), Statement::bind))
 }
 
-/// The index that leads to the fewest calls. SQLite's planner goes by averages over all workspaces, and would rather
-/// read a whole log in its order than sort a few.
+/// The index that leads to the fewest calls. SQLite's planner uses averages over all workspaces, and would rather read
+/// a whole log in its order than sort a few calls.
 fn index_for(filter: &CallFilter) -> &'static str {
     match filter {
         CallFilter { message_id: Some(_), .. } => "tool_calls_by_message",
@@ -81,8 +81,8 @@ fn parse_cursor(cursor: &str) -> Result<(Timestamp, f64)> {
     Ok((Timestamp::parse(time).ok_or_else(bad_cursor)?, key.into()))
 }
 
-/// Figures over the latest calls since a time, `limit` of them at the most: one JSON text a row, under its kind. One
-/// look at the calls serves them all.
+/// Figures about the latest calls since a time, at most `limit` calls. Each row is one JSON text with its kind. The
+/// calls are read once for all figures.
 pub fn summary(workspace: &WorkspaceId, agent: Option<&AgentId>, since: Timestamp, limit: u32) -> Statement {
     let of_agent = if agent.is_some() { "AND agent_id = ?4" } else { "" };
     let statement = sql(format!(

@@ -1,14 +1,14 @@
-//! What the sweep ends, in all workspaces.
+//! The statements of the sweep. They cover all workspaces.
 
 use crate::changes::{Action, record_everywhere};
 use crate::db::{Statement, sql};
 use crate::time::Timestamp;
 
-/// How many rows of a kind one run ends.
+/// The most rows of each kind that one run ends.
 const AT_ONCE: u32 = 500;
 
-/// The approvals whose time is over, the same ones for every statement of a batch. The parameters are the time, and how
-/// many.
+/// Selects the expired approvals, the same ones in every statement of a batch. `now` and `limit` are the names of
+/// parameters: the time, and the most approvals.
 fn expired(now: &str, limit: &str) -> String {
     format!(
         "SELECT workspace_id, id FROM approvals WHERE status = 'pending' AND expires_at <= {now}

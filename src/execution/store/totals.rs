@@ -1,4 +1,4 @@
-//! The tables `call_totals` and `call_mark`. Calls that end below the mark are counted by triggers (0006_execution.sql).
+//! The tables `call_totals` and `call_mark`. Triggers count the calls that end below the mark (0006_execution.sql).
 
 use crate::db::{Statement, sql};
 use crate::ids::WorkspaceId;
@@ -7,11 +7,11 @@ use crate::time::Timestamp;
 /// How many calls one run counts.
 const AT_ONCE: u32 = 50_000;
 
-/// How the calls of `tool_calls` ended.
+/// The number of calls in `tool_calls` for each final status.
 const BY_STATUS: &str =
     "sum(status = 'success') AS succeeded, sum(status = 'error') AS failed, sum(status = 'denied') AS denied";
 
-/// Adds up what `parts` selects: a [`crate::db::Figure`] for each status that a call can end in.
+/// Adds up the counts that `parts` selects. Returns a [`crate::db::Figure`] for each final status of a call.
 fn sum(parts: &str) -> Statement {
     sql(format!(
         "WITH ended AS MATERIALIZED (
@@ -22,7 +22,7 @@ fn sum(parts: &str) -> Statement {
     ))
 }
 
-/// The calls of a workspace that have ended.
+/// Counts the ended calls of a workspace.
 pub fn ended(workspace: &WorkspaceId) -> Statement {
     sum(&format!(
         "SELECT succeeded, failed, denied FROM call_totals WHERE workspace_id = ?1
@@ -33,7 +33,7 @@ pub fn ended(workspace: &WorkspaceId) -> Statement {
     .bind(workspace.as_str())
 }
 
-/// The calls of all workspaces that have ended.
+/// Counts the ended calls of all workspaces.
 pub fn ended_everywhere() -> Statement {
     sum(&format!(
         "SELECT succeeded, failed, denied FROM call_totals
@@ -54,8 +54,9 @@ pub fn add() -> Statement {
     ))
 }
 
-/// Moves the mark past the calls that [`add`] has added: after it in a batch. Where none is left, the next ones start
-/// from now on; a trigger sees to those that do not.
+/// Moves the mark past the calls that [`add`] has added, so this statement comes after [`add`] in a batch. If no call
+/// is left after the mark, later calls start at or after `now`; a trigger corrects `since` for a call that started
+/// earlier.
 pub fn move_mark(now: Timestamp) -> Statement {
     sql(format!(
         "UPDATE call_mark SET key = min(key + {AT_ONCE}, last), since = iif(last <= key + {AT_ONCE}, ?1, since)

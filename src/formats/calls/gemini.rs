@@ -5,12 +5,12 @@ use super::{CallFormat, CallOutcome, ModelCall, ProviderCall, text};
 use crate::formats::json::object;
 use serde_json::Value;
 
-/// A floating-point number holds every whole number up to here.
+/// Up to this number, floating-point numbers represent every whole number.
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 pub fn read(item: &mut Value) -> Option<ProviderCall> {
-    // Gemini's package writes null for the kinds that a part is not. OpenAI's oldest messages have a `function_call`
-    // too, but with `arguments`.
+    // Gemini's package writes null for the other kinds of a part. OpenAI's oldest messages have a `function_call` too,
+    // but with `arguments`.
     let is_call = |it: &Value| it.is_object() && it.get("arguments").is_none();
     let key = ["functionCall", "function_call"].into_iter().find(|it| item.get(*it).is_some_and(is_call))?;
     let call = item.get_mut(key)?;

@@ -1,5 +1,5 @@
-//! Calls as a provider's models make them, and their results as the provider takes them back. The calls themselves show
-//! which provider's shape they have.
+//! The calls in a model's message, and their results, in the format of each provider. The calls themselves show which
+//! provider's format they have.
 
 mod anthropic;
 mod gemini;
@@ -10,12 +10,12 @@ use crate::json_size::{MAX_VALUES, values};
 use crate::text_enum::text_enum;
 use serde_json::{Map, Value};
 
-/// How many calls one request may hold. Each call costs some requests to the database, and a Worker may make only so
-/// many.
+/// How many calls one request may hold. Each call costs some requests to the database, and a Worker may make only a
+/// limited number of them.
 pub const MAX_CALLS: usize = 32;
 
 text_enum! {
-    /// The shape in which a provider's models call tools, and take the results back.
+    /// The format in which a provider's models call tools and receive the results.
     CallFormat {
         /// Chat Completions.
         Openai = "openai",
@@ -104,7 +104,7 @@ fn place(body: &Value, depth: usize) -> Option<String> {
     }
 }
 
-/// A call in its provider's shape.
+/// A call in the format of its provider.
 struct ProviderCall {
     format: CallFormat,
     id: Option<String>,
@@ -113,7 +113,7 @@ struct ProviderCall {
 }
 
 impl ProviderCall {
-    /// Takes the parts out of `call`. A call without a name gets the outcome that no tool has this name.
+    /// Takes the parts out of `call`. A call without a name gets an empty name, which no tool has.
     fn take(format: CallFormat, id: Option<String>, call: &mut Value, arguments: &str) -> Self {
         let name = text(call, "name").unwrap_or_default();
         Self { format, id, name, arguments: call.get_mut(arguments).map(Value::take) }
@@ -136,7 +136,7 @@ pub fn answer(format: CallFormat, results: &[(ModelCall, CallOutcome)]) -> Vec<V
     if held_in.is_empty() { all } else { vec![object(vec![("role", "user".into()), (held_in, all.into())])] }
 }
 
-/// The arguments of a call. `left` is how many values the calls may still hold together.
+/// The arguments of a call. `left` is the number of values that all calls together may still hold.
 fn arguments(given: Option<Value>, left: &mut usize) -> Result<Map<String, Value>, String> {
     let text = match given {
         None | Some(Value::Null) => return Ok(Map::new()),

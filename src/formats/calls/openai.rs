@@ -1,4 +1,4 @@
-//! OpenAI's two shapes: the `tool_calls` of a message, and the `function_call` items of a response. Arguments are JSON
+//! OpenAI's two formats: the `tool_calls` of a message, and the `function_call` items of a response. Arguments are JSON
 //! in a text.
 
 use super::{CallFormat, CallOutcome, ModelCall, ProviderCall, text};
@@ -22,7 +22,7 @@ pub fn item(call: &ModelCall, outcome: &CallOutcome) -> Value {
     object(vec![("type", "function_call_output".into()), ("call_id", call.id()), ("output", content(outcome))])
 }
 
-/// OpenAI has no field for a failure, so the text tells it.
+/// The text of the result. OpenAI has no field for a failure, so the text contains the failure.
 fn content(outcome: &CallOutcome) -> Value {
     if outcome.succeeded { outcome.text() } else { object(vec![("error", outcome.value.clone())]).to_string().into() }
 }

@@ -1,4 +1,4 @@
-//! Merges the parts of an object's schema into one object, for providers that take no `allOf`, `anyOf` or `oneOf` at
+//! Merges the parts of an object's schema into one object, for providers that refuse `allOf`, `anyOf` and `oneOf` at
 //! the top.
 
 use crate::formats::json::{fields, list, push_new, put, put_new, without};
@@ -61,7 +61,7 @@ pub fn merged(schema: &Map<String, Value>, depth: usize) -> Map<String, Value> {
     }
     let mut rest = without(schema.clone(), &["allOf", "anyOf", "oneOf", "then", "else"]);
     if !is_whole {
-        // These keywords spoke of the properties beside them. Merged properties now stand there too.
+        // These keywords referred to the properties beside them. The merged properties are now beside them too.
         rest = without(rest, &["additionalProperties", "unevaluatedProperties"]);
     }
     object(rest, properties, required)

@@ -1,6 +1,6 @@
-//! A *plain* schema: a stored schema in a form that every provider takes. It has one object with named properties at
-//! its top, no references, names of properties that fit, and items for every array. The tool's description tells what
-//! it cannot express.
+//! A *plain* schema: a stored schema in a form that every provider accepts. A plain schema has one object with named
+//! properties at its top, no references, names of properties that fit, and items for every array. The tool's
+//! description contains the rules that the plain schema cannot express.
 //!
 //! A plain schema may accept more than the stored schema. Calls are checked against the stored schema.
 
@@ -20,7 +20,7 @@ const MAX_BYTES: usize = 256 * 1024;
 /// How many of these bytes a part of a schema costs besides its text.
 const PART_BYTES: usize = 64;
 
-/// The longest description that OpenAI takes, in characters.
+/// The longest description that OpenAI accepts, in characters.
 const MAX_DESCRIPTION: usize = 1_024;
 
 /// Keywords that are left out: they are about the document, hold the targets of references, or repeat names of
@@ -42,17 +42,17 @@ const ABOUT: [&str; 11] = [
 /// Keywords that OpenAI and Anthropic refuse at the top.
 const NOT_AT_TOP: [&str; 9] = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else"];
 
-/// A schema that every provider takes.
+/// A schema that every provider accepts.
 pub struct PlainSchema {
     pub schema: Map<String, Value>,
-    /// The part of the stored schema that it cannot express, as JSON.
+    /// The part of the stored schema that the plain schema cannot express, as JSON.
     told: Option<String>,
-    /// Whether the stored schema was too large, and this one is an object of any kind.
+    /// Whether the stored schema was too large, so that the plain schema is an object of any kind.
     pub too_large: bool,
 }
 
 impl PlainSchema {
-    /// The tool's description, and the part of the stored schema that this one cannot express.
+    /// The tool's description, followed by the part of the stored schema that the plain schema cannot express.
     pub fn describe(&self, description: &str) -> String {
         let Some(told) = &self.told else { return description.to_owned() };
         let mut text = format!("{description}\n\nThe arguments must also fit: {told}");
@@ -86,8 +86,8 @@ struct PlainSchemaWriter<'a> {
 }
 
 impl<'a> PlainSchemaWriter<'a> {
-    /// The keywords at the top that providers refuse, as the stored schema has them. `allOf` is merged, and not among
-    /// them.
+    /// The keywords at the top that providers refuse, as the stored schema has them. `allOf` is not among them, because
+    /// it is merged.
     fn left_out(&self, root: &'a Value) -> Map<String, Value> {
         let mut told = Map::new();
         let mut top = root.as_object();

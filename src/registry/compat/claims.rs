@@ -69,8 +69,8 @@ impl std::ops::Not for Claim {
 pub enum ClaimNode {
     All(Vec<Claim>),
     Fact(Fact),
-    /// That the schema at an address is fulfilled. [`Claims::meaning`] gives its meaning. Only a schema that refers to
-    /// itself keeps this form.
+    /// The claim that the schema at an address is fulfilled. [`Claims::meaning`] gives its meaning. Only a schema that
+    /// refers to itself keeps this form.
     Schema(usize),
 }
 
@@ -121,11 +121,11 @@ pub enum Fact {
         claim: Claim,
     },
     Names(Claim),
-    /// A keyword that is not understood, and a text that tells it apart from others.
+    /// A keyword that is not understood, and a text that distinguishes it from other such keywords.
     Opaque(String, String),
 }
 
-/// Values of which equal ones are written alike.
+/// Values in a form in which equal values have equal texts.
 #[derive(PartialEq, Eq)]
 pub struct DistinctValues(Vec<Value>);
 
@@ -171,7 +171,7 @@ struct ClaimRecord {
     reading: SchemaReading,
 }
 
-/// How far the reading of a schema has come.
+/// The state of reading a schema.
 #[derive(Clone, Copy)]
 pub enum SchemaReading {
     Unread,

@@ -136,7 +136,8 @@ impl DocumentSearch {
         };
         let mut told = true;
         for index in 0..MAX_TRIES + FAR {
-            // Counts are tried one after the other, then powers of two: beyond 64 bits a document can hold little else.
+            // Counts are tried one after the other, and then powers of two, because a document can hold few other
+            // numbers beyond 64 bits.
             let far = index - MAX_TRIES;
             let count = if far < 0 { start.checked_add(index * step)? } else { (step << (FAR - far)) / unit };
             let outside = first.is_some_and(|it| count < it) || last.is_some_and(|it| count > it);
@@ -202,8 +203,8 @@ impl DocumentSearch {
     }
 }
 
-/// The number of units of which all counted multiples of `number` are multiples. For example, 3 and 6 are the whole
-/// multiples of 1.5, and they are the multiples of 3.
+/// The distance, in units, between two multiples of `number` that are whole counts of units. For example, the multiples
+/// of 1.5 that are whole counts of ones are 3, 6 and so on: the multiples of 3.
 fn counted(number: &Number, scale: &DecimalScale) -> Option<i128> {
     let (digits, places) = numbers::decimal(number)?;
     let count = match places.checked_sub(scale.places) {
@@ -213,7 +214,7 @@ fn counted(number: &Number, scale: &DecimalScale) -> Option<i128> {
     (count > 0).then_some(count)
 }
 
-/// The first count inside a bound. A bound beyond all counts is no bound on its outer side.
+/// The first count inside a bound. `Some(None)`, if the bound is so far outside that every count is inside it.
 fn inwards(limit: &Number, open: bool, scale: &DecimalScale, step: i128) -> Option<Option<i128>> {
     let float = limit.as_f64()?;
     if float.abs() >= 1e38 {

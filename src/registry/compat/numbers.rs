@@ -61,7 +61,8 @@ pub fn compare(left: &Number, right: &Number) -> Ordering {
     }
 }
 
-/// The two are never equal: the float has a fraction, or is beyond all whole numbers that are distinguished here.
+/// Compares a whole number with a float. The two are never equal: the float has a fraction, or is beyond all whole
+/// numbers that are distinguished here.
 fn against_float(whole: i128, float: f64) -> Ordering {
     if float.abs() >= 1e38 {
         return if float > 0.0 { Ordering::Less } else { Ordering::Greater };

@@ -24,7 +24,7 @@ struct ObjectShape {
     others: Vec<OtherFields>,
     named: Vec<Claim>,
     somewhere: Vec<WantedField>,
-    /// Whether a pattern or another claim, not only a list, tells names apart.
+    /// Whether names are told apart by a pattern or another claim, and not only by a list.
     has_patterns: bool,
 }
 
@@ -201,7 +201,7 @@ impl DocumentSearch {
         }
     }
 
-    /// Adds new names, unless no field with a new name could be as wanted.
+    /// Adds new names, unless no value could fulfil the claims about the wanted field under a new name.
     fn add_new_names(
         &mut self,
         shape: &ObjectShape,

@@ -2,8 +2,9 @@
 //! after the other, one alternative after the other, and inside lists and objects one value after the other. If every
 //! way ends in a contradiction, there is no such document.
 //!
-//! A schema that refers to itself leads to the same question again, for a value further inside. There the answer is no.
-//! If a document needed a smaller document of the same sort inside, that smaller one would be an answer itself.
+//! A schema that refers to itself leads to the same question again, for a value further inside. There the answer is
+//! `Nothing`: if a document needed a smaller document of the same sort inside, the smaller document would be an answer
+//! itself.
 
 use super::claims::{
     ARRAY, BOOLEAN, BoundSide, Claim, ClaimNode, Claims, EACH_KIND, FALSE, Fact, Kinds, NULL, OBJECT, STRING, include,
@@ -62,7 +63,8 @@ pub struct DocumentSearch {
     pub steps: usize,
     /// Answers, by the number of the claim.
     known: Vec<Option<SearchAnswer>>,
-    /// The questions that are being answered, and the first of them on which an answer has relied since then.
+    /// The questions that are being answered. `relied_on` is the first of them on which an answer has relied since
+    /// then.
     underway: Vec<Claim>,
     relied_on: usize,
     depth: usize,

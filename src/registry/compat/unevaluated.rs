@@ -11,7 +11,7 @@ struct DescribedFields {
     condition: Claim,
     names: Vec<String>,
     patterns: Vec<String>,
-    /// Whether it describes every field, as `additionalProperties` does.
+    /// Whether the schema describes every field, as `additionalProperties` does.
     all: bool,
 }
 
