@@ -13,7 +13,6 @@ export default {
     if (id === undefined) {
       const [list] = await env.DB.batch([
         env.DB.prepare(`SELECT ${COLUMNS} ${JOIN} WHERE t.workspace_id IN ('', ?1) ORDER BY t.workspace_id, t.id LIMIT 51`).bind(workspace),
-        env.DB.prepare("SELECT 1 FROM tools WHERE workspace_id = ?1 AND id = ?2").bind(workspace, null),
       ]);
       return Response.json({ tools: list.results.slice(0, 50) });
     }

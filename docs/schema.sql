@@ -364,27 +364,6 @@ CREATE TABLE tool_versions (
   CHECK ((deactivated_at IS NULL) = (deactivated_reason IS NULL))
 ) STRICT;
 
--- Of two activations that race, the second one fails here.
-CREATE UNIQUE INDEX tool_versions_one_active ON tool_versions (tool_key) WHERE active = 1;
-
--- These two triggers find the active version by one index and the highest version by another, so that the cost of a
--- switch does not grow with the number of versions.
-CREATE TRIGGER tool_versions_inserted AFTER INSERT ON tool_versions BEGIN
-  INSERT OR IGNORE INTO workspace_capabilities (workspace_id, capability)
-    SELECT NEW.workspace_id, value FROM json_each(NEW.required_capabilities);
-  UPDATE tools SET current_version_key = coalesce(
-      (SELECT key FROM tool_versions WHERE tool_key = NEW.tool_key AND active = 1),
-      (SELECT key FROM tool_versions WHERE tool_key = NEW.tool_key ORDER BY major DESC, minor DESC, patch DESC LIMIT 1))
-    WHERE key = NEW.tool_key;
-END;
-
-CREATE TRIGGER tool_versions_switched AFTER UPDATE OF active ON tool_versions BEGIN
-  UPDATE tools SET current_version_key = coalesce(
-      (SELECT key FROM tool_versions WHERE tool_key = NEW.tool_key AND active = 1),
-      (SELECT key FROM tool_versions WHERE tool_key = NEW.tool_key ORDER BY major DESC, minor DESC, patch DESC LIMIT 1))
-    WHERE key = NEW.tool_key;
-END;
-
 CREATE TRIGGER tool_versions_ban AFTER UPDATE OF deactivated_reason ON tool_versions
 WHEN NEW.deactivated_reason = 'security' BEGIN
   INSERT OR IGNORE INTO banned_versions (workspace_id, tool_id, major, minor, patch)
@@ -407,6 +386,24 @@ WHEN NEW.deactivated_reason IS NOT 'security' AND EXISTS (
   SELECT 1 FROM tools t JOIN banned_versions b ON b.workspace_id = t.workspace_id AND b.tool_id = t.id
   WHERE t.key = NEW.tool_key AND b.major = NEW.major AND b.minor = NEW.minor AND b.patch = NEW.patch) BEGIN
   SELECT RAISE(ABORT, 'deactivated for security');
+END;
+
+CREATE UNIQUE INDEX tool_versions_active ON tool_versions (workspace_id, tool_key) WHERE active = 1;
+
+CREATE TRIGGER tool_versions_inserted AFTER INSERT ON tool_versions BEGIN
+  INSERT OR IGNORE INTO workspace_capabilities (workspace_id, capability)
+    SELECT NEW.workspace_id, value FROM json_each(NEW.required_capabilities);
+  UPDATE tools SET current_version_key = coalesce(
+      (SELECT key FROM tool_versions WHERE workspace_id = NEW.workspace_id AND tool_key = NEW.tool_key AND active = 1),
+      (SELECT key FROM tool_versions WHERE tool_key = NEW.tool_key ORDER BY major DESC, minor DESC, patch DESC LIMIT 1))
+    WHERE key = NEW.tool_key;
+END;
+
+CREATE TRIGGER tool_versions_switched AFTER UPDATE OF active ON tool_versions BEGIN
+  UPDATE tools SET current_version_key = coalesce(
+      (SELECT key FROM tool_versions WHERE workspace_id = NEW.workspace_id AND tool_key = NEW.tool_key AND active = 1),
+      (SELECT key FROM tool_versions WHERE tool_key = NEW.tool_key ORDER BY major DESC, minor DESC, patch DESC LIMIT 1))
+    WHERE key = NEW.tool_key;
 END;
 
 -- One inverted index answers every list of tools. The first three columns hold the text that people search in.

@@ -25,6 +25,8 @@ extern "C" {
 pub struct Statement {
     sql: String,
     params: Vec<Param>,
+    /// Whether the rows are read with [`Rows::texts`].
+    texts: bool,
 }
 
 /// A bound value. Every number reaches SQLite as REAL. Where this matters (for the rowid of an FTS table), the SQL
@@ -38,10 +40,17 @@ pub enum Param {
 
 /// Starts a statement.
 pub fn sql(text: impl Into<String>) -> Statement {
-    Statement { sql: text.into(), params: Vec::new() }
+    Statement { sql: text.into(), params: Vec::new(), texts: false }
 }
 
 impl Statement {
+    /// Says that every column is a text without characters below the space, or null, and that there are at least two columns.
+    /// Such rows reach Rust as they are, unescaped. JSON is such a text.
+    pub fn selecting_texts(mut self) -> Self {
+        self.texts = true;
+        self
+    }
+
     /// Binds the next parameter.
     pub fn bind(mut self, value: impl Into<Param>) -> Self {
         self.params.push(value.into());
@@ -120,10 +129,11 @@ fn renumbered(text: &str, by: usize) -> String {
     result + rest
 }
 
-/// Serializes a statement as `[sql, ...params]`.
+/// Serializes a statement as `[texts, sql, ...params]`.
 impl Serialize for Statement {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut parts = serializer.serialize_seq(Some(1 + self.params.len()))?;
+        let mut parts = serializer.serialize_seq(Some(2 + self.params.len()))?;
+        parts.serialize_element(&self.texts)?;
         parts.serialize_element(&self.sql)?;
         for param in &self.params {
             parts.serialize_element(param)?;
@@ -204,9 +214,13 @@ pub fn json_chunks(items: &[impl Serialize]) -> Result<Vec<(u32, String)>> {
     Ok(chunks)
 }
 
+/// What `db.js` writes between rows of texts, and between the columns of such a row.
+const BETWEEN_ROWS: char = '\u{1e}';
+const BETWEEN_COLUMNS: char = '\u{1f}';
+
 /// The response of D1 to one statement.
 pub struct Rows {
-    /// The response to the whole batch. `place` is the position of this statement's rows, which are a JSON array.
+    /// The response to the whole batch. `place` is the position of this statement's rows: a JSON array, or texts.
     answer: Arc<String>,
     place: Range<usize>,
     figures: Figures,
@@ -236,10 +250,10 @@ impl Rows {
     }
 
     pub fn all<'a, T: Deserialize<'a>>(&'a self) -> Result<Vec<T>> {
-        if self.json().is_empty() {
+        if self.line().is_empty() {
             return Ok(Vec::new());
         }
-        serde_json::from_str(self.json()).map_err(misfit)
+        serde_json::from_str(self.line()).map_err(misfit)
     }
 
     pub fn first<'a, T: Deserialize<'a>>(&'a self) -> Result<Option<T>> {
@@ -250,7 +264,15 @@ impl Rows {
         Ok(self.first::<IgnoredAny>()?.is_none())
     }
 
-    fn json(&self) -> &str {
+    /// The rows of a statement that [selects texts](Statement::selecting_texts). Null is an empty text.
+    pub fn texts<const N: usize>(&self) -> Result<Vec<[&str; N]>> {
+        if self.line().is_empty() {
+            return Ok(Vec::new());
+        }
+        self.line().split(BETWEEN_ROWS).map(columns).collect()
+    }
+
+    fn line(&self) -> &str {
         self.answer.get(self.place.clone()).unwrap_or_default()
     }
 
@@ -263,6 +285,12 @@ impl Rows {
     pub fn database_bytes(&self) -> u64 {
         self.figures.size_after.unwrap_or_default()
     }
+}
+
+fn columns<const N: usize>(row: &str) -> Result<[&str; N]> {
+    let columns = row.split(BETWEEN_COLUMNS).collect::<Vec<_>>();
+    let count = columns.len();
+    columns.try_into().map_err(|_| Error::Internal(format!("a row has {count} texts instead of {N}")))
 }
 
 /// Parses the responses to a batch from the lines that `db.js` writes.
@@ -428,8 +456,9 @@ mod tests {
 
     #[test]
     fn a_batch_is_one_text() {
-        let batch = [sql("SELECT ?1, ?2").bind("a\"b").bind(None::<u32>), sql("SELECT ?1").bind(5_u32)];
-        let expected = r#"[["SELECT ?1, ?2","a\"b",null],["SELECT ?1",5.0]]"#;
+        let batch =
+            [sql("SELECT ?1, ?2").bind("a\"b").bind(None::<u32>), sql("SELECT ?1").bind(5_u32).selecting_texts()];
+        let expected = r#"[[false,"SELECT ?1, ?2","a\"b",null],[true,"SELECT ?1",5.0]]"#;
         assert_eq!(serde_json::to_string(&batch).unwrap(), expected);
     }
 
@@ -460,6 +489,15 @@ mod tests {
         ] {
             assert_eq!(renumbered(text, 10), expected);
         }
+    }
+
+    #[test]
+    fn texts_are_read_as_they_are() {
+        let answer = "[[0,0,0,0],[0,0,0,0]]\n{\"a\":\"\\n\"}\u{1f}x\u{1e}\u{1f}y\n";
+        let [rows, none] = <[Rows; 2]>::try_from(read_answer(answer.into()).unwrap()).ok().unwrap();
+        assert_eq!(rows.texts().unwrap(), [["{\"a\":\"\\n\"}", "x"], ["", "y"]]);
+        assert!(none.texts::<2>().unwrap().is_empty());
+        assert!(rows.texts::<3>().is_err());
     }
 
     #[test]

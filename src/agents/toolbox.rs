@@ -6,7 +6,7 @@ use crate::db::Rows;
 use crate::error::Result;
 use crate::ids::{AgentId, ToolId};
 use crate::page::PageRequest;
-use crate::registry::{self, ToolFilter};
+use crate::registry::{self, ToolFilter, ToolForm};
 use crate::search_text::FullTextQuery;
 
 /// The default tools, for an agent without attachments.
@@ -42,7 +42,13 @@ pub async fn search_toolbox(scope: &Scope, agent_id: &AgentId, text: FullTextQue
             store::find_agent(workspace, agent_id),
             store::has_attached(workspace, agent_id),
             store::search_attached(workspace, agent_id, &expression),
-            registry::search_tools(workspace, &filter, &among_defaults, &PageRequest::new(None, None)?)?,
+            registry::search_tools(
+                ToolForm::Read,
+                workspace,
+                &filter,
+                &among_defaults,
+                &PageRequest::new(None, None)?,
+            )?,
         ])
         .await?;
     usable(scope, agent_id, &agent, !any.is_empty()?, &attached, &defaults).await

@@ -3,6 +3,7 @@
 //! head of a response cross as one text each (`wire.js`). A request body of usual size comes as one piece, and a
 //! response body of known length leaves as one piece.
 
+use super::REQUEST_ID;
 use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 use axum::response::Response;
@@ -22,7 +23,7 @@ extern "C" {
     #[wasm_bindgen(js_name = headOf)]
     fn head_of(request: &web_sys::Request) -> String;
     #[wasm_bindgen(catch)]
-    fn respond(status: u16, head: &str, body: Option<&[u8]>) -> Result<web_sys::Response, JsValue>;
+    fn respond(status: u16, request_id: &str, head: &str, body: Option<&[u8]>) -> Result<web_sys::Response, JsValue>;
 }
 
 pub async fn from_worker(request: &web_sys::Request) -> worker::Result<Request<Body>> {
@@ -55,7 +56,7 @@ fn content_length(headers: &HeaderMap) -> Option<usize> {
 }
 
 pub async fn to_worker(response: Response) -> worker::Result<web_sys::Response> {
-    let (parts, body) = response.into_parts();
+    let (mut parts, body) = response.into_parts();
     if body.size_hint().exact().is_none() {
         let failed = |cause: axum::Error| worker::Error::RustError(cause.to_string());
         let pieces = TryStreamExt::map_err(body.into_data_stream(), failed);
@@ -64,7 +65,9 @@ pub async fn to_worker(response: Response) -> worker::Result<web_sys::Response> 
     }
     let body = body.collect().await.map_err(|cause| worker::Error::RustError(cause.to_string()))?.to_bytes();
     let body = (!body.is_empty()).then_some(&*body);
-    Ok(respond(parts.status.as_u16(), &lines_of(&parts.headers), body)?)
+    let request_id = parts.headers.remove(REQUEST_ID);
+    let request_id = request_id.as_ref().and_then(|it| it.to_str().ok()).unwrap_or_default();
+    Ok(respond(parts.status.as_u16(), request_id, &lines_of(&parts.headers), body)?)
 }
 
 /// One line for each name and one for each value. A value that is not text is left out: the Worker sets no such header.

@@ -95,7 +95,7 @@ pub fn everything(now: Timestamp) -> Statement {
          logs AS MATERIALIZED (
            SELECT (SELECT max(seq) FROM changes WHERE workspace_id = spaces.id) AS last FROM spaces WHERE id IS NOT NULL),
          active AS MATERIALIZED (
-           SELECT count(*) AS n FROM tool_versions INDEXED BY tool_versions_one_active WHERE active = 1)
+           SELECT count(*) AS n FROM tool_versions INDEXED BY tool_versions_active WHERE active = 1)
          SELECT column1 AS name, column2 AS count, column3 AS more FROM (VALUES
            ('workspaces', (SELECT count(*) FROM logs), NULL),
            ('changes_total', (SELECT coalesce(sum(last), 0) FROM logs), NULL),

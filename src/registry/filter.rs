@@ -25,6 +25,26 @@ pub struct ToolFilter {
 }
 
 impl ToolFilter {
+    /// Whether the filter has no condition. The pattern names every field, so that a new one cannot be forgotten.
+    pub fn selects_all_active(&self) -> bool {
+        matches!(
+            self,
+            Self {
+                category: None,
+                max_risk: None,
+                capabilities: None,
+                execution_mode: None,
+                resource_class: None,
+                credential: None,
+                side_effect: None,
+                source: None,
+                ids: None,
+                text: None,
+                include_inactive: false,
+            }
+        )
+    }
+
     /// Returns the FTS5 expression without the condition for capabilities, which needs a query of the database. Returns
     /// none if no tool can match.
     pub fn to_fts5(&self, workspace: &WorkspaceId) -> Option<String> {

@@ -54,7 +54,8 @@ pub use store::refusals::{
     forget as forget_refusals, last_day as refusals, last_day_everywhere as refusals_everywhere,
 };
 pub use store::tools::{
-    RELEVANCE, find_builtins, find_tool, find_tools, look_up_tools, read_tool, read_tools, search_tools, tool_exists,
+    RELEVANCE, ToolForm, find_builtins, find_tool, find_tools, look_up_tools, read_tool, read_tools, search_tools,
+    tool_exists,
 };
 pub use store::versions::{BUILTIN_KEY, find_all as find_all_versions, find_banned as find_banned_versions};
 pub use tool::{DeactivationReason, ExecutionMode, ResourceClass, Risk, Source, Tool};
@@ -63,7 +64,7 @@ pub use tool::{SideEffect, fixture};
 pub use warnings::{MAX_DEPTH as MAX_EXPORTED_DEPTH, Warning, is_key};
 
 use crate::callers::Scope;
-use crate::db::Rows;
+use crate::db::{Rows, Statement};
 use crate::durable::limiter::{self, RateWindow};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version};
@@ -73,7 +74,7 @@ use shown::ShownTool;
 /// Returns a page of the tools that match the filter. With a search text, the best matches come first. Without one, the
 /// tools are in order of creation, the built-ins first.
 pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> Result<Page<Tool>> {
-    let tools = match find_listed(scope, filter, request).await? {
+    let tools = match find_listed(ToolForm::Read, scope, filter, request).await? {
         Some(rows) => store::tools::read_tools(&rows)?,
         None => Vec::new(),
     };
@@ -82,32 +83,44 @@ pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> 
 
 /// The page of [`list`] as the caller may see it, in JSON.
 pub async fn list_json(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> Result<String> {
-    let rows = find_listed(scope, filter, request).await?;
+    let rows = find_listed(ToolForm::Shown, scope, filter, request).await?;
     let tools = rows.as_ref().map(ShownTool::read_all).transpose()?.unwrap_or_default();
-    shown::page_json(&page(filter, request, tools, ShownTool::id)?, scope.caller().await?.level)
+    shown::page_json(&page(filter, request, tools, |it| it.id.to_owned())?, scope.caller().await?.level)
 }
 
 /// Returns the rows of a page, or none if no tool can match the filter.
-async fn find_listed(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> Result<Option<Rows>> {
-    let Some(expression) = filter.to_fts5(scope.workspace()) else {
+async fn find_listed(
+    form: ToolForm,
+    scope: &Scope,
+    filter: &ToolFilter,
+    request: &PageRequest,
+) -> Result<Option<Rows>> {
+    let workspace = scope.workspace();
+    if filter.selects_all_active() {
+        return in_order(scope, store::tools::list_active_tools(form, workspace, request), request).await.map(Some);
+    }
+    let Some(expression) = filter.to_fts5(workspace) else {
         scope.caller().await?;
         return Ok(None);
     };
     if filter.text.is_some() {
-        let found = store::tools::search_tools(scope.workspace(), filter, &expression, request)?;
-        let [rows] = scope.read([found]).await?;
+        let [rows] = scope.read([store::tools::search_tools(form, workspace, filter, &expression, request)?]).await?;
         return Ok(Some(rows));
     }
-    let [rows, position] = scope
-        .read([
-            store::tools::list_tools(scope.workspace(), filter, &expression, request)?,
-            store::tools::tool_exists(scope.workspace(), request.after()),
-        ])
-        .await?;
-    if request.after().is_some() && position.is_empty()? {
+    in_order(scope, store::tools::list_tools(form, workspace, filter, &expression, request)?, request).await.map(Some)
+}
+
+/// Reads a page in order of creation, and refuses a cursor that names no tool.
+async fn in_order(scope: &Scope, listed: Statement, request: &PageRequest) -> Result<Rows> {
+    if request.after().is_none() {
+        let [rows] = scope.read([listed]).await?;
+        return Ok(rows);
+    }
+    let [rows, position] = scope.read([listed, store::tools::tool_exists(scope.workspace(), request.after())]).await?;
+    if position.is_empty()? {
         return Err(bad_cursor());
     }
-    Ok(Some(rows))
+    Ok(rows)
 }
 
 fn page<T>(filter: &ToolFilter, request: &PageRequest, tools: Vec<T>, id: impl Fn(&T) -> String) -> Result<Page<T>> {
@@ -122,9 +135,9 @@ pub async fn get(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result
 
 /// The tool of [`get`] as the caller may see it, in JSON.
 pub async fn get_json(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<String> {
-    let [rows] = scope.read([look_up_tools(scope.workspace(), ToolLookup::Id(id), version)]).await?;
+    let [rows] = scope.read([store::tools::show_tool(scope.workspace(), id, version)]).await?;
     let tools = ShownTool::read_all(&rows)?;
-    tools.first().ok_or_else(|| not_found(id, version))?.to_json(scope.caller().await?.level)
+    Ok(tools.first().ok_or_else(|| not_found(id, version))?.to_json(scope.caller().await?.level))
 }
 
 fn not_found(id: &ToolId, version: Option<Version>) -> Error {

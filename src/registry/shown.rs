@@ -1,204 +1,151 @@
-//! Tools as responses show them, made directly from the rows of a query. Most columns are not parsed: their JSON is
-//! copied from D1's response into the response of Pegboard. This halves the time of a list, because a list spends its
-//! time on reading and writing JSON.
+//! Tools as responses show them, made directly from the rows of a query. SQLite has written the JSON of each tool, and
+//! this file copies that JSON into the response. A list would otherwise spend most of its time on reading and writing
+//! JSON.
 
-use super::fields::version_fields;
 use super::handler::Handler;
-use super::stored::{ColumnValue, ShownAs};
-use super::tool::{DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect};
 use crate::callers::Level;
 use crate::db::Rows;
 use crate::error::{Error, Result};
 use crate::page::Page;
-use crate::time::Timestamp;
-use serde::de::Deserializer;
-use serde::ser::{Error as _, Serializer};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use serde_json::value::RawValue;
-use std::borrow::Cow;
-use std::marker::PhantomData;
 
-/// The unparsed JSON of a column of type `T`, as D1 returned it.
-struct Column<'a, T> {
-    json: &'a RawValue,
-    of: PhantomData<T>,
+/// The row of a tool ([`super::store::columns::SHOWN_COLUMNS`]).
+pub struct ShownTool<'a> {
+    /// The JSON of the tool without its handler.
+    json: &'a str,
+    handler: &'a str,
+    pub id: &'a str,
 }
 
-impl<'de: 'a, 'a, T> Deserialize<'de> for Column<'a, T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        Ok(Self { json: Deserialize::deserialize(deserializer)?, of: PhantomData })
+impl<'a> ShownTool<'a> {
+    pub fn read_all(rows: &'a Rows) -> Result<Vec<Self>> {
+        let rows = rows.texts()?.into_iter();
+        Ok(rows.map(|[json, handler, id]| Self { json, handler, id }).collect())
     }
-}
 
-impl<T: ColumnValue> Serialize for Column<'_, T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        match T::SHOWN_AS {
-            ShownAs::Unchanged => self.json.serialize(serializer),
-            ShownAs::Boolean => serializer.serialize_bool(self.json.get() != "0"),
-            ShownAs::JsonOfText => {
-                let text = text(self.json).map_err(S::Error::custom)?;
-                let json: &RawValue = serde_json::from_str(&text).map_err(S::Error::custom)?;
-                json.serialize(serializer)
-            }
+    /// Writes the JSON of the tool as a caller of this level sees the tool. Only admins see the handler, and they see it
+    /// without header values.
+    fn write(&self, level: Level, out: &mut String) {
+        match self.json.strip_suffix('}').filter(|_| level >= Level::Admin) {
+            None => out.push_str(self.json),
+            Some(fields) => out.extend([fields, ",\"handler\":", &self.masked_handler(), "}"]),
         }
-    }
-}
-
-fn text(json: &RawValue) -> serde_json::Result<Cow<'_, str>> {
-    #[derive(Deserialize)]
-    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-    serde_json::from_str::<Text<'_>>(json.get()).map(|it| it.0)
-}
-
-macro_rules! shown_tool {
-    (own { $($own:ident: ($($own_type:tt)*);)* }
-     shared { $($shared:ident: ($($type:tt)*), given $attributes:tt $given:tt $decide:expr, shown $shown:tt;)* }) => {
-        /// The row of a tool. Its JSON has the same fields in the same order as the JSON of [`super::ToolOut`].
-        #[derive(Deserialize, Serialize)]
-        #[serde(bound(deserialize = ""))]
-        pub struct ShownTool<'a> {
-            #[serde(borrow)]
-            id: Column<'a, String>,
-            #[serde(borrow)]
-            name: Column<'a, String>,
-            #[serde(borrow)]
-            description: Column<'a, String>,
-            #[serde(borrow)]
-            parameters_schema: Column<'a, String>,
-            #[serde(borrow)]
-            handler_key: Column<'a, String>,
-            #[serde(borrow)]
-            category: Column<'a, String>,
-            #[serde(borrow)]
-            created_at: Column<'a, Timestamp>,
-            #[serde(borrow)]
-            version: Column<'a, String>,
-            #[serde(borrow)]
-            active: Column<'a, bool>,
-            #[serde(borrow)]
-            source: Column<'a, String>,
-            #[serde(borrow)]
-            returns_schema: Column<'a, Option<String>>,
-            $(#[serde(borrow)] $shared: Column<'a, $($type)*>,)*
-            #[serde(borrow)]
-            registered_at: Column<'a, Timestamp>,
-            #[serde(borrow)]
-            registered_by: Column<'a, String>,
-            #[serde(borrow)]
-            deactivated_at: Column<'a, Option<Timestamp>>,
-            #[serde(borrow)]
-            deactivated_reason: Column<'a, Option<DeactivationReason>>,
-            /// Only admins see the handler, and they see it without header values: [`SeenTool`].
-            #[serde(borrow, skip_serializing)]
-            handler: &'a RawValue,
-        }
-    };
-}
-
-version_fields!(shown_tool);
-
-/// A tool as a caller of some level sees it.
-#[derive(Serialize)]
-struct SeenTool<'a> {
-    #[serde(flatten)]
-    tool: &'a ShownTool<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    handler: Option<Value>,
-}
-
-impl ShownTool<'_> {
-    pub fn read_all(rows: &Rows) -> Result<Vec<ShownTool<'_>>> {
-        rows.all()
-    }
-
-    /// The id, for a cursor.
-    pub fn id(&self) -> String {
-        text(self.id.json).unwrap_or_default().into_owned()
-    }
-
-    fn seen_by(&self, level: Level) -> SeenTool<'_> {
-        SeenTool { tool: self, handler: (level >= Level::Admin).then(|| self.masked_handler()) }
     }
 
     /// Returns the handler without header values. A stored handler is always readable; an unreadable one would be shown
     /// as null.
-    fn masked_handler(&self) -> Value {
-        let handler = text(self.handler).and_then(|it| serde_json::from_str::<Handler>(&it));
-        handler.map_or(Value::Null, |it| it.masked())
+    fn masked_handler(&self) -> String {
+        serde_json::from_str::<Handler>(self.handler).map_or_else(|_| "null".to_owned(), |it| it.masked().to_string())
     }
 
     /// The JSON of one tool.
-    pub fn to_json(&self, level: Level) -> Result<String> {
-        to_json(&self.seen_by(level))
+    pub fn to_json(&self, level: Level) -> String {
+        let mut json = String::with_capacity(self.json.len() + self.handler.len() + 32);
+        self.write(level, &mut json);
+        json
     }
 }
 
 /// The JSON of a page of tools.
 pub fn page_json(page: &Page<ShownTool<'_>>, level: Level) -> Result<String> {
-    #[derive(Serialize)]
-    struct ShownPage<'a> {
-        tools: Vec<SeenTool<'a>>,
-        next_cursor: Option<&'a str>,
+    let cursor = serde_json::to_string(&page.next_cursor)
+        .map_err(|cause| Error::Internal(format!("a cursor is not JSON: {cause}")))?;
+    let bytes = page.items.iter().map(|it| it.json.len() + it.handler.len() + 32).sum::<usize>();
+    let mut json = String::with_capacity(bytes + cursor.len() + 32);
+    json.push_str("{\"tools\":[");
+    for (index, tool) in page.items.iter().enumerate() {
+        if index > 0 {
+            json.push(',');
+        }
+        tool.write(level, &mut json);
     }
-    let tools = page.items.iter().map(|it| it.seen_by(level)).collect();
-    to_json(&ShownPage { tools, next_cursor: page.next_cursor.as_deref() })
-}
-
-fn to_json(shown: &impl Serialize) -> Result<String> {
-    serde_json::to_string(shown).map_err(|cause| Error::Internal(format!("a tool has a broken column: {cause}")))
+    json.extend(["],\"next_cursor\":", &cursor, "}"]);
+    Ok(json)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::ToolOut;
+    use crate::db::native::{migrated, migrations};
+    use crate::ids::{ToolId, WorkspaceId};
+    use crate::page::PageRequest;
+    use crate::registry::store::tools::{ToolForm, find_tool, list_active_tools, show_tool};
     use crate::registry::tool::Tool;
-    use serde_json::json;
+    use crate::registry::{ToolOut, store};
+    use rusqlite::Connection;
+    use serde_json::{Value, json};
 
-    /// A row as D1 returns it: lists and handlers are texts, and booleans are numbers.
-    fn row(change: Value) -> String {
-        let mut row = json!({
-            "key": 7, "id": "notes", "source": "registered", "created_at": "2026-11-16T01:00:00.000Z", "version": "1.2.3",
-            "handler_key": "http",
-            "handler": r#"{"type":"http","url":"https://example.com","headers":{"X-Key":"secret"}}"#,
-            "name": "Notes \"of\" today", "description": "Tabs\tand\u{1}lines\nand ä", "category": "general",
-            "parameters_schema": r#"{ "type": "object" }"#, "returns_schema": null,
-            "registered_at": "2026-11-16T01:00:00.000Z", "registered_by": "root", "active": 1,
-            "deactivated_at": null, "deactivated_reason": null,
-            "examples": r#"[{"description":"a","params":{"x":[1.5]},"expected_output":null}]"#,
-            "risk_level": "low", "required_permission": "guest", "required_capabilities": r#"["mail"]"#,
-            "requires_approval": 0, "rate_limit": 5, "timeout_seconds": 30, "execution_mode": "local",
-            "resource_class": "control", "rollback_strategy": "none", "credentials_required": "[]", "side_effects": "[]",
-        });
-        row.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
-        row.to_string()
+    /// A database with one tool, `notes`, whose columns are changed.
+    fn database(change: &str) -> Connection {
+        let database = migrated(&migrations("db"));
+        database
+            .execute_batch(&format!(
+                r#"INSERT INTO tools (workspace_id, id, source, created_at)
+                     VALUES ('w', 'notes', 'registered', '2026-11-16T01:00:00.000Z');
+                   INSERT INTO tool_versions (workspace_id, tool_key, major, minor, patch, name, description,
+                     parameters_schema, handler_key, handler, examples, required_capabilities, rate_limit, registered_at,
+                     registered_by, active)
+                   SELECT 'w', key, 1, 2, 3, 'Notes "of" today', 'Tabs' || char(9, 1, 31, 127, 10, 13, 8, 12, 8232) || '\ / ä 🎈',
+                     '{{ "type": "object" }}', 'http',
+                     '{{"type":"http","url":"https://example.com","headers":{{"X-Key":"secret"}}}}',
+                     '[{{"description":"a\u0000\n","params":{{"x":[1.50,1e3]}},"expected_output":null}}]', '["mail"]', 5,
+                     '2026-11-16T01:00:00.000Z', 'root', 1 FROM tools WHERE workspace_id = 'w';
+                   {change}"#
+            ))
+            .unwrap();
+        database
     }
 
+    /// Checks that a tool from SQLite's JSON is the same, to the letter, as a tool that Rust has read and written.
     #[track_caller]
-    fn check(change: Value) {
-        let row = row(change);
+    fn check(change: &str) {
+        let (database, workspace) = (database(change), WorkspaceId::parse("w").unwrap());
+        let id = ToolId::parse("notes").unwrap();
+        let [read, shown] = [find_tool(&workspace, &id), show_tool(&workspace, &id, None)]
+            .map(|it| it.rows_of(&database).unwrap().remove(0));
+        let column = |name: &str| shown[name].as_str().unwrap();
+        let shown = ShownTool { json: column("tool"), handler: column("handler"), id: column("id") };
+        assert_eq!(shown.id, "notes");
         for level in [Level::User, Level::Admin] {
-            let tool: Tool = serde_json::from_str(&row).unwrap();
+            let tool: Tool = serde_json::from_value(read.clone()).unwrap();
             let read = serde_json::to_string(&ToolOut::seen_by(level, tool)).unwrap();
-            let unread = serde_json::from_str::<ShownTool<'_>>(&row).unwrap().to_json(level).unwrap();
-            assert_eq!(unread, read);
+            // Rust reads numbers, and SQLite copies them.
+            assert_eq!(shown.to_json(level), read.replace("[1.5,1000.0]", "[1.50,1e3]"));
         }
     }
 
     #[test]
-    fn an_unread_tool_is_shown_as_a_read_one() {
-        check(json!({}));
-        check(json!({"rate_limit": null, "returns_schema": "{}", "requires_approval": 1}));
-        check(json!({"active": 0, "deactivated_at": "2026-11-16T02:00:00.000Z", "deactivated_reason": "security"}));
-        check(json!({"handler": r#"{"type":"builtin","key":"read_file"}"#, "missing_credentials": null}));
+    fn sqlite_writes_a_tool_as_rust_does() {
+        check("");
+        check("UPDATE tool_versions SET rate_limit = NULL, returns_schema = '{}', requires_approval = 1");
+        check(
+            "UPDATE tool_versions SET active = 0, deactivated_at = '2026-11-16T02:00:00.000Z',
+               deactivated_reason = 'security' WHERE workspace_id = 'w'",
+        );
+        check(r#"UPDATE tool_versions SET handler = '{"type":"builtin","key":"read_file"}'"#);
     }
 
     #[test]
-    fn a_broken_column_is_an_error() {
-        let row = row(json!({"examples": "["}));
-        let tool = serde_json::from_str::<ShownTool<'_>>(&row).unwrap();
-        assert!(tool.to_json(Level::User).is_err());
-        assert_eq!(tool.id(), "notes");
+    fn texts_for_responses_have_no_control_characters() {
+        let (database, workspace) = (database(""), WorkspaceId::parse("w").unwrap());
+        let rows = list_active_tools(ToolForm::Shown, &workspace, &PageRequest::new(None, None).unwrap());
+        let rows = rows.rows_of(&database).unwrap();
+        assert_eq!(rows.len(), 1 + store::tools::find_builtins().rows_of(&database).unwrap().len());
+        for row in rows {
+            for text in row.as_object().unwrap().values() {
+                assert!(!text.as_str().unwrap().contains(|it| it < ' '), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_is_one_object() {
+        let tool = |json, id| ShownTool { json, handler: r#"{"type":"builtin","key":"read_file"}"#, id };
+        let items = vec![tool(r#"{"id":"a"}"#, "a"), tool(r#"{"id":"b"}"#, "b")];
+        let page = Page { items, next_cursor: Some("62".into()) };
+        let read = |level| serde_json::from_str::<Value>(&page_json(&page, level).unwrap()).unwrap();
+        assert_eq!(read(Level::User), json!({"tools": [{"id": "a"}, {"id": "b"}], "next_cursor": "62"}));
+        assert_eq!(read(Level::Admin)["tools"][1]["handler"], json!({"type": "builtin", "key": "read_file"}));
+        let none = Page { items: Vec::new(), next_cursor: None };
+        assert_eq!(page_json(&none, Level::Owner).unwrap(), r#"{"tools":[],"next_cursor":null}"#);
     }
 }

@@ -156,7 +156,7 @@ pub fn find_current(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Stateme
         workspace,
         ids,
         "UPDATE tools SET current_version_key = coalesce(
-           (SELECT key FROM tool_versions WHERE tool_key = tools.key AND active = 1),
+           (SELECT key FROM tool_versions WHERE workspace_id = ?1 AND tool_key = tools.key AND active = 1),
            (SELECT key FROM tool_versions WHERE tool_key = tools.key ORDER BY major DESC, minor DESC, patch DESC LIMIT 1))
          WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
     )

@@ -1,6 +1,6 @@
 //! SQL for the tables `tools`, `tool_versions` and `tool_search`. The workspace `''` holds the built-ins.
 
-use super::columns::{MISSING_CREDENTIALS, TOOL_COLUMNS};
+use super::columns::{MISSING_CREDENTIALS, SHOWN_COLUMNS, TOOL_COLUMNS};
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
@@ -16,12 +16,31 @@ const EXCEPT_CAPABILITIES: &str = "coalesce((
     FROM workspace_capabilities
     WHERE ?3 IS NOT NULL AND workspace_id IN ('', ?2) AND capability NOT IN (SELECT value FROM json_each(?3))), '')";
 
+/// The form in which a statement selects tools.
+#[derive(Clone, Copy)]
+pub enum ToolForm {
+    /// For [`read_tools`].
+    Read,
+    /// For [`ShownTool::read_all`](crate::registry::shown::ShownTool::read_all).
+    Shown,
+}
+
+impl ToolForm {
+    /// Selects tools from `tools t` joined to `tool_versions v`.
+    fn select(self, from: &str) -> Statement {
+        match self {
+            Self::Read => sql(format!("SELECT {TOOL_COLUMNS} {from}")),
+            Self::Shown => sql(format!("SELECT {} {from}", *SHOWN_COLUMNS)).selecting_texts(),
+        }
+    }
+}
+
 /// Selects the tools whose keys `found` selects, in the order of the column `position` of `found`. `CROSS JOIN` fixes
 /// the order of the joins; otherwise the planner's statistics might make it scan all tools. `?1` is the expression,
 /// `?2` the workspace, `?3` the capabilities, `?4` the start of the page, `?5` the number of rows.
-fn select_page(found: &str) -> Statement {
-    sql(format!(
-        "SELECT {TOOL_COLUMNS} FROM ({found}) page
+fn select_page(form: ToolForm, found: &str) -> Statement {
+    form.select(&format!(
+        "FROM ({found}) page
          CROSS JOIN tools t ON t.key = page.key CROSS JOIN tool_versions v ON v.key = t.current_version_key
          ORDER BY page.position, page.key"
     ))
@@ -29,17 +48,21 @@ fn select_page(found: &str) -> Statement {
 
 /// Selects a page in order of creation. The page starts after the tool that the cursor names.
 pub fn list_tools(
+    form: ToolForm,
     workspace: &WorkspaceId,
     filter: &ToolFilter,
     expression: &str,
     request: &PageRequest,
 ) -> Result<Statement> {
-    Ok(select_page(&format!(
-        "SELECT rowid AS key, 0 AS position FROM tool_search
+    Ok(select_page(
+        form,
+        &format!(
+            "SELECT rowid AS key, 0 AS position FROM tool_search
          WHERE tool_search MATCH '(' || ?1 || ')' || {EXCEPT_CAPABILITIES}
            AND rowid > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?2) AND id = ?4), 0)
          ORDER BY rowid LIMIT ?5"
-    ))
+        ),
+    )
     .bind(expression)
     .bind(workspace.as_str())
     .bind(capabilities(filter)?)
@@ -47,22 +70,48 @@ pub fn list_tools(
     .bind(request.rows_to_ask()))
 }
 
+/// Selects a page of all active tools in order of creation. The page starts after the tool that the cursor names. Both
+/// halves of the union are ranges of one index, so SQLite merges them and sorts nothing.
+pub fn list_active_tools(form: ToolForm, workspace: &WorkspaceId, request: &PageRequest) -> Statement {
+    let of = |workspace: &str| {
+        format!(
+            "SELECT key, tool_key FROM tool_versions INDEXED BY tool_versions_active
+             WHERE workspace_id = {workspace} AND active = 1
+               AND tool_key > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?2), 0)"
+        )
+    };
+    form.select(&format!(
+        "FROM ({} UNION ALL {} ORDER BY tool_key LIMIT ?3) page
+         CROSS JOIN tool_versions v ON v.key = page.key CROSS JOIN tools t ON t.key = page.tool_key
+         ORDER BY page.tool_key",
+        of("''"),
+        of("?1")
+    ))
+    .bind(workspace.as_str())
+    .bind(request.after())
+    .bind(request.rows_to_ask())
+}
+
 /// A match in the id or the name counts for more than a match in the description.
 pub const RELEVANCE: &str = "bm25(4.0, 4.0, 1.0, 0.0)";
 
 /// Selects a page of the best matches.
 pub fn search_tools(
+    form: ToolForm,
     workspace: &WorkspaceId,
     filter: &ToolFilter,
     expression: &str,
     request: &PageRequest,
 ) -> Result<Statement> {
-    Ok(select_page(&format!(
-        "SELECT rowid AS key, rank AS position FROM tool_search
+    Ok(select_page(
+        form,
+        &format!(
+            "SELECT rowid AS key, rank AS position FROM tool_search
          WHERE tool_search MATCH '(' || ?1 || ')' || {EXCEPT_CAPABILITIES}
            AND rank MATCH '{RELEVANCE}'
          ORDER BY rank LIMIT ?5 OFFSET ?4"
-    ))
+        ),
+    )
     .bind(expression)
     .bind(workspace.as_str())
     .bind(capabilities(filter)?)
@@ -92,20 +141,31 @@ pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
 
 /// Selects the tools that `sought` may mean, at the given version, or at their current versions.
 pub fn look_up_tools(workspace: &WorkspaceId, sought: ToolLookup<'_>, version: Option<Version>) -> Statement {
+    let columns = format!("SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}");
+    at_version(|from| sql(format!("{columns} {from}")), workspace, sought, version)
+}
+
+/// The same tool for a response.
+pub fn show_tool(workspace: &WorkspaceId, id: &ToolId, version: Option<Version>) -> Statement {
+    at_version(|from| ToolForm::Shown.select(from), workspace, ToolLookup::Id(id), version)
+}
+
+fn at_version(
+    select: impl Fn(&str) -> Statement,
+    workspace: &WorkspaceId,
+    sought: ToolLookup<'_>,
+    version: Option<Version>,
+) -> Statement {
     let of_version = match version {
         None => "v.key = t.current_version_key",
         Some(_) => "v.tool_key = t.key AND v.major = ?3 AND v.minor = ?4 AND v.patch = ?5",
     };
     // `CROSS JOIN` makes SQLite read the tool first. Its statistics may suggest that there are fewer versions than
     // tools.
-    let statement = sql(format!(
-        "SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS} FROM {} CROSS JOIN tool_versions v ON {of_version}
-         WHERE {}",
-        sought.table(2),
-        sought.condition(2)
-    ))
-    .bind(workspace.as_str())
-    .bind(sought.param());
+    let (table, condition) = (sought.table(2), sought.condition(2));
+    let statement = select(&format!("FROM {table} CROSS JOIN tool_versions v ON {of_version} WHERE {condition}"))
+        .bind(workspace.as_str())
+        .bind(sought.param());
     let numbers = version.into_iter().flat_map(|it| [it.major, it.minor, it.patch]);
     numbers.fold(statement, Statement::bind)
 }

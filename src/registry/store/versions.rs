@@ -76,8 +76,8 @@ pub fn active(workspace: &WorkspaceId) -> Statement {
     sql(format!(
         "SELECT t.id, v.major, v.minor, v.patch, v.deactivated_reason, v.credentials_required,
            {BUILTIN_KEY} AS builtin
-         FROM tools t JOIN tool_versions v ON v.tool_key = t.key AND v.active = 1
-         WHERE t.workspace_id = ?1 ORDER BY t.id"
+         FROM tool_versions v JOIN tools t ON t.key = v.tool_key
+         WHERE v.workspace_id = ?1 AND v.active = 1 ORDER BY t.id"
     ))
     .bind(workspace.as_str())
 }
