@@ -304,6 +304,7 @@ impl WaitingCall {
             user_id: row.user_id.as_deref(),
             key: None,
             max_result_bytes: row.max_result_bytes,
+            unwritten: None,
         };
         let mut journal = Journal::default();
         let ended = match validate::prepare(&call) {

@@ -7,8 +7,9 @@ use super::store::blob::{BlobStart, CHUNKS_AT_ONCE};
 use super::store::lookup::{DirectoryPosition, FileStart, FileView, FoundInFileManifest};
 use super::{FilePath, store};
 use crate::callers::Scope;
+use crate::db::{Rows, Statement};
 use crate::error::{Error, Result};
-use crate::ids::{FileManifestId, SessionId};
+use crate::ids::{FileManifestId, SessionId, WorkspaceId};
 use crate::page::{Page, PageRequest, bad_cursor};
 
 /// A file with its contents.
@@ -36,9 +37,28 @@ pub async fn read_file(
     at: Option<&FileManifestId>,
     path: &FilePath,
 ) -> Result<FileLookup<File>> {
-    let view = FileView { workspace: scope.workspace(), session, at };
-    let [rows] = scope.read([store::lookup::find_file(view, path)]).await?;
-    let Some(seen) = require_manifest(store::lookup::read_file(&rows)?, at)? else {
+    let [rows] = scope.read([find_file(scope.workspace(), session, at, path)]).await?;
+    read_found_file(scope, &rows, at, path).await
+}
+
+/// The statement of [`read_file`], for a batch of another room.
+pub fn find_file(
+    workspace: &WorkspaceId,
+    session: &SessionId,
+    at: Option<&FileManifestId>,
+    path: &FilePath,
+) -> Statement {
+    store::lookup::find_file(FileView { workspace, session, at }, path)
+}
+
+/// The file that [`find_file`] found.
+pub async fn read_found_file(
+    scope: &Scope,
+    rows: &Rows,
+    at: Option<&FileManifestId>,
+    path: &FilePath,
+) -> Result<FileLookup<File>> {
+    let Some(seen) = require_manifest(store::lookup::read_file(rows)?, at)? else {
         return Ok(FileLookup { manifest_id: None, found: None });
     };
     let found = match seen.found {
@@ -56,12 +76,29 @@ pub async fn list_dir(
     at: Option<&FileManifestId>,
     dir: &FilePath,
 ) -> Result<FileLookup<Vec<DirectoryEntry>>> {
-    let view = FileView { workspace: scope.workspace(), session, at };
-    let [manifest, children] = scope
-        .read([store::lookup::find_manifest(view), store::lookup::list_children(view, dir, MAX_LISTED + 1)])
-        .await?;
-    let seen = require_manifest(store::lookup::read_manifest(&manifest)?, at)?;
-    let entries = store::lookup::read_children(&children, dir)?;
+    let rows = scope.read(find_dir(scope.workspace(), session, at, dir)).await?;
+    read_found_dir(&rows, at, dir)
+}
+
+/// The statements of [`list_dir`], for a batch of another room.
+pub fn find_dir(
+    workspace: &WorkspaceId,
+    session: &SessionId,
+    at: Option<&FileManifestId>,
+    dir: &FilePath,
+) -> [Statement; 2] {
+    let view = FileView { workspace, session, at };
+    [store::lookup::find_manifest(view), store::lookup::list_children(view, dir, MAX_LISTED + 1)]
+}
+
+/// The directory that [`find_dir`] found.
+pub fn read_found_dir(
+    [manifest, children]: &[Rows; 2],
+    at: Option<&FileManifestId>,
+    dir: &FilePath,
+) -> Result<FileLookup<Vec<DirectoryEntry>>> {
+    let seen = require_manifest(store::lookup::read_manifest(manifest)?, at)?;
+    let entries = store::lookup::read_children(children, dir)?;
     Ok(FileLookup {
         manifest_id: seen.and_then(|it| it.manifest_id),
         found: (dir.is_root() || !entries.is_empty()).then_some(entries),

@@ -4,11 +4,14 @@
 //! Each kind of handler has a file here, with its own [`Runner`]. Only [`prepare`] distinguishes the kinds.
 
 mod builtin;
+mod early;
 mod files;
 mod http;
 mod mail;
 mod python;
 mod sandbox;
+
+pub use early::{EarlyRead, EarlyRows};
 
 use crate::callers::Scope;
 use crate::error::{Error, Result};
@@ -31,6 +34,8 @@ pub struct RunTask<'a> {
     pub arguments: &'a Value,
     pub session: &'a SessionId,
     pub user_id: Option<&'a str>,
+    /// The rows that were read together with the look-up of the call.
+    pub early: Option<&'a EarlyRows>,
 }
 
 impl<'a> RunTask<'a> {
