@@ -66,6 +66,7 @@ macro_rules! tool_in {
                     deactivated_at: None,
                     deactivated_reason: None,
                     missing_credentials: Vec::new(),
+                    current_policy: None,
                     $($shared: decided(self.$shared, $decide),)*
                 })
             }

@@ -18,6 +18,7 @@ mod lifecycle;
 mod log;
 mod out;
 mod placement;
+mod policy;
 mod portable;
 mod record;
 mod redact;
@@ -47,7 +48,7 @@ pub use reference::References;
 pub use register::register;
 pub use replacement::{RegistryRecords, RegistryReplacement};
 pub use rules::problems;
-pub use store::columns::{MISSING_CREDENTIALS, TOOL_COLUMNS};
+pub use store::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, TOOL_COLUMNS};
 pub use store::credentials::all as find_credentials;
 pub use store::lookup::ToolLookup;
 pub use store::refusals::{

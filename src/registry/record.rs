@@ -84,6 +84,7 @@ macro_rules! version_record {
                     handler_key: handler.key().to_owned(),
                     handler: handler_json(handler)?,
                     missing_credentials: Vec::new(),
+                    current_policy: None,
                     $($own: self.$own.clone(),)*
                     $($shared: self.$shared.clone(),)*
                 })

@@ -1,6 +1,7 @@
 //! A tool at one of its versions, and the types of its fields.
 
 use super::fields::version_fields;
+use super::policy::Policy;
 use super::stored;
 use crate::callers::Level;
 use crate::ids::{ToolId, Version};
@@ -122,6 +123,10 @@ macro_rules! tool {
             /// fill this field; in lists the field is empty.
             #[serde(default, deserialize_with = "stored::read_list")]
             pub missing_credentials: Vec<String>,
+            /// The policy of the tool's current version, if this version was looked up by its number. Otherwise this
+            /// version is the current one.
+            #[serde(default, deserialize_with = "stored::read_policy")]
+            pub current_policy: Option<Policy>,
         }
     };
 }
