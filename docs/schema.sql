@@ -406,6 +406,14 @@ CREATE TRIGGER tool_versions_switched AFTER UPDATE OF active ON tool_versions BE
     WHERE key = NEW.tool_key;
 END;
 
+-- An older version of the Worker may still run while this migration lands.
+CREATE TRIGGER tool_versions_unsealed AFTER INSERT ON tool_versions
+WHEN NEW.handler_key = 'http' AND EXISTS (
+  SELECT 1 FROM json_each(NEW.handler, '$.headers') h
+  WHERE h.type = 'text' AND h.value <> '' AND instr(h.value, '${') = 0) BEGIN
+  INSERT OR IGNORE INTO unsealed_versions (workspace_id, version_key) VALUES (NEW.workspace_id, NEW.key);
+END;
+
 -- One inverted index answers every list of tools. The first three columns hold the text that people search in.
 -- `facets` holds the facts that programs filter by, one word for each fact. FTS5 intersects words in rowid order, so a
 -- page of any filter, or of any combination of filters, reads its own rows and no others.
@@ -653,6 +661,19 @@ CREATE TABLE call_mark (
   -- No call after the mark started before this time.
   since TEXT NOT NULL
 ) STRICT;
+
+
+-- migrations/db/0015_queue_unsealed_headers.sql
+-- ------------------------------------------------------------
+
+-- Versions whose handler has a header with a readable value. Literal values are stored sealed (src/registry/handler.rs),
+-- but older versions of the Worker stored them as they were given, and only the Worker has the key. So the upkeep reads
+-- this queue, seals what must be sealed, and empties the queue.
+CREATE TABLE unsealed_versions (
+  workspace_id TEXT NOT NULL,
+  version_key INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, version_key)
+) STRICT, WITHOUT ROWID;
 
 
 -- BENCHMARKS_DB, the mail for the benchmarks

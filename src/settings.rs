@@ -19,6 +19,9 @@ pub struct Settings {
     pub cost_header: bool,
     /// Seals the arguments of calls that wait for an approval, and keys the hashes of arguments.
     pub sealer: Option<Sealer>,
+    /// Seals what must be readable for years: the literal header values of tools. It needs a `SECRET_KEY`, because a
+    /// root token is replaced from time to time.
+    pub lasting_sealer: Option<Sealer>,
     /// How long an approval waits to be decided.
     pub approval_seconds: u32,
     /// Whether tools may be at addresses of private networks. For development only.
@@ -67,6 +70,7 @@ impl Settings {
                 .filter(|origin| !origin.is_empty())
                 .collect(),
             cost_header: vars.is("COST_HEADER", "on"),
+            lasting_sealer: secret_key.as_deref().map(Sealer::new),
             // The root token is a secret too: a deployment that has one needs no other.
             sealer: secret_key.or(root_token).map(|it| Sealer::new(&it)),
             approval_seconds: (vars.number("APPROVAL_SECONDS"))

@@ -7,6 +7,7 @@ use crate::ids::{AgentId, ToolId, Version};
 use crate::registry::credential;
 use crate::registry::invariants;
 use crate::registry::{self, Handler, Source, Tool, ToolRecord, VersionRecord};
+use crate::seal::Sealer;
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 
@@ -26,10 +27,11 @@ pub fn check(
     mut backup: Backup,
     builtins: &HashSet<String>,
     private: bool,
+    sealer: Option<&Sealer>,
     known: impl Fn(&VersionRecord) -> bool,
 ) -> Result<CheckedBackup> {
     let mut found = BackupProblems(Vec::new());
-    let handlers = backup.versions.iter_mut().map(read_handler).collect::<Vec<_>>();
+    let handlers = backup.versions.iter_mut().map(|it| read_handler(it, sealer)).collect::<Vec<_>>();
     let records = found.tools(&backup, builtins);
     let versions = found.versions(&backup, handlers, &records, private, known)?;
     let (tools, handlers): (Vec<_>, Vec<_>) = versions.into_iter().unzip();
@@ -46,11 +48,16 @@ pub fn check(
 type HandlerRead = std::result::Result<Handler, Vec<Problem>>;
 
 /// Parses the handler of a record, and replaces it in the record by the form in which handlers are stored. Equal
-/// handlers then compare as equal.
-fn read_handler(record: &mut VersionRecord) -> HandlerRead {
-    let handler = Handler::read(&record.handler)?;
-    record.handler = json!(handler);
-    Ok(handler)
+/// handlers then compare as equal. The returned handler has its header values as they were given, so that they can be
+/// checked.
+fn read_handler(record: &mut VersionRecord, sealer: Option<&Sealer>) -> HandlerRead {
+    let handler = Handler::read_backup(&record.handler)?;
+    let stored = handler.sealed(sealer).map_err(|error| match error {
+        Error::Invalid(problems) => problems,
+        other => vec![Problem { place: Place::Body, path: "/handler".into(), message: other.to_string() }],
+    })?;
+    record.handler = json!(stored);
+    Ok(handler.opened(sealer))
 }
 
 struct BackupProblems(Vec<Problem>);
@@ -123,6 +130,7 @@ impl BackupProblems {
             }
             let tool = record.to_tool(id, version, of, &handler)?;
             if !known(record) {
+                self.within(&path, handler.unopened());
                 self.within(&path, registry::problems(&tool, &handler));
                 // The handler of an inactive version may be one that this deployment cannot call.
                 if tool.active {

@@ -52,13 +52,14 @@ pub struct CallTarget {
 impl CallTarget {
     /// The target of a call that was checked before, with the version that it was checked against.
     pub fn pinned(tool: Tool) -> Self {
-        Self { tool, standing: None, pinned: true }
+        Self { tool: tool.under_current_policy(), standing: None, pinned: true }
     }
 
     /// Whether the version can be called. An active version can. A pinned version can also be called if it was
-    /// deactivated only because a newer version replaced it.
+    /// deactivated only because a newer version replaced it, and the tool still has an active version.
     pub fn is_enabled(&self) -> bool {
-        self.tool.active || (self.pinned && self.tool.deactivated_reason == Some(DeactivationReason::VersionUpdate))
+        let replaced = self.tool.deactivated_reason == Some(DeactivationReason::VersionUpdate);
+        self.tool.active || (self.pinned && replaced && self.tool.has_active_version())
     }
 }
 
@@ -183,7 +184,7 @@ fn read_lookup(scope: &Scope, call: &OpenedCall, rows: &mut impl Iterator<Item =
     };
     let opened = may_act(call) && next()?.changes() > 0;
     let tool = match &call.name {
-        Some(name) => name.choose(registry::read_tools(&next()?)?),
+        Some(name) => name.choose(registry::read_tools(&next()?)?).map(Tool::under_current_policy),
         None => None,
     };
     let key = tool.as_ref().map(|it| it.key);

@@ -11,7 +11,7 @@ mod request;
 mod response;
 
 pub use address::check_url;
-pub use headers::{credentials_in, fault_of_header, fill_in, is_sensitive};
+pub use headers::{credentials_in, fault_of_header, fill_in, is_literal, is_sensitive};
 pub use request::{OutgoingRequest, Redirects, Route};
 pub use response::{OutgoingResponse, excerpt};
 

@@ -95,7 +95,9 @@ pub async fn register(
 
 async fn try_register(scope: &Scope, given: Registration) -> Attempt<Registered> {
     let read = match given {
-        Registration::Read(given) => given.read(scope.operator(), scope.app().now()),
+        Registration::Read(given) => {
+            given.read(scope.operator(), scope.app().now(), scope.app().settings().lasting_sealer.as_ref())
+        }
         Registration::Unreadable(error) => Err(error),
     };
     let (mut tool, handler) = match read {

@@ -6,17 +6,17 @@ use crate::callers::Scope;
 use crate::error::Error;
 use crate::json_size::{MAX_VALUES, values};
 use crate::outgoing::{OutgoingFailure, OutgoingRequest, Route, check_url, excerpt, fill_in, is_sensitive};
-use crate::registry;
+use crate::registry::{self, HeaderValue};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 struct HttpRunner {
     url: String,
-    headers: BTreeMap<String, String>,
+    headers: BTreeMap<String, HeaderValue>,
 }
 
-pub fn prepare(url: String, headers: BTreeMap<String, String>) -> Prepared {
+pub fn prepare(url: String, headers: BTreeMap<String, HeaderValue>) -> Prepared {
     Ok(Box::new(HttpRunner { url, headers }))
 }
 
@@ -30,7 +30,7 @@ async fn post(
     scope: &Scope,
     task: &RunTask<'_>,
     url: &str,
-    headers: &BTreeMap<String, String>,
+    headers: &BTreeMap<String, HeaderValue>,
 ) -> Result<RunOutput, RunFailure> {
     // Only admins see the handler. So no message contains the URL, or the details of a fault of the server.
     let unusable = |cause: &str| RunFailure::Unreachable(format!("{} cannot be called: {cause}", task.tool.id));
@@ -38,10 +38,16 @@ async fn post(
     if let Some(missing) = task.tool.missing_credentials.first() {
         return Err(unusable(&format!("this workspace does not define the credential {missing} any more")));
     }
-    let url =
-        check_url(url, scope.app().settings().private_urls).map_err(|fault| unusable(&format!("its URL {fault}")))?;
+    let settings = scope.app().settings();
+    let open = |(name, value): (&String, &HeaderValue)| {
+        Some((name.clone(), value.open(settings.lasting_sealer.as_ref(), name, url)?))
+    };
+    let headers = headers.iter().map(open).collect::<Option<BTreeMap<_, _>>>().ok_or_else(|| {
+        unusable("a header was sealed with another SECRET_KEY; register a new version with the header's value")
+    })?;
+    let url = check_url(url, settings.private_urls).map_err(|fault| unusable(&format!("its URL {fault}")))?;
     let mut lent = headers.iter().filter(|(name, _)| is_sensitive(name)).map(|(_, it)| it.clone()).collect::<Vec<_>>();
-    let headers = fill_in(headers, |name| {
+    let headers = fill_in(&headers, |name| {
         let value = scope.app().credential(scope.workspace(), name);
         lent.extend(value.clone());
         value

@@ -1,6 +1,6 @@
 //! Invariants, backups, and restores that are all or nothing.
 
-use crate::harness::{Client, Tool, closed_workspace, open, race, workspace};
+use crate::harness::{Client, Server, Tool, Upstream, closed_workspace, open, race, workspace};
 use serde_json::{Value, json};
 
 /// A registry with at least one thing of every kind.
@@ -53,7 +53,7 @@ fn a_backup_restores_exactly_here_and_elsewhere() {
     let client = workspace();
     furnish(&client);
     let (before, seen) = (backup(&client), shown(&client));
-    assert!(before.to_string().contains("a literal"), "a backup is whole");
+    assert!(!before.to_string().contains("a literal"), "a backup holds header values sealed");
     let unchanged = client.post("/api/registry/restore", before.clone()).ok();
     assert_eq!(unchanged["changes"], 0);
     assert_eq!(client.changes().len() as u64, unchanged["seq"].as_u64().unwrap());
@@ -73,6 +73,53 @@ fn a_backup_restores_exactly_here_and_elsewhere() {
     other.register("x", "1.2.0", json!({"returns_schema": {"type": "string"}, "rate_limit": 7}));
     let state = other.get(&format!("/api/registry/state?seq={}", restored["seq"])).ok();
     assert_eq!(state["versions"].as_array().unwrap().len(), 3);
+}
+
+/// The header values of the only version of `x`, in a backup.
+fn key_of(backup: &mut Value) -> &mut Value {
+    &mut backup["versions"][0]["handler"]["headers"]["X-Key"]
+}
+
+#[test]
+fn a_backup_restores_only_under_the_same_key_or_with_the_values_given_again() {
+    let upstream = Upstream::start();
+    let handler =
+        json!({"type": "http", "url": upstream.at("/echo"), "headers": {"X-Key": "s3cret", "Accept": "text/plain"}});
+    let client = workspace();
+    client.register("x", "1.0.0", json!({"handler": handler, "parameters_schema": {"type": "object"}}));
+    let mut sealed = backup(&client);
+    assert!(key_of(&mut sealed)["sealed"].is_string() && !sealed.to_string().contains("s3cret"), "{sealed}");
+
+    // Under the same key, a restored tool sends the value.
+    let other = workspace();
+    other.post("/api/registry/restore", sealed.clone()).ok();
+    other.execute("x", json!({})).success();
+    let sent = |upstream: &Upstream| upstream.received().last().unwrap().headers.clone();
+    assert!(sent(&upstream).contains(&("x-key".to_owned(), "s3cret".to_owned())));
+
+    // Under another key, the restore is refused, and names every header. With the values, it works.
+    let vars = [("AUTH", "open"), ("SECRET_KEY", "another"), ("PRIVATE_URLS", "allow")];
+    let server = Server::start("another-key", &vars);
+    let elsewhere = server.client("ws");
+    let refused = elsewhere.post("/api/registry/restore", sealed.clone()).refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["/versions/0/handler/headers/Accept", "/versions/0/handler/headers/X-Key"]);
+    assert!(refused.message.contains("give the value again"), "{}", refused.message);
+    let mut given = sealed.clone();
+    given["versions"][0]["handler"]["headers"] = json!({"X-Key": "again", "Accept": "text/plain"});
+    elsewhere.post("/api/registry/restore", given.clone()).ok();
+    elsewhere.execute("x", json!({})).success();
+    assert!(sent(&upstream).contains(&("x-key".to_owned(), "again".to_owned())));
+    assert!(!backup(&elsewhere).to_string().contains("again"));
+
+    // Without a key, even the values themselves are refused.
+    let keyless = Server::start("no-key", &[("AUTH", "open")]);
+    let refused = keyless.client("ws").post("/api/registry/restore", given).refused(400, "VALIDATION_ERROR");
+    assert!(refused.message.contains("wrangler secret put SECRET_KEY"), "{}", refused.message);
+
+    // A value is sealed for one URL: a stolen backup cannot send the value to another server.
+    let mut moved = sealed;
+    moved["versions"][0]["handler"]["url"] = json!("https://thief.example");
+    client.post("/api/registry/restore", moved).refused(400, "VALIDATION_ERROR");
 }
 
 #[test]

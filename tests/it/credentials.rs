@@ -1,6 +1,6 @@
 //! Credentials: their definition, their use in headers, and that no response shows them.
 
-use crate::harness::{Upstream, closed_workspace, definition, open, workspace};
+use crate::harness::{ROOT_TOKEN, Server, Upstream, closed_workspace, definition, open, unique, workspace};
 use serde_json::{Value, json};
 
 #[test]
@@ -102,6 +102,50 @@ fn a_secret_that_was_given_as_it_is_is_not_repeated_either() {
     client.register("x", "1.0.0", json!({"handler": handler, "parameters_schema": {"type": "object"}}));
     let result = client.execute("x", json!({})).success().to_string();
     assert!(!result.contains("literal/secret") && result.contains("application/json"), "{result}");
+}
+
+#[test]
+fn a_literal_header_value_is_sealed_at_rest_and_the_log_shows_no_parameter_of_the_url() {
+    let (client, upstream) = (workspace(), Upstream::start());
+    client.post("/api/credentials", json!({"id": "GITHUB_TOKEN"})).created();
+    let headers = json!({"X-Api-Key": "literal/secret", "Authorization": "Bearer ${GITHUB_TOKEN}", "X-Mixed": "mixed-${GITHUB_TOKEN}"});
+    let url = upstream.at("/echo?key=query-secret&plain");
+    let fields =
+        json!({"handler": {"type": "http", "url": url, "headers": headers}, "parameters_schema": {"type": "object"}});
+    let made = client.register("x", "1.0.0", fields);
+    assert_eq!(made["handler"]["url"], upstream.at("/echo?key=***&***"));
+
+    let stored = open().sql("SELECT handler FROM tool_versions WHERE workspace_id = ?1", &[json!(client.workspace())]);
+    let stored = stored[0]["handler"].as_str().unwrap();
+    assert!(!stored.contains("literal/secret") && !stored.contains("mixed-"), "{stored}");
+    assert!(stored.contains("Bearer ${GITHUB_TOKEN}"), "{stored}");
+    let log = json!(client.changes()).to_string();
+    assert!(!log.contains("query-secret") && log.contains("key=***"), "{log}");
+    assert!(!client.get("/api/registry/state").text.contains("query-secret"));
+
+    client.execute("x", json!({})).success();
+    let received = upstream.received();
+    let sent = |name: &str| received[0].headers.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str());
+    assert_eq!(sent("x-api-key"), Some("literal/secret"));
+    assert_eq!(sent("x-mixed"), Some("mixed-gh-value-1234"));
+    assert_eq!(sent("authorization"), Some("Bearer gh-value-1234"));
+}
+
+#[test]
+fn without_a_secret_key_a_literal_header_value_is_refused() {
+    for vars in [&[("AUTH", "open")][..], &[("ROOT_TOKEN", ROOT_TOKEN)]] {
+        let server = Server::start(&unique("keyless"), vars);
+        let client = server.client("ws").with_token(ROOT_TOKEN);
+        let client = if vars[0].0 == "AUTH" { server.client("ws") } else { client };
+        let with = |headers: Value| {
+            let handler = json!({"type": "http", "url": "https://a.example", "headers": headers});
+            client.post("/api/tools", definition("x", "1.0.0", json!({"handler": handler})))
+        };
+        let refused = with(json!({"X-Key": "literal"})).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), ["/handler/headers/X-Key"]);
+        assert!(refused.message.contains("npx wrangler secret put SECRET_KEY"), "{}", refused.message);
+        with(json!({})).created();
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The work of the cron trigger.
 
-use crate::harness::Server;
+use crate::harness::{Server, Tool, Upstream};
 use serde_json::{Value, json};
 
 /// A server of its own, because upkeep changes the rows of other tests.
@@ -30,6 +30,25 @@ fn a_step_that_fails_is_told_and_does_not_keep_the_others_from_running() {
     server.sql("ALTER TABLE away RENAME TO idempotency_keys", &[]);
     let answer = run(&server);
     assert_eq!(answer["outcome"], "ok", "{answer}");
+}
+
+#[test]
+fn header_values_that_were_stored_as_given_are_sealed() {
+    let vars = [("AUTH", "open"), ("PRIVATE_URLS", "allow"), ("SECRET_KEY", "a secret of the tests")];
+    let (server, upstream) = (Server::start("upkeep-headers", &vars), Upstream::start());
+    let client = server.client("ws");
+    Tool::new("old").http(&upstream.at("/echo")).put(&server, &client);
+    let stored =
+        || server.sql("SELECT handler FROM tool_versions WHERE workspace_id = 'ws'", &[])[0]["handler"].to_string();
+    assert!(stored().contains("s3cret"));
+    assert_eq!(run(&server)["outcome"], "ok");
+    assert!(!stored().contains("s3cret"), "{}", stored());
+    let sealed = stored();
+    assert_eq!(run(&server)["outcome"], "ok");
+    assert_eq!(stored(), sealed);
+    assert_eq!(server.sql("SELECT count(*) AS n FROM unsealed_versions", &[])[0]["n"], 0);
+    client.execute("old", json!({})).success();
+    assert!(upstream.received()[0].headers.contains(&("x-key".to_owned(), "s3cret".to_owned())));
 }
 
 /// Rows that a trigger reads count as read by the statement that fires it.

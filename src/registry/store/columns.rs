@@ -99,6 +99,15 @@ pub const MISSING_CREDENTIALS: &str = "iif(v.credentials_required = '[]', NULL, 
     SELECT json_group_array(c.value) FROM json_each(v.credentials_required) c WHERE NOT EXISTS (
       SELECT 1 FROM credentials d WHERE d.workspace_id = t.workspace_id AND d.id = c.value))) AS missing_credentials";
 
+/// The [policy](crate::registry::policy::Policy) of the tool's current version: the active version, or the highest one
+/// if none is active. This is an additional column of a [`Tool`], for calls of a version by its number. A primary key
+/// finds the row, so the column costs one row.
+pub const CURRENT_POLICY: &str = "(
+    SELECT json_object('active', json(iif(cv.active, 'true', 'false')), 'risk_level', cv.risk_level,
+      'required_permission', cv.required_permission, 'required_capabilities', json(cv.required_capabilities),
+      'requires_approval', json(iif(cv.requires_approval, 'true', 'false')), 'rate_limit', cv.rate_limit)
+    FROM tool_versions cv WHERE cv.key = t.current_version_key) AS current_policy";
+
 /// Adds versions to existing tools of the workspace `?1`. `versions` is the SQL of an array of [`version_json`].
 pub fn insert_versions(versions: &str) -> String {
     let values = VERSION_COLUMNS.map(|it| format!("it.value ->> '{it}'")).join(", ");

@@ -6,4 +6,5 @@ pub mod lookup;
 pub mod placing;
 pub mod refusals;
 pub mod tools;
+pub mod unsealed;
 pub mod versions;

@@ -1,6 +1,6 @@
 //! SQL for the tables `tools`, `tool_versions` and `tool_search`. The workspace `''` holds the built-ins.
 
-use super::columns::{MISSING_CREDENTIALS, SHOWN_COLUMNS, TOOL_COLUMNS};
+use super::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, SHOWN_COLUMNS, TOOL_COLUMNS};
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
@@ -139,9 +139,11 @@ pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
     look_up_tools(workspace, ToolLookup::Id(id), None)
 }
 
-/// Selects the tools that `sought` may mean, at the given version, or at their current versions.
+/// Selects the tools that `sought` may mean, at the given version, or at their current versions. A given version comes
+/// with the policy of the current one.
 pub fn look_up_tools(workspace: &WorkspaceId, sought: ToolLookup<'_>, version: Option<Version>) -> Statement {
-    let columns = format!("SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}");
+    let policy = version.map(|_| format!(", {CURRENT_POLICY}")).unwrap_or_default();
+    let columns = format!("SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}{policy}");
     at_version(|from| sql(format!("{columns} {from}")), workspace, sought, version)
 }
 

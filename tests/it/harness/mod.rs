@@ -28,6 +28,7 @@ pub fn closed() -> &'static Server {
             &[
                 ("ROOT_TOKEN", ROOT_TOKEN),
                 ("COST_HEADER", "on"),
+                ("SECRET_KEY", "a secret of the tests"),
                 ("HOUSE_KEY", "house-value"),
                 ("OTHER_KEY", "other-value"),
             ],

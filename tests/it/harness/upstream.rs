@@ -49,7 +49,7 @@ fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
-    let path = line.split(' ').nth(1)?.to_owned();
+    let path = line.split(' ').nth(1)?.split('?').next()?.to_owned();
     let mut headers = Vec::new();
     loop {
         let mut line = String::new();
