@@ -25,8 +25,8 @@ export default {
 
 /** The D1 requests of a call of read_file: a batch that reads the tool and the file, a batch that inserts the record. */
 async function readFile(db, workspace, call) {
-  const id = `call_${crypto.randomUUID()}`;
   const started = Date.now();
+  const id = `call_${started.toString(16).padStart(12, "0")}${crypto.randomUUID()}`;
   const now = new Date(started).toISOString();
   const [found, read] = await db.batch([
     db.prepare(`SELECT ${COLUMNS} ${JOIN} WHERE t.workspace_id IN ('', ?1) AND t.id = ?2`).bind(workspace, call.tool_name),

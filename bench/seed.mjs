@@ -78,9 +78,10 @@ export async function calls(server, workspace, count) {
       sql: `INSERT INTO tool_calls (workspace_id, id, tool_name, version, session_id, operator, status, duration_ms, started_at,
               finished_at, arguments, result)
             WITH RECURSIVE n(i) AS (SELECT ?2 UNION ALL SELECT i + 1 FROM n WHERE i < ?2 + ?3 - 1)
-            SELECT ?1, 'call_' || hex(randomblob(16)), 'tool-' || CAST(i % 1000 AS INTEGER), '1.0.0', 'session-' || CAST(i % 500 AS INTEGER), 'bench',
-              'success', i % 90, strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-01', '+' || i || ' seconds'), '2026-11-16T01:00:00.000Z',
-              '{"path":"/d0/f1"}', '"hello"' FROM n`,
+            SELECT ?1, printf('call_%012x01', 1000 * CAST(unixepoch(time) AS INTEGER)) || lower(hex(randomblob(16))),
+              'tool-' || CAST(i % 1000 AS INTEGER), '1.0.0', 'session-' || CAST(i % 500 AS INTEGER), 'bench', 'success', i % 90,
+              time, '2026-11-16T01:00:00.000Z', '{"path":"/d0/f1"}', '"hello"'
+            FROM (SELECT i, strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-01', '+' || i || ' seconds') AS time FROM n)`,
       params: [workspace, from, Math.min(step, count - from)],
     });
     process.stderr.write(`\rrecorded calls: ${Math.min(from + step, count).toLocaleString("en")} of ${count.toLocaleString("en")}`);

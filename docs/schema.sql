@@ -549,11 +549,6 @@ CREATE TABLE tool_calls (
   UNIQUE (workspace_id, id)
 ) STRICT;
 
--- Lists are ordered by (started_at, key), and `since` and `until` cut them by started_at. So each of these indexes ends
--- with started_at, and the key follows by itself. There are no more of them than needed, for every call pays for each.
--- An index is partial where its column is mostly empty: a call without a value pays for no index row.
-CREATE INDEX tool_calls_by_time ON tool_calls (workspace_id, started_at);
-
 CREATE INDEX tool_calls_by_tool ON tool_calls (workspace_id, tool_name, started_at);
 
 CREATE INDEX tool_calls_by_agent ON tool_calls (workspace_id, agent_id, started_at) WHERE agent_id IS NOT NULL;

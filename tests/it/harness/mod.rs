@@ -12,7 +12,7 @@ pub use client::{Answer, Client};
 pub use definition::definition;
 pub use dice::Dice;
 pub use sandbox::Sandbox;
-pub use seed::Tool;
+pub use seed::{Tool, call_id};
 pub use server::{ROOT_TOKEN, Server};
 pub use upstream::Upstream;
 
