@@ -32,11 +32,11 @@ async function readFile(db, workspace, call) {
     db.prepare(`SELECT ${COLUMNS} ${JOIN} WHERE t.workspace_id IN ('', ?1) AND t.id = ?2`).bind(workspace, call.tool_name),
     db
       .prepare(
-        `SELECT m.id, e.sha256, e.size, c.data FROM sessions s
+        `SELECT m.id, e.sha256, e.size, b.data FROM sessions s
          JOIN manifests m ON m.workspace_id = ?1 AND m.id = s.active_manifest_id
          JOIN file_entries e ON e.workspace_id = ?1 AND e.tree_id = s.tree_id AND e.path = ?3 AND e.label = (
            SELECT max(label) FROM file_entries WHERE workspace_id = ?1 AND tree_id = s.tree_id AND path = ?3 AND label <= m.label)
-         JOIN blob_chunks c ON c.workspace_id = ?1 AND c.sha256 = e.sha256 AND c.chunk = 0
+         JOIN blobs b ON b.workspace_id = ?1 AND b.sha256 = e.sha256
          WHERE s.workspace_id = ?1 AND s.id = ?2`,
       )
       .bind(workspace, call.session_id, call.arguments.path),

@@ -30,11 +30,14 @@ export async function files(server, workspace, session, { count, path = "'/d' ||
   const params = [workspace, session, at];
   await server.ask({
     batch: [
-      { sql: "INSERT OR IGNORE INTO blobs VALUES (?1, ?2, 5, 'utf8', 1, ?3)", params: [workspace, sha, at] },
-      { sql: "INSERT OR IGNORE INTO blob_chunks VALUES (?1, ?2, 0, 'hello')", params: [workspace, sha] },
       {
-        sql: `INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, created_at, updated_at)
-              VALUES (?1, ?2, ?2, 'man_' || ?2 || '_${manifests}', ?3, ?3)`,
+        sql: `INSERT OR IGNORE INTO blobs (workspace_id, sha256, size, encoding, chunks, created_at, data)
+              VALUES (?1, ?2, 5, 'utf8', 1, ?3, 'hello')`,
+        params: [workspace, sha, at],
+      },
+      {
+        sql: `INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, head_id, created_at, updated_at)
+              VALUES (?1, ?2, ?2, 'man_' || ?2 || '_${manifests}', 'man_' || ?2 || '_${manifests}', ?3, ?3)`,
         params,
       },
       {
@@ -43,7 +46,6 @@ export async function files(server, workspace, session, { count, path = "'/d' ||
               SELECT ?1, 'man_' || ?2 || '_' || (i + 1), ?2, ?2, '', i + 1, 'edit', ?3, ${count}, ${count} * 5 FROM n`,
         params,
       },
-      { sql: `INSERT INTO lines VALUES (?1, ?2, '', ${manifests}, 0)`, params: params.slice(0, 2) },
       {
         sql: `INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size)
               ${numbers(count)} SELECT ?1, ?2, ${path}, 'a1', ?3, 5 FROM n`,

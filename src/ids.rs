@@ -104,6 +104,9 @@ made_here! {
 }
 
 impl CallId {
+    /// How many digits follow `call_`: the time, the place, and the random part.
+    pub const DIGITS: usize = 12 + 2 + 32;
+
     /// The id of a call that starts at this time. Ids sort by time, and the calls of one message by their place in it,
     /// so that the index by id is also the index by time.
     pub fn at(time: Timestamp, place: u32) -> Result<Self> {
@@ -222,7 +225,7 @@ mod tests {
             CallId::bound(late).as_str() < id(late, 0).as_str()
                 && id(early, 255).as_str() < CallId::bound(late).as_str()
         );
-        assert!(CallId::parse(id(late, 1).as_str()).is_some());
+        assert_eq!(CallId::parse(id(late, 1).as_str()).unwrap().as_str().len(), "call_".len() + CallId::DIGITS);
     }
 
     #[test]

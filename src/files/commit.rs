@@ -7,7 +7,7 @@ use super::{Blob, FilePath, store};
 use crate::callers::Scope;
 use crate::db::Statement;
 use crate::error::{Error, Result};
-use crate::ids::{self, FileManifestId, SessionId, WorkspaceId};
+use crate::ids::{self, CallId, FileManifestId, SessionId, WorkspaceId};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 use std::fmt;
@@ -113,7 +113,7 @@ pub async fn write_file(
     if let Some(reason) = never_writable(path, blob.size(), max_bytes) {
         return Ok(Err(reason));
     }
-    let (workspace, now, post) = (scope.workspace(), scope.app().clock(), FileManifestId::random()?);
+    let (workspace, now, post) = (scope.workspace(), scope.app().clock(), manifest_id(&origin)?);
     let new = FileCommit { workspace, session, manifest: &post, origin: &origin, now };
     // A new session has no files, so nothing in it prevents the write. A refused write therefore never creates a
     // session.
@@ -121,11 +121,11 @@ pub async fn write_file(
         create_session_if_missing(workspace, session, now)?,
         commit::find_place(&new, path),
         commit::insert_manifest_with_file(&new, path, &blob, max_bytes),
-        commit::count_in_lines(workspace, &post),
         commit::insert_entry(workspace, &post, path, &blob),
+        commit::insert_copies(workspace, &post, None),
         commit::activate(&new),
     ];
-    statements.extend(store::blob::insert_for(&post, workspace, &blob, now));
+    statements.extend(store::blob::insert_for(&post, path, workspace, &blob, now));
     let rows = scope.write_all(statements).await??;
     let [_, place, inserted, ..] = rows.as_slice() else {
         return Err(Error::Internal("D1 gave too few answers to a write".into()));
@@ -143,7 +143,8 @@ pub async fn write_file(
     }))
 }
 
-/// Deletes the file at `path`, or all files below `path`, and makes one file manifest.
+/// Deletes the file at `path`, or all files below `path`, and makes one file manifest. If there are many files, the
+/// sweep writes their entries later; until then a mark on the directory hides the files.
 pub async fn delete_file(
     scope: &Scope,
     session: &SessionId,
@@ -155,17 +156,29 @@ pub async fn delete_file(
     }
     let (workspace, now, post) = (scope.workspace(), scope.app().clock(), FileManifestId::random()?);
     let new = FileCommit { workspace, session, manifest: &post, origin: &origin, now };
-    let [seen, inserted, _, _, _] = scope
+    let [seen, inserted, _, _, _, _] = scope
         .write([
             store::lookup::find_manifest(FileView { workspace, session, at: None }),
             commit::insert_manifest_without(&new, path),
-            commit::count_in_lines(workspace, &post),
             commit::insert_absences(&new, path),
+            commit::insert_cleared_directory(workspace, &post, path),
+            commit::insert_copies(workspace, &post, Some(path)),
             commit::activate(&new),
         ])
         .await??;
     require_session_and_manifest(store::lookup::read_manifest(&seen)?, session, None)?;
     if inserted.changes() == 0 { Err(Error::not_found("File", path)) } else { Ok(post) }
+}
+
+/// The id of a new file manifest. If a call makes the file manifest, the id has the digits of the call's id, so that the
+/// file manifest is found by the call without a row in an index.
+fn manifest_id(origin: &FileChangeOrigin) -> Result<FileManifestId> {
+    let digits = origin.source_ref.as_deref().and_then(|it| it.strip_prefix("call_"));
+    let digits = digits.filter(|it| it.len() == CallId::DIGITS);
+    match digits.and_then(|it| FileManifestId::parse(&format!("man_{it}"))) {
+        Some(id) => Ok(id),
+        None => FileManifestId::random(),
+    }
 }
 
 /// Refusals that do not depend on the session's files.
@@ -197,6 +210,21 @@ fn write_refusal(path: &FilePath, place: WritePlace, size: u32, max_bytes: u64) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_manifest_has_the_digits_of_its_call() {
+        let made = |source_ref: Option<&str>| {
+            let origin =
+                FileChangeOrigin { source: FileManifestSource::ToolRun, source_ref: source_ref.map(str::to_owned) };
+            manifest_id(&origin).unwrap().to_string()
+        };
+        let digits = "0123456789ab010123456789abcdef0123456789abcdef";
+        assert_eq!(made(Some(&format!("call_{digits}"))), format!("man_{digits}"));
+        for other in [None, Some("call_x"), Some("msg_0123456789abcdef0123456789abcdef")] {
+            assert_eq!(made(other).len(), "man_".len() + 32);
+            assert_ne!(made(other), made(other));
+        }
+    }
 
     #[test]
     fn every_refusal_names_the_path_and_has_its_status() {

@@ -86,8 +86,9 @@ pub async fn get_session(scope: &Scope, id: &SessionId) -> Result<Session> {
     store::session::read(&rows)?.ok_or_else(|| session_not_found(id))
 }
 
-/// Deletes the session and its file manifests. Sessions that branched off keep their own file manifests. The sweep
-/// frees contents that no session uses any more.
+/// Deletes the session. From then on nothing of it can be seen, and a session of the same name can be made. The sweep
+/// deletes the file manifests, and frees contents that no session uses any more. Sessions that branched off keep their
+/// own file manifests.
 pub async fn delete_session(scope: &Scope, id: &SessionId) -> Result<()> {
     let [deleted] = scope.write([store::session::delete(scope.workspace(), id)]).await??;
     if deleted.changes() == 0 { Err(session_not_found(id)) } else { Ok(()) }
@@ -115,12 +116,13 @@ pub async fn branch(scope: &Scope, session: &SessionId, at: &FileManifestId) -> 
     let origin = FileChangeOrigin { source: FileManifestSource::Branch, source_ref: None };
     let new =
         FileCommit { workspace, session: &branched, manifest: &manifest, origin: &origin, now: scope.app().now() };
-    let [seen, _, _, _, made] = scope
+    let [seen, _, _, _, _, made] = scope
         .write([
             lookup::find_manifest(FileView { workspace, session, at: Some(at) }),
             commit::insert_branch_session(&new, session, at),
             commit::insert_branch(&new, session, at),
-            commit::count_in_lines(workspace, &manifest),
+            commit::insert_copies(workspace, &manifest, None),
+            commit::count_branch(&new, session),
             store::session::find_manifest(workspace, &branched, &manifest),
         ])
         .await??;

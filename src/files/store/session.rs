@@ -45,7 +45,7 @@ fn select_sessions(rest: &str) -> Statement {
         "SELECT s.id, s.active_manifest_id, coalesce(m.files, 0) AS files, coalesce(m.bytes, 0) AS bytes,
            s.created_at, s.updated_at FROM sessions s
          LEFT JOIN manifests m ON m.workspace_id = s.workspace_id AND m.id = s.active_manifest_id
-         WHERE s.workspace_id = ?1 AND {rest}"
+         WHERE s.workspace_id = ?1 AND s.deleted = 0 AND {rest}"
     ))
 }
 
@@ -71,15 +71,19 @@ pub fn read_all(rows: &Rows) -> Result<Vec<Session>> {
     rows.all::<SessionRow>()?.into_iter().map(Session::try_from).collect()
 }
 
-/// Deletes a session. The database deletes its file manifests with it.
+/// Marks a session as deleted. The sweep deletes its file manifests, and then the session itself.
 pub fn delete(workspace: &WorkspaceId, id: &SessionId) -> Statement {
-    sql("DELETE FROM sessions WHERE workspace_id = ?1 AND id = ?2").bind(workspace.as_str()).bind(id.as_str())
+    sql("UPDATE sessions SET deleted = 1 WHERE workspace_id = ?1 AND id = ?2 AND deleted = 0")
+        .bind(workspace.as_str())
+        .bind(id.as_str())
 }
 
 /// Makes a file manifest of the session its present. Changes nothing if the session has no such file manifest.
 pub fn check_out(workspace: &WorkspaceId, id: &SessionId, manifest: &FileManifestId, now: Timestamp) -> Statement {
-    sql("UPDATE sessions SET active_manifest_id = ?3, updated_at = ?4 WHERE workspace_id = ?1 AND id = ?2
-           AND EXISTS (SELECT 1 FROM manifests WHERE workspace_id = ?1 AND session_id = ?2 AND id = ?3)")
+    sql("UPDATE sessions SET active_manifest_id = ?3, updated_at = ?4
+         WHERE workspace_id = ?1 AND id = ?2 AND deleted = 0 AND EXISTS (
+           SELECT 1 FROM manifests m WHERE m.workspace_id = ?1 AND m.session_id = ?2 AND m.id = ?3
+             AND m.generation = sessions.generation)")
     .bind(workspace.as_str())
     .bind(id.as_str())
     .bind(manifest.as_str())
@@ -119,16 +123,26 @@ impl TryFrom<FileManifestRow> for FileManifest {
 
 /// File manifests of a session, the newest first. If `view.at` is set, only file manifests before `view.at`.
 pub fn list_manifests(view: FileView<'_>, source_ref: Option<&str>, limit: u32) -> Statement {
-    // The statement names the index, because the planner may judge a walk through all file manifests by key to be as
-    // good.
+    // The statement names the indexes, because the planner may judge a walk through all file manifests by key to be as
+    // good. The condition about the digits is the one of the partial index.
     let (index, filter) = match source_ref {
-        Some(_) => ("manifests_by_source_ref", "AND source_ref = ?5"),
-        None => ("manifests_by_session", ""),
+        Some(_) => (
+            "",
+            "AND key IN (
+               SELECT key FROM manifests INDEXED BY manifests_by_source_ref
+               WHERE workspace_id = ?1 AND session_id = ?2 AND source_ref = ?5
+                 AND substr(source_ref, 6) <> substr(id, 5)
+               UNION ALL
+               SELECT key FROM manifests
+               WHERE workspace_id = ?1 AND id = 'man_' || substr(?5, 6) AND source_ref = ?5)",
+        ),
+        None => ("INDEXED BY manifests_by_session", ""),
     };
     let statement = view
         .sql(format!(
-            "SELECT {MANIFEST_COLUMNS} FROM manifests INDEXED BY {index}
+            "SELECT {MANIFEST_COLUMNS} FROM manifests {index}
              WHERE workspace_id = ?1 AND session_id = ?2 {filter}
+               AND generation = (SELECT generation FROM sessions WHERE workspace_id = ?1 AND id = ?2 AND deleted = 0)
                AND key < coalesce(
                  (SELECT key FROM manifests WHERE workspace_id = ?1 AND id = ?3), 9223372036854775807)
              ORDER BY key DESC LIMIT ?4"
