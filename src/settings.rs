@@ -17,7 +17,8 @@ pub struct Settings {
     pub cors_origins: Vec<String>,
     /// Whether answers tell what they cost.
     pub cost_header: bool,
-    /// Seals the arguments of calls that wait for an approval, and keys the hashes of arguments.
+    /// Signs tokens, seals the arguments of calls that wait for an approval, and keys the hashes of arguments. The root
+    /// token is no substitute for the key: who holds a signed token could test guesses of the root token against it.
     pub sealer: Option<Sealer>,
     /// How long an approval waits to be decided.
     pub approval_seconds: u32,
@@ -58,7 +59,6 @@ impl Settings {
     fn read(var: impl Fn(&str) -> Option<String>) -> Self {
         let vars = Vars { var, names: RefCell::default() };
         let root_token = vars.secret("ROOT_TOKEN");
-        let secret_key = vars.secret("SECRET_KEY");
         Self {
             open: vars.is("AUTH", "open"),
             root_token: root_token.as_ref().map(|token| Sha256::digest(token).into()),
@@ -67,8 +67,7 @@ impl Settings {
                 .filter(|origin| !origin.is_empty())
                 .collect(),
             cost_header: vars.is("COST_HEADER", "on"),
-            // The root token is a secret too: a deployment that has one needs no other.
-            sealer: secret_key.or(root_token).map(|it| Sealer::new(&it)),
+            sealer: vars.secret("SECRET_KEY").map(|it| Sealer::new(&it)),
             approval_seconds: (vars.number("APPROVAL_SECONDS"))
                 .and_then(|it| u32::try_from(it).ok())
                 .unwrap_or(DAY_SECONDS),
@@ -167,6 +166,7 @@ mod tests {
     fn an_empty_root_token_is_none() {
         assert!(read(&[("ROOT_TOKEN", "")]).root_token.is_none());
         assert!(read(&[("ROOT_TOKEN", "x")]).root_token.is_some());
+        assert!(read(&[("ROOT_TOKEN", "x")]).sealer.is_none() && read(&[("SECRET_KEY", "x")]).sealer.is_some());
     }
 
     #[test]

@@ -70,32 +70,33 @@ impl<S: Sync> FromRequestParts<S> for Operator {
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self> {
         let app = app(parts)?;
-        match credential(&parts.headers, &app)? {
-            CallerCredential::Root | CallerCredential::Open => Ok(Self(app)),
-            CallerCredential::Token(_) => Err(Error::Unauthorized("This needs the root token")),
+        match sent_token(&parts.headers, &app)? {
+            SentToken::None | SentToken::Root => Ok(Self(app)),
+            SentToken::OfWorkspace(_) => Err(Error::Unauthorized("This needs the root token")),
         }
     }
 }
 
-/// A caller of any level in any workspace, for routes that learn both only later.
+/// A caller of any level, for routes that learn the level only later.
 pub struct Anyone {
     app: Arc<App>,
+    workspace: WorkspaceId,
     credential: CallerCredential,
 }
 
 impl Anyone {
-    pub fn of(parts: &Parts) -> Result<Self> {
+    pub fn of(parts: &Parts, workspace: WorkspaceId) -> Result<Self> {
         let app = app(parts)?;
-        let credential = credential(&parts.headers, &app)?;
-        Ok(Self { app, credential })
+        let credential = credential(&parts.headers, &workspace, &app)?;
+        Ok(Self { app, workspace, credential })
     }
 
     pub fn app(&self) -> &App {
         &self.app
     }
 
-    pub fn scope(self, workspace: WorkspaceId, needs: Level) -> Scope {
-        Scope::new(self.app, workspace, self.credential, needs)
+    pub fn scope(self, needs: Level) -> Scope {
+        Scope::new(self.app, self.workspace, self.credential, needs)
     }
 }
 
@@ -126,7 +127,7 @@ pub async fn named_agent<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result
 fn scope(parts: &Parts, needs: Level) -> Result<Scope> {
     let app = app(parts)?;
     let workspace = workspace(&parts.headers)?;
-    let credential = credential(&parts.headers, &app)?;
+    let credential = credential(&parts.headers, &workspace, &app)?;
     Ok(Scope::new(app, workspace, credential, needs))
 }
 
@@ -145,10 +146,30 @@ fn workspace(headers: &HeaderMap) -> Result<WorkspaceId> {
         .ok_or_else(|| Error::header(WORKSPACE, "must be 1 to 64 letters, digits, _ or -"))
 }
 
-fn credential(headers: &HeaderMap, app: &App) -> Result<CallerCredential> {
+/// The credential of a caller. A token that was not made here for this workspace is refused at once.
+fn credential(headers: &HeaderMap, workspace: &WorkspaceId, app: &App) -> Result<CallerCredential> {
+    Ok(match sent_token(headers, app)? {
+        SentToken::None => CallerCredential::Open,
+        SentToken::Root => CallerCredential::Root,
+        SentToken::OfWorkspace(token) => {
+            CallerCredential::Token(Presented::parse(token, workspace, app.settings().sealer.as_ref())?)
+        }
+    })
+}
+
+/// The token of a request.
+enum SentToken<'a> {
+    /// No token, in open mode.
+    None,
+    Root,
+    /// Any other token. It has not been checked.
+    OfWorkspace(&'a str),
+}
+
+fn sent_token<'a>(headers: &'a HeaderMap, app: &App) -> Result<SentToken<'a>> {
     let Some(value) = headers.get(header::AUTHORIZATION) else {
         return if app.settings().open {
-            Ok(CallerCredential::Open)
+            Ok(SentToken::None)
         } else {
             Err(Error::Unauthorized("A token is needed: Authorization: Bearer …"))
         };
@@ -162,8 +183,8 @@ fn credential(headers: &HeaderMap, app: &App) -> Result<CallerCredential> {
         .ok_or(Error::Unauthorized("The Authorization header must be: Bearer …"))?;
     let digest: [u8; 32] = Sha256::digest(token).into();
     match app.settings().root_token {
-        Some(root) if bool::from(root.ct_eq(&digest)) => Ok(CallerCredential::Root),
-        _ => Presented::parse(token).map(CallerCredential::Token),
+        Some(root) if bool::from(root.ct_eq(&digest)) => Ok(SentToken::Root),
+        _ => Ok(SentToken::OfWorkspace(token)),
     }
 }
 

@@ -27,6 +27,7 @@ pub fn closed() -> &'static Server {
             "closed",
             &[
                 ("ROOT_TOKEN", ROOT_TOKEN),
+                ("SECRET_KEY", "the key of the closed server"),
                 ("COST_HEADER", "on"),
                 ("HOUSE_KEY", "house-value"),
                 ("OTHER_KEY", "other-value"),
