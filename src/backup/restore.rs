@@ -21,12 +21,12 @@ pub struct Restored {
     seq: u32,
 }
 
-/// Takes two round trips: the first reads the present registry, the second writes the differences. Every change of a
-/// registry takes the next number of the change log. If another request has taken such a number meanwhile, the rows of
+/// Takes two round trips: the first reads the present registry, the second writes the differences. A caller who has not
+/// been checked yet costs one more, because the registry may be large. Every change of a registry takes the next number of the change log. If another request has taken such a number meanwhile, the rows of
 /// this restore are duplicates, and nothing is written.
 pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
+    scope.unbound_caller().await?;
     let rows = scope.read(reading::everything(scope.workspace())).await?;
-    scope.caller().await?.must_be_unbound()?;
     let now = reading::read_everything(&rows)?;
     let around = reading::read_surroundings(&rows)?;
 

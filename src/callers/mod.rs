@@ -108,6 +108,13 @@ impl Scope {
         self.caller.get().ok_or_else(|| Error::Internal("a read left the caller unchecked".into()))
     }
 
+    /// Like [`Scope::caller`]. Fails if the caller's token is bound to an agent.
+    pub async fn unbound_caller(&self) -> Result<&Caller> {
+        let caller = self.caller().await?;
+        caller.must_be_unbound()?;
+        Ok(caller)
+    }
+
     /// The author of this request's changes, for the change log.
     pub async fn author(&self) -> Result<Author<'_>> {
         Ok(Author { workspace: &self.workspace, operator: &self.caller().await?.operator, now: self.app.now() })

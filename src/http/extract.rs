@@ -5,9 +5,9 @@
 //! handler.
 
 use crate::app::App;
-use crate::callers::{CallerCredential, Level, Presented, Scope};
+use crate::callers::{Caller, CallerCredential, Level, Presented, Scope};
 use crate::error::{Error, Result, shortened};
-use crate::files::{FilePath, MAX_FILE_BYTES};
+use crate::files::FilePath;
 use crate::ids::{AgentId, ApprovalId, CallId, CredentialId, FileManifestId, SessionId, TokenId, ToolId, WorkspaceId};
 use crate::json_size::{MAX_VALUES, values};
 use crate::page::PageRequest;
@@ -28,6 +28,9 @@ pub const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
 /// How many bytes of a larger body are read before the connection is given up.
 const MAX_DRAINED_BYTES: usize = 4 * MAX_BODY_BYTES;
+
+/// The largest body that is read before the caller is known, where other bodies wait for the caller.
+const SMALL_BODY_BYTES: usize = 64 * 1024;
 
 const WORKSPACE: &str = "X-Workspace-Id";
 
@@ -319,14 +322,41 @@ impl<S: Sync> FromRequest<S> for Bytes {
     }
 }
 
-/// A body that is the contents of a file, with any Content-Type.
-pub struct FileBytes(pub Vec<u8>);
+/// A body that has not been read yet, with any Content-Type. The handlers of large bodies first learn who is calling.
+pub struct UnreadBody {
+    body: RequestBody,
+    /// The length that the request's head tells.
+    length: Option<usize>,
+}
 
-impl<S: Sync> FromRequest<S> for FileBytes {
+impl<S: Sync> FromRequest<S> for UnreadBody {
     type Rejection = Error;
 
     async fn from_request(request: Request<RequestBody>, _state: &S) -> Result<Self> {
-        collect(request.into_body(), MAX_FILE_BYTES as usize).await.map(Self)
+        let length = request.headers().get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+        Ok(Self { body: request.into_body(), length })
+    }
+}
+
+impl UnreadBody {
+    /// The body, if the caller was let in. The body of a refused caller is thrown away as it comes.
+    pub async fn read_for(self, caller: Result<&Caller>, limit_bytes: usize) -> Result<Vec<u8>> {
+        if let Err(refusal) = caller {
+            // The refusal is the answer, whatever becomes of the body.
+            let _ = collect(self.body, 0).await;
+            return Err(refusal);
+        }
+        collect(self.body, limit_bytes).await
+    }
+
+    /// Whether the body is so small that reading it costs less than asking the database who is calling.
+    pub fn is_small(&self) -> bool {
+        self.length.is_some_and(|it| it <= SMALL_BODY_BYTES)
+    }
+
+    /// Reads a small body.
+    pub async fn read(self) -> Result<Vec<u8>> {
+        collect(self.body, SMALL_BODY_BYTES).await
     }
 }
 
