@@ -11,6 +11,8 @@ use worker::Env;
 pub struct Settings {
     /// Without a token, a caller owns the workspace it names. For development only.
     pub open: bool,
+    /// Hosts besides this machine's own names that requests may name in open mode, in lower case.
+    pub open_hosts: Vec<String>,
     /// SHA-256 of the token that is owner everywhere.
     pub root_token: Option<[u8; 32]>,
     /// Origins that browsers may call from; `*` for all.
@@ -62,10 +64,8 @@ impl Settings {
         Self {
             open: vars.is("AUTH", "open"),
             root_token: root_token.as_ref().map(|token| Sha256::digest(token).into()),
-            cors_origins: (vars.text("CORS_ORIGINS").split(','))
-                .map(|origin| origin.trim().to_owned())
-                .filter(|origin| !origin.is_empty())
-                .collect(),
+            open_hosts: comma_list(&vars.text("OPEN_HOSTS").to_ascii_lowercase()),
+            cors_origins: comma_list(&vars.text("CORS_ORIGINS")),
             cost_header: vars.is("COST_HEADER", "on"),
             sealer: vars.secret("SECRET_KEY").map(|it| Sealer::new(&it)),
             approval_seconds: (vars.number("APPROVAL_SECONDS"))
@@ -82,6 +82,12 @@ impl Settings {
             // The last field, when every setting has been read.
             own_names: vars.names.into_inner(),
         }
+    }
+
+    /// Settings as these vars make them.
+    #[cfg(test)]
+    pub fn of_vars(vars: &[(&str, &str)]) -> Self {
+        Self::read(|name| vars.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned()))
     }
 
     /// Whether tools of a workspace may use the Worker's secret of that name. A secret that is not listed is for all
@@ -129,6 +135,11 @@ impl<V: Fn(&str) -> Option<String>> Vars<V> {
     }
 }
 
+/// The words between commas.
+fn comma_list(text: &str) -> Vec<String> {
+    text.split(',').map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect()
+}
+
 /// `NAME=workspace workspace, NAME=workspace`: a secret that is listed without a workspace is for none.
 fn credential_workspaces(list: &str) -> BTreeMap<String, Vec<String>> {
     let entries = list.split(',').filter_map(|entry| entry.split_once('='));
@@ -142,7 +153,7 @@ mod tests {
     use super::*;
 
     fn read(vars: &[(&str, &str)]) -> Settings {
-        Settings::read(|name| vars.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned()))
+        Settings::of_vars(vars)
     }
 
     #[test]
@@ -210,6 +221,12 @@ mod tests {
         for name in names {
             assert!(!settings.lends(name, &workspace), "{name}");
         }
+    }
+
+    #[test]
+    fn hosts_are_a_comma_list_in_lower_case() {
+        assert_eq!(read(&[("OPEN_HOSTS", "Peg.lan, 10.0.0.7:8787,")]).open_hosts, ["peg.lan", "10.0.0.7:8787"]);
+        assert!(read(&[]).open_hosts.is_empty());
     }
 
     #[test]

@@ -109,10 +109,8 @@ impl<S: Send + Sync> FromRequest<S> for McpRequest {
             return Err(Error::query("session", "must be 1 to 64 letters, digits, _ or -"));
         }
         let caller = extract::Anyone::of(&parts, workspace)?;
-        let settings = caller.app().settings();
-        if !RequestOrigin::of(&parts.headers, &parts.uri).is_allowed(&settings.cors_origins, settings.open) {
-            let message = "Requests from this Origin, or to this Host, are not let in: see CORS_ORIGINS".to_owned();
-            return Err(Error::Forbidden(message));
+        if !RequestOrigin::of(&parts.headers, &parts.uri).page_is_allowed(caller.app().settings()) {
+            return Err(Error::Forbidden("Requests from this Origin are not let in: see CORS_ORIGINS".to_owned()));
         }
         let body = extract::collect(body, extract::MAX_BODY_BYTES).await?;
         let endpoint = McpEndpoint { agent, session: session.flatten() };

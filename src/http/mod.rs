@@ -35,6 +35,7 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
+use origin::RequestOrigin;
 use std::cell::OnceCell;
 use std::sync::Arc;
 use tower_service::Service;
@@ -143,6 +144,9 @@ pub async fn serve(request: web_sys::Request, env: Env) -> worker::Result<web_sy
 
 async fn answer(app: Arc<App>, request: &web_sys::Request) -> Response {
     let response = match wire::from_worker(request).await {
+        Ok(request) if !RequestOrigin::of(request.headers(), request.uri()).host_is_answered(app.settings()) => {
+            Error::Misdirected.into_response()
+        }
         Ok(mut request) => {
             request.extensions_mut().insert(app.clone());
             let Ok(response) = router(&app).call(request).await;
