@@ -32,8 +32,8 @@ pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
 
     let versions =
         now.versions.iter().map(|it| ((it.tool_id.as_str(), it.version.as_str()), it)).collect::<HashMap<_, _>>();
-    let private = scope.app().settings().private_urls;
-    let CheckedBackup { backup, tools } = check(backup, &around.builtins, private, |it| {
+    let rules = scope.app().url_rules();
+    let CheckedBackup { backup, tools } = check(backup, &around.builtins, rules, |it| {
         versions.get(&(it.tool_id.as_str(), it.version.as_str())).is_some_and(|known| *known == it)
     })?;
     refuse_banned(&tools, &around.banned)?;

@@ -114,7 +114,7 @@ async fn try_register(scope: &Scope, given: Registration) -> Attempt<Registered>
     // The rules compile schemas and try examples against them. So they come after the check of the caller.
     scope.caller().await?.must_be_unbound()?;
     let mut problems = rules::problems(&tool, &handler);
-    problems.extend(handler.check(scope.app().settings().private_urls));
+    problems.extend(handler.check(scope.app().url_rules()));
     if !problems.is_empty() {
         return refuse(RefusalReason::Invalid, Error::Invalid(problems));
     }

@@ -31,6 +31,7 @@ pub fn closed() -> &'static Server {
                 ("COST_HEADER", "on"),
                 ("HOUSE_KEY", "house-value"),
                 ("OTHER_KEY", "other-value"),
+                ("CREDENTIAL_WORKSPACES", "HOUSE_KEY=*@*, OTHER_KEY=*@*"),
             ],
         )
     })
@@ -52,7 +53,7 @@ pub fn open() -> &'static Server {
             ("GITHUB_TOKEN", "gh-value-1234"),
             ("STRIPE_KEY", "sk-value-5678"),
             ("LENT_KEY", "lent-value-90"),
-            ("CREDENTIAL_WORKSPACES", "LENT_KEY=ws_of_nobody"),
+            ("CREDENTIAL_WORKSPACES", "LENT_KEY=ws_of_nobody@*"),
         ];
         Server::start("open", &vars)
     })
