@@ -78,8 +78,6 @@ CREATE INDEX tokens_by_agent ON tokens (workspace_id, agent_id) WHERE agent_id I
 -- migrations/db/0003_files.sql
 -- ------------------------------------------------------------
 
--- A session that branches off another one shares the tree of its origin.
--- So a tree holds everything that was ever made of one first session.
 CREATE TABLE sessions (
   workspace_id TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -87,7 +85,7 @@ CREATE TABLE sessions (
   -- The file manifest that the session shows now. NULL until the first file is written.
   active_manifest_id TEXT,
   created_at TEXT NOT NULL,
-  updated_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL, agent_id TEXT,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -101,6 +99,15 @@ WHEN OLD.active_manifest_id IS NOT NULL AND OLD.active_manifest_id IS NOT NEW.ac
   WHERE m.workspace_id = OLD.workspace_id AND m.id = OLD.active_manifest_id
     AND NEW.updated_at > strftime('%Y-%m-%dT%H:%M:%fZ', m.created_at, '+1 hour')
   ON CONFLICT (manifest_key) DO UPDATE SET ended_at = excluded.ended_at;
+END;
+
+-- The list of an agent's sessions. Partial: a session that no agent made pays for no index row.
+CREATE INDEX sessions_by_agent ON sessions (workspace_id, agent_id, created_at, id) WHERE agent_id IS NOT NULL;
+
+-- A session stays with the agent that made it. Batches that change a session's files rely on this: an update of this
+-- column, for a token that must not see the session, stops the whole batch (src/files/store/session.rs).
+CREATE TRIGGER sessions_keep_agent BEFORE UPDATE OF agent_id ON sessions WHEN OLD.agent_id IS NOT NEW.agent_id BEGIN
+  SELECT RAISE(ABORT, 'the session of another agent');
 END;
 
 -- File manifests. A file manifest is a point in its tree: number `seq` of the line `line`.

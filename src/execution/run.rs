@@ -25,6 +25,7 @@ pub async fn run(
         arguments: &call.arguments,
         session: identity.session,
         user_id: identity.user_id,
+        agent: identity.agent,
     };
     let begun = scope.app().clock();
     let ended = runners::run(cleared.runner(), scope, &task).await;

@@ -2,7 +2,7 @@
 
 use super::blob::BlobContent;
 use super::listing::{DirectoryEntry, DirectoryEntryKind, MAX_LISTED};
-use super::session::require_session_and_manifest;
+use super::session::{require_session_and_manifest, unless_hidden};
 use super::store::blob::{BlobStart, CHUNKS_AT_ONCE};
 use super::store::lookup::{DirectoryPosition, FileStart, FileView, FoundInFileManifest};
 use super::{FilePath, store};
@@ -37,8 +37,13 @@ pub async fn read_file(
     path: &FilePath,
 ) -> Result<FileLookup<File>> {
     let view = FileView { workspace: scope.workspace(), session, at };
-    let [rows] = scope.read([store::lookup::find_file(view, path)]).await?;
-    let Some(seen) = require_manifest(store::lookup::read_file(&rows)?, at)? else {
+    let [hidden, rows] = scope
+        .read([
+            store::session::find_hidden(scope.workspace(), session, scope.session_token()),
+            store::lookup::find_file(view, path),
+        ])
+        .await?;
+    let Some(seen) = require_manifest(unless_hidden(&hidden, store::lookup::read_file(&rows)?)?, at)? else {
         return Ok(FileLookup { manifest_id: None, found: None });
     };
     let found = match seen.found {
@@ -57,11 +62,15 @@ pub async fn list_dir(
     dir: &FilePath,
 ) -> Result<FileLookup<Vec<DirectoryEntry>>> {
     let view = FileView { workspace: scope.workspace(), session, at };
-    let [manifest, children] = scope
-        .read([store::lookup::find_manifest(view), store::lookup::list_children(view, dir, MAX_LISTED + 1)])
+    let [hidden, manifest, children] = scope
+        .read([
+            store::session::find_hidden(scope.workspace(), session, scope.session_token()),
+            store::lookup::find_manifest(view),
+            store::lookup::list_children(view, dir, MAX_LISTED + 1),
+        ])
         .await?;
-    let seen = require_manifest(store::lookup::read_manifest(&manifest)?, at)?;
-    let entries = store::lookup::read_children(&children, dir)?;
+    let seen = require_manifest(unless_hidden(&hidden, store::lookup::read_manifest(&manifest)?)?, at)?;
+    let entries = if seen.is_some() { store::lookup::read_children(&children, dir)? } else { Vec::new() };
     Ok(FileLookup {
         manifest_id: seen.and_then(|it| it.manifest_id),
         found: (dir.is_root() || !entries.is_empty()).then_some(entries),
@@ -90,13 +99,14 @@ pub async fn open_path(
         Some(_) => return Err(bad_cursor()),
     };
     let view = FileView { workspace: scope.workspace(), session, at };
-    let [file, children] = scope
+    let [hidden, file, children] = scope
         .read([
+            store::session::find_hidden(scope.workspace(), session, scope.session_token()),
             store::lookup::find_file(view, path),
             store::lookup::page_children(view, path, position, request.rows_to_ask()),
         ])
         .await?;
-    let seen = require_session_and_manifest(store::lookup::read_file(&file)?, session, at)?;
+    let seen = require_session_and_manifest(unless_hidden(&hidden, store::lookup::read_file(&file)?)?, session, at)?;
     if let Some(file) = seen.found {
         let file = read_whole_file(scope, path, file).await?.ok_or_else(|| Error::not_found("File", path))?;
         return Ok((seen.manifest_id, FileOrDirectory::File(file)));

@@ -12,7 +12,7 @@ mod sandbox;
 
 use crate::callers::Scope;
 use crate::error::{Error, Result};
-use crate::ids::{CallId, FileManifestId, SessionId};
+use crate::ids::{AgentId, CallId, FileManifestId, SessionId};
 use crate::registry::schema::Violation;
 use crate::registry::{Handler, Tool};
 use futures_util::future::{Either, select};
@@ -31,6 +31,8 @@ pub struct RunTask<'a> {
     pub arguments: &'a Value,
     pub session: &'a SessionId,
     pub user_id: Option<&'a str>,
+    /// The agent that makes the call.
+    pub agent: Option<&'a AgentId>,
 }
 
 impl<'a> RunTask<'a> {

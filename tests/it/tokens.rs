@@ -217,7 +217,15 @@ fn a_bound_token_acts_as_its_agent_alone() {
     assert_eq!(listed["agents"].as_array().unwrap().len(), 1);
     assert_eq!(listed["agents"][0]["id"], own.as_str());
     client.get(&format!("/api/agents/{own}/toolbox")).ok();
-    client.post(&format!("/api/agents/{own}/tools"), json!({"tool_id": "read_file"})).created();
+    // A bound token chooses no tools, not even its own agent's.
+    let tools = format!("/api/agents/{own}/tools");
+    root.post(&tools, json!({"tool_id": "email_search", "config": {"default_limit": 5}})).created();
+    let (before, seen) = (client.get(&tools).ok(), root.changes().len());
+    client.post(&tools, json!({"tool_id": "read_file"})).refused(403, "PERMISSION_DENIED");
+    let one = format!("{tools}/email_search");
+    client.patch(&one, json!({"config": {"default_limit": 50}})).refused(403, "PERMISSION_DENIED");
+    client.delete(&one).refused(403, "PERMISSION_DENIED");
+    assert_eq!((client.get(&tools).ok(), root.changes().len()), (before, seen));
 
     for path in ["", "/tools", "/toolbox"] {
         client.get(&format!("/api/agents/{other}{path}")).refused(403, "PERMISSION_DENIED");

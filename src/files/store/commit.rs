@@ -7,7 +7,7 @@ use super::{NEXT_PATH, SEEN, held_by, parse_stored_manifest_id, walk};
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::Result;
 use crate::files::{Blob, FileChangeOrigin, FilePath};
-use crate::ids::{FileManifestId, SessionId, WorkspaceId};
+use crate::ids::{AgentId, FileManifestId, SessionId, WorkspaceId};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
@@ -43,15 +43,17 @@ impl FileCommit<'_> {
 pub fn create_session_if_missing(
     workspace: &WorkspaceId,
     session: &SessionId,
+    agent: Option<&AgentId>,
     tree: &str,
     now: Timestamp,
 ) -> Statement {
-    sql("INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
-         ON CONFLICT DO NOTHING")
+    sql("INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at, agent_id)
+         VALUES (?1, ?2, ?3, ?4, ?4, ?5) ON CONFLICT DO NOTHING")
     .bind(workspace.as_str())
     .bind(session.as_str())
     .bind(tree)
     .bind(now.to_string())
+    .bind(agent.map(AgentId::as_str))
 }
 
 /// `below`: the files below the path.
@@ -248,8 +250,8 @@ pub fn insert_absences(commit: &FileCommit<'_>, path: &FilePath) -> Statement {
 
 /// Inserts the session that begins with the branch `commit` of the session `from` at the file manifest `at`.
 pub fn insert_branch_session(commit: &FileCommit<'_>, from: &SessionId, at: &FileManifestId) -> Statement {
-    sql("INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, created_at, updated_at)
-         SELECT ?1, ?2, base.tree_id, ?3, ?6, ?6 FROM manifests base
+    sql("INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, created_at, updated_at, agent_id)
+         SELECT ?1, ?2, base.tree_id, ?3, ?6, ?6, ?7 FROM manifests base
          WHERE base.workspace_id = ?1 AND base.session_id = ?4 AND base.id = ?5")
     .bind(commit.workspace.as_str())
     .bind(commit.session.as_str())
@@ -257,6 +259,7 @@ pub fn insert_branch_session(commit: &FileCommit<'_>, from: &SessionId, at: &Fil
     .bind(from.as_str())
     .bind(at.as_str())
     .bind(commit.now.to_string())
+    .bind(commit.origin.agent.as_ref().map(AgentId::as_str))
 }
 
 /// Inserts the first file manifest of the new session. This file manifest is on a line of its own, so that neither
