@@ -106,7 +106,7 @@ async function growth(worker) {
 
 /** The D1 cost of each endpoint, with a token, as the Worker itself counts it. */
 async function cost() {
-  const server = await begin("worker", ["--var", "ROOT_TOKEN=root", "--var", "COST_HEADER=on"]);
+  const server = await begin("worker", ["--var", "ROOT_TOKEN=root", "--var", "SECRET_KEY=bench", "--var", "COST_HEADER=on"]);
   const call = async (token, method, path, body, workspace = LARGE) => {
     const headers = { "x-workspace-id": workspace, authorization: `Bearer ${token}` };
     const response = await fetch(server.url + path, { method, headers, body: body && JSON.stringify(body) });

@@ -85,7 +85,7 @@ CREATE TABLE sessions (
   -- The file manifest that the session shows now. NULL until the first file is written.
   active_manifest_id TEXT,
   created_at TEXT NOT NULL,
-  updated_at TEXT NOT NULL, generation INTEGER NOT NULL DEFAULT 0, deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)), head_id TEXT, forks INTEGER NOT NULL DEFAULT 0 CHECK (forks >= 0),
+  updated_at TEXT NOT NULL, generation INTEGER NOT NULL DEFAULT 0, deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)), head_id TEXT, forks INTEGER NOT NULL DEFAULT 0 CHECK (forks >= 0), agent_id TEXT,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -103,6 +103,16 @@ CREATE INDEX sessions_by_age ON sessions (workspace_id, created_at, id) WHERE de
 
 CREATE TRIGGER sessions_died AFTER UPDATE OF deleted ON sessions WHEN NEW.deleted = 1 AND OLD.deleted = 0 BEGIN
   INSERT INTO dead_sessions (workspace_id, session_id, generation) VALUES (NEW.workspace_id, NEW.id, NEW.generation);
+END;
+
+-- The list of an agent's sessions. Partial: a session that no agent made pays for no index row.
+CREATE INDEX sessions_by_agent ON sessions (workspace_id, agent_id, created_at, id) WHERE agent_id IS NOT NULL;
+
+-- A session stays with the agent that made it, until the session is deleted and its name is free again. Batches that change a session's files rely on this: an update of this
+-- column, for a token that must not see the session, stops the whole batch (src/files/store/session.rs).
+CREATE TRIGGER sessions_keep_agent BEFORE UPDATE OF agent_id ON sessions
+WHEN OLD.agent_id IS NOT NEW.agent_id AND OLD.deleted = 0 BEGIN
+  SELECT RAISE(ABORT, 'the session of another agent');
 END;
 
 CREATE TABLE manifests (

@@ -3,6 +3,7 @@
 use crate::db::{Cost, Db};
 use crate::error::{Error, Result};
 use crate::ids::{self, WorkspaceId};
+use crate::outgoing::UrlRules;
 use crate::settings::Settings;
 use crate::time::Timestamp;
 use std::sync::{Arc, OnceLock};
@@ -14,6 +15,8 @@ pub struct App {
     /// Opened at its first use, because most requests never use this database.
     benchmarks: OnceLock<Option<Db>>,
     cost: Arc<Cost>,
+    /// The host that the request names, perhaps with a port. Work that no request asked for has none.
+    own_host: Option<String>,
     settings: &'static Settings,
     now: Timestamp,
     request_id: String,
@@ -26,7 +29,8 @@ impl App {
         let request_id = ids::random_hex::<16>()?;
         let cost = Arc::<Cost>::default();
         let db = env.d1("DB").ok().map(|it| Db::new(it, cost.clone()));
-        Ok(Self { db, benchmarks: OnceLock::new(), cost, settings: Settings::of(&env), now, request_id, env })
+        let settings = Settings::of(&env);
+        Ok(Self { db, benchmarks: OnceLock::new(), cost, own_host: None, settings, now, request_id, env })
     }
 
     /// The database. Only two kinds of code may use it: a [`crate::callers::Scope`], which checks the caller, and code
@@ -62,22 +66,36 @@ impl App {
         Timestamp::from_millis(Date::now().as_millis()).unwrap_or(self.now)
     }
 
+    /// The same context, for a request that came to this host.
+    pub fn at_host(mut self, host: Option<&str>) -> Self {
+        self.own_host = host.map(str::to_owned);
+        self
+    }
+
+    /// The rules for the URLs that tools may have.
+    pub fn url_rules(&self) -> UrlRules<'_> {
+        let Settings { private_urls, open, .. } = self.settings;
+        UrlRules { private: *private_urls, open: *open, own_host: self.own_host.as_deref() }
+    }
+
     pub fn request_id(&self) -> &str {
         &self.request_id
     }
 
-    /// The value of a secret that tools of the workspace may use.
-    pub fn credential(&self, workspace: &WorkspaceId, name: &str) -> Option<String> {
-        if !self.settings.lends(name, workspace) {
-            return None;
-        }
+    /// The value of a secret that tools of the workspace may send to this host.
+    pub fn credential(&self, workspace: &WorkspaceId, name: &str, host: &str) -> Option<String> {
+        self.settings.lends_to_host(name, workspace, host).then(|| self.secret(name)).flatten()
+    }
+
+    /// Whether there is a secret that tools of the workspace may send to some host.
+    pub fn has_credential(&self, workspace: &WorkspaceId, name: &str) -> bool {
+        self.settings.lends(name, workspace) && self.secret(name).is_some()
+    }
+
+    fn secret(&self, name: &str) -> Option<String> {
         // A binding that is not text, such as a database, has no value to lend.
         let value = worker::js_sys::Reflect::get(self.env.as_ref(), &name.into()).ok()?;
         value.as_string().filter(|it| !it.is_empty())
-    }
-
-    pub fn has_credential(&self, workspace: &WorkspaceId, name: &str) -> bool {
-        self.credential(workspace, name).is_some()
     }
 
     /// The Durable Objects that keep the rate limits.

@@ -97,6 +97,12 @@ impl Condition {
         self
     }
 
+    /// True if the condition is false.
+    pub fn negated(mut self) -> Self {
+        self.text = format!("NOT ({})", self.text);
+        self
+    }
+
     /// True if both conditions are true.
     pub fn and(mut self, other: Self) -> Self {
         self.text = format!("({}) AND ({})", self.text, renumbered(&other.text, self.params.len()));

@@ -24,6 +24,8 @@ pub enum Error {
     },
     NoRoute,
     MethodNotAllowed,
+    /// In open mode, the request names a host that is not this server's.
+    Misdirected,
     AlreadyExists(String),
     /// The thing is not, or no longer, in a state that allows the request.
     Conflict(String),
@@ -107,6 +109,7 @@ impl Error {
             Self::Forbidden(_) => "PERMISSION_DENIED",
             Self::NotFound { .. } | Self::NoRoute => "NOT_FOUND",
             Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",
+            Self::Misdirected => "MISDIRECTED_REQUEST",
             Self::AlreadyExists(_) => "ALREADY_EXISTS",
             Self::Conflict(_) => "CONFLICT",
             Self::TooLarge { .. } | Self::NoRoom { .. } => "PAYLOAD_TOO_LARGE",
@@ -122,6 +125,7 @@ impl Error {
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::NotFound { .. } | Self::NoRoute => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
             Self::AlreadyExists(_) | Self::Conflict(_) => StatusCode::CONFLICT,
             Self::TooLarge { .. } | Self::NoRoom { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -146,6 +150,7 @@ impl Error {
             | Self::NotFound { .. }
             | Self::NoRoute
             | Self::MethodNotAllowed
+            | Self::Misdirected
             | Self::AlreadyExists(_)
             | Self::Conflict(_)
             | Self::Unavailable(_) => Value::Null,
@@ -182,6 +187,10 @@ impl fmt::Display for Error {
             Self::MethodNotAllowed => {
                 f.write_str("This route does not take that method; the Allow header lists those it takes")
             }
+            Self::Misdirected => f.write_str(
+                "This server is in open mode, where it answers as localhost, 127.0.0.1, [::1] and the hosts in \
+                 OPEN_HOSTS only",
+            ),
             Self::TooLarge { limit_bytes } => {
                 write!(f, "The body is larger than {limit_bytes} bytes")
             }

@@ -119,6 +119,14 @@ impl CallId {
     }
 }
 
+impl TokenId {
+    /// Whether the id has the form of those that the Worker makes. The names of operators that are not tokens, such as
+    /// `root`, do not.
+    pub fn is_made_here(&self) -> bool {
+        self.0.starts_with("tok_")
+    }
+}
+
 /// `BYTES` random bytes in hexadecimal.
 pub fn random_hex<const BYTES: usize>() -> Result<String> {
     let mut bytes = [0; BYTES];

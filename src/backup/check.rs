@@ -4,6 +4,7 @@ use super::document::Backup;
 use crate::agents::{Config, MAX_ATTACHED, Profile, ProfileChange};
 use crate::error::{Error, Place, Problem, Result};
 use crate::ids::{AgentId, ToolId, Version};
+use crate::outgoing::UrlRules;
 use crate::registry::credential;
 use crate::registry::invariants;
 use crate::registry::{self, Handler, Source, Tool, ToolRecord, VersionRecord};
@@ -26,14 +27,14 @@ pub struct CheckedBackup {
 pub fn check(
     mut backup: Backup,
     builtins: &HashSet<String>,
-    private: bool,
+    rules: UrlRules<'_>,
     sealer: Option<&Sealer>,
     known: impl Fn(&VersionRecord) -> bool,
 ) -> Result<CheckedBackup> {
     let mut found = BackupProblems(Vec::new());
     let handlers = backup.versions.iter_mut().map(|it| read_handler(it, sealer)).collect::<Vec<_>>();
     let records = found.tools(&backup, builtins);
-    let versions = found.versions(&backup, handlers, &records, private, known)?;
+    let versions = found.versions(&backup, handlers, &records, rules, known)?;
     let (tools, handlers): (Vec<_>, Vec<_>) = versions.into_iter().unzip();
     found.credentials(&backup);
     found.agents(&backup);
@@ -100,7 +101,7 @@ impl BackupProblems {
         backup: &Backup,
         handlers: Vec<HandlerRead>,
         records: &HashMap<&str, &ToolRecord>,
-        private: bool,
+        rules: UrlRules<'_>,
         known: impl Fn(&VersionRecord) -> bool,
     ) -> Result<Vec<(Tool, Handler)>> {
         let mut seen = HashSet::new();
@@ -134,7 +135,7 @@ impl BackupProblems {
                 self.within(&path, registry::problems(&tool, &handler));
                 // The handler of an inactive version may be one that this deployment cannot call.
                 if tool.active {
-                    self.within(&path, handler.check(private));
+                    self.within(&path, handler.check(rules));
                 }
             }
             tools.push((tool, handler));

@@ -12,9 +12,10 @@ pub use restore::{Restored, restore};
 use crate::callers::Scope;
 use crate::error::Result;
 
-/// Reads the present registry: one statement for each kind of record, in one transaction.
+/// Reads the present registry: one statement for each kind of record, in one transaction. The registry may be large, so
+/// the caller is checked before it is read.
 pub async fn take(scope: &Scope) -> Result<Backup> {
+    scope.unbound_caller().await?;
     let rows = scope.read(reading::everything(scope.workspace())).await?;
-    scope.caller().await?.must_be_unbound()?;
     reading::read_everything(&rows)
 }

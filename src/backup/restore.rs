@@ -21,19 +21,19 @@ pub struct Restored {
     seq: u32,
 }
 
-/// Takes two round trips: the first reads the present registry, the second writes the differences. Every change of a
-/// registry takes the next number of the change log. If another request has taken such a number meanwhile, the rows of
+/// Takes two round trips: the first reads the present registry, the second writes the differences. A caller who has not
+/// been checked yet costs one more, because the registry may be large. Every change of a registry takes the next number of the change log. If another request has taken such a number meanwhile, the rows of
 /// this restore are duplicates, and nothing is written.
 pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
+    scope.unbound_caller().await?;
     let rows = scope.read(reading::everything(scope.workspace())).await?;
-    scope.caller().await?.must_be_unbound()?;
     let now = reading::read_everything(&rows)?;
     let around = reading::read_surroundings(&rows)?;
 
     let versions =
         now.versions.iter().map(|it| ((it.tool_id.as_str(), it.version.as_str()), it)).collect::<HashMap<_, _>>();
-    let (private, sealer) = (scope.app().settings().private_urls, scope.app().settings().lasting_sealer.as_ref());
-    let CheckedBackup { backup, tools } = check(backup, &around.builtins, private, sealer, |it| {
+    let (rules, sealer) = (scope.app().url_rules(), scope.app().settings().sealer.as_ref());
+    let CheckedBackup { backup, tools } = check(backup, &around.builtins, rules, sealer, |it| {
         versions.get(&(it.tool_id.as_str(), it.version.as_str())).is_some_and(|known| *known == it)
     })?;
     refuse_banned(&tools, &around.banned)?;

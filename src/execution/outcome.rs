@@ -90,7 +90,11 @@ impl CallFailure {
             Error::AlreadyExists(_) | Error::Conflict(_) => Code::Conflict,
             Error::TooLarge { .. } | Error::NoRoom { .. } => Code::PayloadTooLarge,
             Error::Unavailable(_) => Code::Unavailable,
-            Error::NotFound { .. } | Error::NoRoute | Error::MethodNotAllowed | Error::Internal(_) => Code::Internal,
+            Error::NotFound { .. }
+            | Error::NoRoute
+            | Error::MethodNotAllowed
+            | Error::Misdirected
+            | Error::Internal(_) => Code::Internal,
         };
         let details = Some(error.details(request_id)).filter(|it| !it.is_null());
         Self { code, message: error.to_string(), details }

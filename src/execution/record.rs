@@ -9,7 +9,7 @@ use crate::callers::Scope;
 use crate::db::Statement;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::ids::{CallId, SessionId};
+use crate::ids::{AgentId, CallId, SessionId};
 use crate::registry::scrub;
 use crate::runners::FileManifests;
 use crate::time::Timestamp;
@@ -33,6 +33,8 @@ pub struct CallIdentity<'a> {
     pub tool_name: String,
     pub session: &'a SessionId,
     pub user_id: Option<&'a str>,
+    /// The agent that makes the call.
+    pub agent: Option<&'a AgentId>,
     /// The idempotency key of the call. The key is freed if the call is refused.
     pub key: Option<&'a IdempotencyKey>,
     pub max_result_bytes: Option<u32>,
@@ -156,7 +158,8 @@ pub async fn close(
         statements.push(store::keys::free(scope.workspace(), scope.operator(), key, identity.id));
     }
     if ran && !journal.session_seen {
-        statements.push(files::create_session_if_missing(scope.workspace(), identity.session, now)?);
+        let session = files::create_session_if_missing(scope.workspace(), identity.session, identity.agent, now)?;
+        statements.push(session);
     }
     scope.write_all(statements).await??;
     Ok(ToolResult {

@@ -140,7 +140,7 @@ pub async fn look_up(scope: &Scope, calls: &[OpenedCall]) -> Result<Vec<CallLook
         _ => None,
     };
     if let (Some(read), [call]) = (&early, calls) {
-        statements.extend(read.statements(scope.workspace(), &call.session));
+        statements.extend(read.statements(scope, &call.session));
     }
     let mut rows = scope.enter(statements).await?.into_iter();
     let mut lookups = calls.iter().map(|call| read_lookup(scope, call, &mut rows)).collect::<Result<Vec<_>>>()?;

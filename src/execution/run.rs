@@ -26,6 +26,7 @@ pub async fn run(
         session: identity.session,
         user_id: identity.user_id,
         early: call.early.as_ref(),
+        agent: identity.agent,
     };
     let begun = scope.app().clock();
     let ended = runners::run(cleared.runner(), scope, &task).await;

@@ -19,11 +19,14 @@ pub async fn walk(scope: &Scope, mut call: OpenedCall, mut lookup: CallLookup) -
         Some(Err(conflict)) => Err(CallStop::from(conflict)),
         None => resolve::resolve(scope, &mut call, lookup).await,
     };
+    let standing = resolved.as_ref().ok().and_then(|it| it.target.standing.as_ref());
+    let agent = standing.map(|it| it.agent.id.clone());
     let identity = CallIdentity {
         id: &call.id,
         tool_name: call.tool_name(),
         session: &call.session,
         user_id: call.asked.user_id.as_deref(),
+        agent: agent.as_ref(),
         key: call.key.as_ref(),
         max_result_bytes: call.asked.max_result_bytes,
         unwritten: (!opened).then(|| UnwrittenCall::of(&call)),

@@ -2,14 +2,14 @@
 
 use super::blob::BlobContent;
 use super::listing::{DirectoryEntry, DirectoryEntryKind, MAX_LISTED};
-use super::session::require_session_and_manifest;
+use super::session::{require_session_and_manifest, unless_hidden};
 use super::store::blob::{BlobStart, CHUNKS_AT_ONCE};
 use super::store::lookup::{DirectoryPosition, FileStart, FileView, FoundInFileManifest};
 use super::{FilePath, store};
 use crate::callers::Scope;
 use crate::db::{Rows, Statement};
 use crate::error::{Error, Result};
-use crate::ids::{FileManifestId, SessionId, WorkspaceId};
+use crate::ids::{FileManifestId, SessionId};
 use crate::page::{Page, PageRequest, bad_cursor};
 
 /// A file with its contents.
@@ -37,28 +37,27 @@ pub async fn read_file(
     at: Option<&FileManifestId>,
     path: &FilePath,
 ) -> Result<FileLookup<File>> {
-    let [rows] = scope.read([find_file(scope.workspace(), session, at, path)]).await?;
+    let rows = scope.read(find_file(scope, session, at, path)).await?;
     read_found_file(scope, &rows, at, path).await
 }
 
-/// The statement of [`read_file`], for a batch of another room.
-pub fn find_file(
-    workspace: &WorkspaceId,
-    session: &SessionId,
-    at: Option<&FileManifestId>,
-    path: &FilePath,
-) -> Statement {
-    store::lookup::find_file(FileView { workspace, session, at }, path)
+/// The statements of [`read_file`], for a batch of another room.
+pub fn find_file(scope: &Scope, session: &SessionId, at: Option<&FileManifestId>, path: &FilePath) -> [Statement; 2] {
+    let view = FileView { workspace: scope.workspace(), session, at };
+    [
+        store::session::find_hidden(scope.workspace(), session, scope.session_token()),
+        store::lookup::find_file(view, path),
+    ]
 }
 
 /// The file that [`find_file`] found.
 pub async fn read_found_file(
     scope: &Scope,
-    rows: &Rows,
+    [hidden, file]: &[Rows; 2],
     at: Option<&FileManifestId>,
     path: &FilePath,
 ) -> Result<FileLookup<File>> {
-    let Some(seen) = require_manifest(store::lookup::read_file(rows)?, at)? else {
+    let Some(seen) = require_manifest(unless_hidden(hidden, store::lookup::read_file(file)?)?, at)? else {
         return Ok(FileLookup { manifest_id: None, found: None });
     };
     let found = match seen.found {
@@ -76,29 +75,28 @@ pub async fn list_dir(
     at: Option<&FileManifestId>,
     dir: &FilePath,
 ) -> Result<FileLookup<Vec<DirectoryEntry>>> {
-    let rows = scope.read(find_dir(scope.workspace(), session, at, dir)).await?;
+    let rows = scope.read(find_dir(scope, session, at, dir)).await?;
     read_found_dir(&rows, at, dir)
 }
 
 /// The statements of [`list_dir`], for a batch of another room.
-pub fn find_dir(
-    workspace: &WorkspaceId,
-    session: &SessionId,
-    at: Option<&FileManifestId>,
-    dir: &FilePath,
-) -> [Statement; 2] {
-    let view = FileView { workspace, session, at };
-    [store::lookup::find_manifest(view), store::lookup::list_children(view, dir, MAX_LISTED + 1)]
+pub fn find_dir(scope: &Scope, session: &SessionId, at: Option<&FileManifestId>, dir: &FilePath) -> [Statement; 3] {
+    let view = FileView { workspace: scope.workspace(), session, at };
+    [
+        store::session::find_hidden(scope.workspace(), session, scope.session_token()),
+        store::lookup::find_manifest(view),
+        store::lookup::list_children(view, dir, MAX_LISTED + 1),
+    ]
 }
 
 /// The directory that [`find_dir`] found.
 pub fn read_found_dir(
-    [manifest, children]: &[Rows; 2],
+    [hidden, manifest, children]: &[Rows; 3],
     at: Option<&FileManifestId>,
     dir: &FilePath,
 ) -> Result<FileLookup<Vec<DirectoryEntry>>> {
-    let seen = require_manifest(store::lookup::read_manifest(manifest)?, at)?;
-    let entries = store::lookup::read_children(children, dir)?;
+    let seen = require_manifest(unless_hidden(hidden, store::lookup::read_manifest(manifest)?)?, at)?;
+    let entries = if seen.is_some() { store::lookup::read_children(children, dir)? } else { Vec::new() };
     Ok(FileLookup {
         manifest_id: seen.and_then(|it| it.manifest_id),
         found: (dir.is_root() || !entries.is_empty()).then_some(entries),
@@ -127,13 +125,14 @@ pub async fn open_path(
         Some(_) => return Err(bad_cursor()),
     };
     let view = FileView { workspace: scope.workspace(), session, at };
-    let [file, children] = scope
+    let [hidden, file, children] = scope
         .read([
+            store::session::find_hidden(scope.workspace(), session, scope.session_token()),
             store::lookup::find_file(view, path),
             store::lookup::page_children(view, path, position, request.rows_to_ask()),
         ])
         .await?;
-    let seen = require_session_and_manifest(store::lookup::read_file(&file)?, session, at)?;
+    let seen = require_session_and_manifest(unless_hidden(&hidden, store::lookup::read_file(&file)?)?, session, at)?;
     if let Some(file) = seen.found {
         let file = read_whole_file(scope, path, file).await?.ok_or_else(|| Error::not_found("File", path))?;
         return Ok((seen.manifest_id, FileOrDirectory::File(file)));

@@ -35,6 +35,7 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
+use origin::RequestOrigin;
 use std::cell::OnceCell;
 use std::sync::Arc;
 use tower_service::Service;
@@ -135,14 +136,19 @@ routes![
 /// Serves one request.
 pub async fn serve(request: web_sys::Request, env: Env) -> worker::Result<web_sys::Response> {
     let response = match App::new(env) {
-        Ok(app) => answer(Arc::new(app), &request).await,
+        Ok(app) => answer(app, &request).await,
         Err(error) => finish("", error.into_response()),
     };
     wire::to_worker(response).await
 }
 
-async fn answer(app: Arc<App>, request: &web_sys::Request) -> Response {
-    let response = match wire::from_worker(request).await {
+async fn answer(app: App, request: &web_sys::Request) -> Response {
+    let request = wire::from_worker(request).await;
+    let origin = request.as_ref().ok().map(|it| RequestOrigin::of(it.headers(), it.uri()));
+    let app = Arc::new(app.at_host(origin.as_ref().and_then(|it| it.host)));
+    let is_misdirected = origin.is_some_and(|it| !it.host_is_answered(app.settings()));
+    let response = match request {
+        Ok(_) if is_misdirected => Error::Misdirected.into_response(),
         Ok(mut request) => {
             request.extensions_mut().insert(app.clone());
             let Ok(response) = router(&app).call(request).await;

@@ -1,6 +1,6 @@
 //! `/api/registry/invariants`, `/api/registry/backup` and `/api/registry/restore`: the registry as a whole.
 
-use super::extract::{Admin, Bytes, Owner, read_json_up_to};
+use super::extract::{Admin, MAX_BODY_BYTES, Owner, UnreadBody, read_json_up_to};
 use super::respond::Json;
 use crate::backup::{self, Backup, Restored};
 use crate::error::Result;
@@ -49,6 +49,7 @@ pub async fn take_backup(Owner(scope): Owner) -> Result<Json<Backup>> {
     responses((status = 200, description = "The registry is as the backup says", body = Restored),
         (status = 409, description = "The backup would bring back a version that was deactivated for security, or another request changed the registry in the meantime")))]
 #[worker::send]
-pub async fn restore_backup(Owner(scope): Owner, Bytes(body): Bytes) -> Result<Json<Restored>> {
+pub async fn restore_backup(Owner(scope): Owner, body: UnreadBody) -> Result<Json<Restored>> {
+    let body = body.read_for(scope.unbound_caller().await, MAX_BODY_BYTES).await?;
     Ok(Json(backup::restore(&scope, read_json_up_to(MAX_VALUES, &body)?).await?))
 }

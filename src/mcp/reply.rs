@@ -104,6 +104,7 @@ fn rpc_error(error: &Error, request_id: &str) -> RpcError {
         | Error::NotFound { .. }
         | Error::NoRoute
         | Error::MethodNotAllowed
+        | Error::Misdirected
         | Error::AlreadyExists(_)
         | Error::Conflict(_)
         | Error::TooLarge { .. }

@@ -5,7 +5,7 @@ use super::Tool;
 use super::credential::is_credential_id;
 use super::header_value::HeaderValue;
 use crate::error::{Error, Place, Problem, Result};
-use crate::outgoing::{check_url, credentials_in, fault_of_header};
+use crate::outgoing::{UrlRules, check_url, credentials_in, fault_of_header, may_carry_credentials};
 use crate::seal::Sealer;
 use crate::text_enum::{TextEnum, text_enum};
 use serde::{Deserialize, Serialize};
@@ -136,8 +136,8 @@ impl Handler {
         }
     }
 
-    /// Returns everything that is wrong with the handler. `private` allows a URL in a private network.
-    pub fn check(&self, private: bool) -> Vec<Problem> {
+    /// Returns everything that is wrong with the handler. `rules` are those for its URL.
+    pub fn check(&self, rules: UrlRules<'_>) -> Vec<Problem> {
         match self {
             Self::Builtin { key } => match Builtin::parse(key) {
                 Some(_) => Vec::new(),
@@ -149,7 +149,13 @@ impl Handler {
             Self::Http { url, headers } => {
                 let mut problems = check_headers(headers);
                 let fault = match url.len() {
-                    0..=MAX_URL_BYTES => check_url(url, private).err(),
+                    0..=MAX_URL_BYTES => match check_url(url, rules) {
+                        Ok(url) if !self.credentials().is_empty() && !may_carry_credentials(&url, rules.open) => {
+                            Some("must be https, because the headers hold credentials")
+                        }
+                        Ok(_) => None,
+                        Err(fault) => Some(fault),
+                    },
                     _ => Some("is too long"),
                 };
                 problems.extend(fault.map(|it| problem("/url", it)));
@@ -334,7 +340,7 @@ mod tests {
     #[track_caller]
     fn faults(given: Value, expected: &[&str]) {
         let problems = match Handler::read(&given) {
-            Ok(handler) => handler.check(false),
+            Ok(handler) => handler.check(UrlRules::default()),
             Err(problems) => problems,
         };
         assert_eq!(problems.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), expected, "{given}");

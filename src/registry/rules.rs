@@ -146,6 +146,12 @@ impl RuleProblems {
     }
 }
 
+/// The credentials that a tool asks for, as far as the rules allow so many and such names. So a list of any size can be
+/// looked up before the rules are checked.
+pub fn possible_credentials(tool: &Tool) -> Vec<String> {
+    tool.credentials_required.iter().filter(|it| is_word(it)).take(MAX_LIST).cloned().collect()
+}
+
 /// Whether a text can be one of a tool's capabilities, credentials or kinds of effect.
 fn is_word(word: &str) -> bool {
     (1..=MAX_WORD_BYTES).contains(&word.len())

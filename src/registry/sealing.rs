@@ -11,7 +11,7 @@ use worker::console_error;
 /// because the log shows no header value: nothing that the log tells has changed.
 #[expect(clippy::disallowed_methods, reason = "upkeep is about no workspace, and nobody calls it")]
 pub async fn seal_headers(app: &App) -> Result<()> {
-    let Some(sealer) = &app.settings().lasting_sealer else { return Ok(()) };
+    let Some(sealer) = &app.settings().sealer else { return Ok(()) };
     let rows = app.db()?.batch(&[unsealed::find()]).await?;
     let versions = rows.first().map(unsealed::read).transpose()?.unwrap_or_default();
     let mut statements = Vec::new();

@@ -5,10 +5,11 @@
 //! every check. The arguments may also change until then: the runner uses the rows only if they are about its own path.
 
 use super::files::FileVerb;
+use crate::callers::Scope;
 use crate::db::{Rows, Statement};
 use crate::error::{Error, Result};
 use crate::files::{self, FilePath};
-use crate::ids::{SessionId, WorkspaceId};
+use crate::ids::SessionId;
 use crate::registry::Builtin;
 use crate::text_enum::TextEnum;
 use serde_json::{Map, Value};
@@ -31,10 +32,10 @@ impl EarlyRead {
         Some(if verb == FileVerb::Read { Self::File(path) } else { Self::Directory(path) })
     }
 
-    pub fn statements(&self, workspace: &WorkspaceId, session: &SessionId) -> Vec<Statement> {
+    pub fn statements(&self, scope: &Scope, session: &SessionId) -> Vec<Statement> {
         match self {
-            Self::File(path) => vec![files::find_file(workspace, session, None, path)],
-            Self::Directory(path) => files::find_dir(workspace, session, None, path).into(),
+            Self::File(path) => files::find_file(scope, session, None, path).into(),
+            Self::Directory(path) => files::find_dir(scope, session, None, path).into(),
         }
     }
 
@@ -42,21 +43,21 @@ impl EarlyRead {
     pub fn answered(self, rows: &mut impl Iterator<Item = Rows>) -> Result<EarlyRows> {
         let mut next = || rows.next().ok_or_else(|| Error::Internal("D1 left a statement unanswered".into()));
         Ok(match self {
-            Self::File(path) => EarlyRows::File(path, next()?),
-            Self::Directory(path) => EarlyRows::Directory(path, [next()?, next()?]),
+            Self::File(path) => EarlyRows::File(path, [next()?, next()?]),
+            Self::Directory(path) => EarlyRows::Directory(path, [next()?, next()?, next()?]),
         })
     }
 }
 
 /// The answers to an early read.
 pub enum EarlyRows {
-    File(FilePath, Rows),
-    Directory(FilePath, [Rows; 2]),
+    File(FilePath, [Rows; 2]),
+    Directory(FilePath, [Rows; 3]),
 }
 
 impl EarlyRows {
     /// The answer about the file at this path.
-    pub fn of_file(&self, path: &FilePath) -> Option<&Rows> {
+    pub fn of_file(&self, path: &FilePath) -> Option<&[Rows; 2]> {
         match self {
             Self::File(read, rows) if read == path => Some(rows),
             Self::File(..) | Self::Directory(..) => None,
@@ -64,7 +65,7 @@ impl EarlyRows {
     }
 
     /// The answers about the directory at this path.
-    pub fn of_directory(&self, path: &FilePath) -> Option<&[Rows; 2]> {
+    pub fn of_directory(&self, path: &FilePath) -> Option<&[Rows; 3]> {
         match self {
             Self::Directory(read, rows) if read == path => Some(rows),
             Self::File(..) | Self::Directory(..) => None,

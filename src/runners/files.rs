@@ -72,7 +72,11 @@ fn contents(file: File) -> Value {
 async fn write(scope: &Scope, task: &RunTask<'_>, path: &FilePath) -> Result<RunOutput, RunFailure> {
     let content = task.text("content").unwrap_or_default().as_bytes().to_vec();
     let bytes = content.len();
-    let origin = FileChangeOrigin { source: FileManifestSource::ToolRun, source_ref: Some(task.call_id.to_string()) };
+    let origin = FileChangeOrigin {
+        source: FileManifestSource::ToolRun,
+        source_ref: Some(task.call_id.to_string()),
+        agent: task.agent.cloned(),
+    };
     let written = files::write_file(scope, task.session, path, content, origin).await?;
     let written = written.map_err(|cause| RunFailure::tool(cause.to_string()))?;
     Ok(RunOutput {

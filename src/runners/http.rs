@@ -5,7 +5,10 @@ use super::{MAX_RESPONSE_BYTES, Prepared, Run, RunFailure, RunOutput, RunTask, R
 use crate::callers::Scope;
 use crate::error::Error;
 use crate::json_size::{MAX_VALUES, values};
-use crate::outgoing::{OutgoingFailure, OutgoingRequest, Route, check_url, excerpt, fill_in, is_sensitive};
+use crate::outgoing::{
+    OutgoingFailure, OutgoingRequest, Route, check_url, credentials_in, excerpt, fill_in, is_sensitive,
+    may_carry_credentials,
+};
 use crate::registry::{self, HeaderValue};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -39,20 +42,31 @@ async fn post(
         return Err(unusable(&format!("this workspace does not define the credential {missing} any more")));
     }
     let settings = scope.app().settings();
-    let open = |(name, value): (&String, &HeaderValue)| {
-        Some((name.clone(), value.open(settings.lasting_sealer.as_ref(), name, url)?))
-    };
+    let open =
+        |(name, value): (&String, &HeaderValue)| Some((name.clone(), value.open(settings.sealer.as_ref(), name, url)?));
     let headers = headers.iter().map(open).collect::<Option<BTreeMap<_, _>>>().ok_or_else(|| {
         unusable("a header was sealed with another SECRET_KEY; register a new version with the header's value")
     })?;
-    let url = check_url(url, settings.private_urls).map_err(|fault| unusable(&format!("its URL {fault}")))?;
+    let url = check_url(url, scope.app().url_rules()).map_err(|fault| unusable(&format!("its URL {fault}")))?;
+    let asks = headers.values().any(|it| credentials_in(it).next().is_some());
+    if asks && !may_carry_credentials(&url, settings.open) {
+        return Err(unusable("its credentials are sent over https only"));
+    }
+    let host = url.host();
     let mut lent = headers.iter().filter(|(name, _)| is_sensitive(name)).map(|(_, it)| it.clone()).collect::<Vec<_>>();
     let headers = fill_in(&headers, |name| {
-        let value = scope.app().credential(scope.workspace(), name);
+        let value = scope.app().credential(scope.workspace(), name, &host);
         lent.extend(value.clone());
         value
     })
-    .map_err(|missing| unusable(&format!("the credential {missing} has no value; wrangler secret put sets one")))?;
+    .map_err(|missing| {
+        // The same words for a secret that does not exist and for one that is not lent, so that no caller learns which
+        // secrets there are.
+        unusable(&format!(
+            "the credential {missing} has no value here; wrangler secret put sets one, and CREDENTIAL_WORKSPACES lends \
+             it to a workspace and a host"
+        ))
+    })?;
     let body = json!({"tool_name": task.tool.id.as_str(), "arguments": task.arguments, "user_id": task.user_id});
     let (url, body) = (url.href(), body.to_string());
     let time = Some(Duration::from_secs(task.tool.timeout_seconds.into()));

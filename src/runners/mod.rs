@@ -15,7 +15,7 @@ pub use early::{EarlyRead, EarlyRows};
 
 use crate::callers::Scope;
 use crate::error::{Error, Result};
-use crate::ids::{CallId, FileManifestId, SessionId};
+use crate::ids::{AgentId, CallId, FileManifestId, SessionId};
 use crate::registry::schema::Violation;
 use crate::registry::{Handler, Tool};
 use futures_util::future::{Either, select};
@@ -36,6 +36,8 @@ pub struct RunTask<'a> {
     pub user_id: Option<&'a str>,
     /// The rows that were read together with the look-up of the call.
     pub early: Option<&'a EarlyRows>,
+    /// The agent that makes the call.
+    pub agent: Option<&'a AgentId>,
 }
 
 impl<'a> RunTask<'a> {

@@ -374,13 +374,37 @@ fn invariants_name_what_breaks_them() {
 }
 
 #[test]
-fn backup_and_restore_take_two_round_trips_at_most() {
+fn backup_and_restore_ask_who_is_calling_and_take_two_round_trips_at_most() {
     let owner = closed_workspace().token(json!({"name": "o", "level": "owner"}));
     owner.register("x", "1.0.0", json!({}));
     let taken = owner.get("/api/registry/backup");
-    assert_eq!(taken.cost("round_trips"), 1);
+    assert_eq!(taken.cost("round_trips"), 1 + 1);
     let other = closed_workspace().token(json!({"name": "o", "level": "owner"}));
     let restored = other.post("/api/registry/restore", taken.ok());
     restored.ok();
-    assert_eq!(restored.cost("round_trips"), 2);
+    assert_eq!(restored.cost("round_trips"), 1 + 2);
+}
+
+#[test]
+fn who_may_not_back_up_makes_the_worker_read_nothing() {
+    let root = closed_workspace();
+    let agent = root.agent(json!({}));
+    for _ in 0..20 {
+        root.agent(json!({}));
+    }
+    let callers = [
+        root.token(json!({"name": "a", "level": "admin"})),
+        root.token(json!({"name": "b", "level": "owner", "agent_id": agent})),
+    ];
+    for caller in callers {
+        let taken = caller.get("/api/registry/backup");
+        taken.refused(403, "PERMISSION_DENIED");
+        // A body that could not be restored, and one that is too large, are not looked at.
+        let restored = [&b"{"[..], &vec![b' '; 17 * 1024 * 1024]]
+            .map(|body| caller.send("POST", "/api/registry/restore", Some(body.to_vec())));
+        for answer in restored.iter().chain([&taken]) {
+            answer.refused(403, "PERMISSION_DENIED");
+            assert_eq!((answer.cost("round_trips"), answer.cost("rows_read")), (1, 1));
+        }
+    }
 }

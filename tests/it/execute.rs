@@ -1,6 +1,6 @@
 //! `POST /api/execute`: every stage of a call, the refusals of that stage, and their record.
 
-use crate::harness::{Client, Server, Tool, Upstream, closed, closed_workspace, open, unique, workspace};
+use crate::harness::{Client, Server, Tool, Upstream, closed, closed_workspace, definition, open, unique, workspace};
 use serde_json::{Value, json};
 
 /// Checks that a refused call is recorded with its code, and was not run.
@@ -356,6 +356,44 @@ fn without_a_secret_what_needs_one_says_so_and_is_recorded() {
         recorded(&client, &refused);
     }
     assert_eq!(client.get("/api/approvals").ok()["approvals"], json!([]));
+}
+
+#[test]
+fn no_tool_is_pegboard_itself() {
+    let client = workspace();
+    let port = open().url().rsplit_once(':').unwrap().1;
+    let tool = |url: &str| json!({"handler": {"type": "http", "url": url}, "parameters_schema": {"type": "object"}});
+    for host in ["127.0.0.1", "localhost", "LOCALHOST", "[::1]", "0.0.0.0", "127.1"] {
+        let url = format!("http://{host}:{port}/api/execute");
+        let refused =
+            client.post("/api/tools", definition("own", "1.0.0", tool(&url))).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), ["/handler/url"], "{url}");
+        assert!(refused.message.contains("own address"), "{}", refused.message);
+        let id = unique("own").replace('_', "-");
+        Tool::new(&id).http(&url).put(open(), &client);
+        let failed = client.execute(&id, json!({"a": 1})).failed(200, "UNREACHABLE");
+        assert!(failed["error"]["message"].as_str().unwrap().contains("own address"), "{failed}");
+    }
+    // A backup brings no such tool in either.
+    client.register("fine", "1.0.0", tool(&Upstream::start().at("/echo")));
+    open().sql("DELETE FROM tools WHERE workspace_id = ?1 AND id <> 'fine'", &[json!(client.workspace())]);
+    let mut backup = client.get("/api/registry/backup").ok();
+    backup["versions"][0]["handler"]["url"] = json!(open().url());
+    let refused = client.post("/api/registry/restore", backup).refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["/versions/0/handler/url"]);
+    // Another port is another server.
+    client.execute("fine", json!({})).success();
+    // Behind a name, the usual ports are all Pegboard's.
+    let named = closed_workspace().with_header("Host", "peg.example");
+    for (url, status) in [
+        ("https://peg.example/x", 400),
+        ("http://peg.example/x", 400),
+        ("https://peg.example:8443/x", 201),
+        ("https://tools.peg.example/x", 201),
+    ] {
+        let id = unique("t").replace('_', "-");
+        assert_eq!(named.post("/api/tools", definition(&id, "1.0.0", tool(url))).status, status, "{url}");
+    }
 }
 
 #[test]

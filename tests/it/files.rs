@@ -1,6 +1,6 @@
 //! `/api/sessions/{session_id}/files`.
 
-use crate::harness::{Answer, Client, Server, open, race, unique, workspace};
+use crate::harness::{Answer, Client, Server, closed_workspace, open, race, unique, workspace};
 use serde_json::{Value, json};
 
 const MIB: usize = 1024 * 1024;
@@ -372,6 +372,18 @@ fn racing_first_writes_make_one_session() {
     race(8, |index| files.put(&format!("{index}"), "x").created());
     assert_eq!(files.names("", 200).len(), 8);
     assert_eq!(count(open(), &files.client, "sessions"), 1);
+}
+
+#[test]
+fn a_large_body_waits_until_the_caller_is_known() {
+    let root = closed_workspace();
+    let guest = root.token(json!({"name": "g", "level": "guest"}));
+    let put = |client: &Client| client.put("/api/sessions/s/files/large", vec![b'x'; 11 * 1024 * 1024]);
+    let refused = put(&guest);
+    refused.refused(403, "PERMISSION_DENIED");
+    assert_eq!(refused.cost("round_trips"), 1);
+    put(&root).refused(413, "PAYLOAD_TOO_LARGE");
+    root.get("/api/sessions/s").refused(404, "NOT_FOUND");
 }
 
 /// The cost of reading and writing in a session, as rows read and written.

@@ -355,7 +355,7 @@ fn an_active_version_that_leads_nowhere_is_critical() {
 
 #[test]
 fn an_active_version_without_its_credentials_is_critical() {
-    let vars = [("AUTH", "open"), ("HERE", "x"), ("THEIRS", "x"), ("CREDENTIAL_WORKSPACES", "THEIRS=other")];
+    let vars = [("AUTH", "open"), ("HERE", "x"), ("THEIRS", "x"), ("CREDENTIAL_WORKSPACES", "THEIRS=other@*")];
     let server = Server::start("oversight-credentials", &vars);
     let client = server.client("ws");
     for id in ["HERE", "ABSENT", "THEIRS"] {

@@ -1,7 +1,7 @@
 //! `/api/sessions`: sessions and their past.
 
 use crate::files::{Files, count, id};
-use crate::harness::{Dice, Server, open, race, unique, workspace};
+use crate::harness::{Client, Dice, Server, Tool, closed, closed_workspace, open, race, unique, workspace};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;
@@ -45,6 +45,149 @@ fn sessions_are_listed_oldest_first_to_the_end() {
         assert_eq!(seen, names);
     }
     assert_eq!(workspace().get("/api/sessions").ok(), json!({"sessions": [], "next_cursor": null}));
+}
+
+/// A workspace with two agents, a token bound to each, and a session that no agent made.
+struct Shared {
+    root: Client,
+    agents: [String; 2],
+    tokens: [Client; 2],
+}
+
+impl Shared {
+    fn new() -> Self {
+        let root = closed_workspace();
+        let agents = [(); 2].map(|()| root.agent(json!({})));
+        let bound = |agent: &String| root.token(json!({"name": "b", "level": "owner", "agent_id": agent}));
+        root.put("/api/sessions/shared/files/f", "nobody's").created();
+        Self { tokens: [bound(&agents[0]), bound(&agents[1])], agents, root }
+    }
+}
+
+fn names(client: &Client) -> BTreeSet<String> {
+    client.pages("/api/sessions", "sessions", 2).iter().map(|it| id(it, "id")).collect()
+}
+
+#[test]
+fn a_bound_token_sees_the_sessions_that_its_agent_made() {
+    let Shared { root, agents: [own, other], tokens: [mine, theirs] } = Shared::new();
+    let call = |client: &Client, agent: Option<&String>, session: &str| {
+        client.call(json!({"tool_name": "list_files", "agent_id": agent, "session_id": session})).success();
+    };
+    let first = mine.put("/api/sessions/put/files/f", "mine").created();
+    call(&mine, None, "called");
+    call(&root, Some(&own), "called-for");
+    root.call(json!({"tool_name": "write_file", "arguments": {"path": "/f", "content": "x"}, "agent_id": own,
+        "session_id": "written-for"}))
+        .success();
+    theirs.put("/api/sessions/theirs/files/f", "theirs").created();
+    call(&root, Some(&other), "called-for-them");
+    // A call in a session that exists changes nothing about who made it.
+    call(&mine, None, "theirs");
+    call(&root, Some(&own), "shared");
+
+    let branched = mine.post("/api/sessions/put/branch", json!({"manifest_id": first["manifest_id"]})).created();
+    let branched = id(&branched, "session_id");
+    let made = ["put", "called", "called-for", "written-for", &branched].map(str::to_owned);
+    assert_eq!(names(&mine), BTreeSet::from(made));
+    assert_eq!(names(&theirs), BTreeSet::from(["theirs".to_owned(), "called-for-them".to_owned()]));
+    assert_eq!(names(&root).len(), 8);
+    for session in ["put", "written-for", &branched] {
+        let at = format!("/api/sessions/{session}");
+        mine.get(&at).ok();
+        mine.get(&format!("{at}/manifests")).ok();
+        assert_eq!(mine.get(&format!("{at}/files/f")).status, 200);
+        mine.put(&format!("{at}/files/g"), "more").created();
+        mine.delete(&format!("{at}/files/g")).no_content();
+        mine.delete(&at).no_content();
+    }
+    // The session that an unbound caller branches off belongs to no agent.
+    let theirs_at = id(&theirs.get("/api/sessions/theirs").ok(), "active_manifest_id");
+    root.post("/api/sessions/theirs/branch", json!({"manifest_id": theirs_at})).created();
+    assert_eq!(names(&theirs).len(), 2);
+}
+
+#[test]
+fn a_session_of_others_is_answered_like_an_unknown_one() {
+    let Shared { root, agents: [_, other], tokens: [mine, theirs] } = Shared::new();
+    theirs.put("/api/sessions/theirs/files/f", "theirs").created();
+    for session in ["shared", "theirs"] {
+        let present = id(&root.get(&format!("/api/sessions/{session}")).ok(), "active_manifest_id");
+        let before = root.get(&format!("/api/sessions/{session}/manifests")).text;
+        let manifest = format!(r#"{{"manifest_id": "{present}"}}"#).into_bytes();
+        let requests = [
+            ("GET", String::new(), None),
+            ("GET", "/manifests".to_owned(), None),
+            ("GET", format!("/manifests/{present}"), None),
+            ("GET", format!("/diff?from={present}&to={present}"), None),
+            ("GET", "/files".to_owned(), None),
+            ("GET", "/files/f".to_owned(), None),
+            ("GET", format!("/files/f?manifest_id={present}"), None),
+            ("POST", "/checkout".to_owned(), Some(manifest.clone())),
+            ("POST", "/branch".to_owned(), Some(manifest)),
+            ("DELETE", "/files/f".to_owned(), None),
+            ("DELETE", String::new(), None),
+        ];
+        for (method, path, body) in requests {
+            let of = |session: &str| mine.send(method, &format!("/api/sessions/{session}{path}"), body.clone());
+            let (hidden, unknown) = (of(session), of("unknown"));
+            hidden.refused(404, "NOT_FOUND");
+            assert_eq!(hidden.text.replace(session, "unknown"), unknown.text, "{method} {path}");
+            assert!(hidden.cost("round_trips") <= 2);
+        }
+        let refused = mine.put(&format!("/api/sessions/{session}/files/g"), "x").refused(403, "PERMISSION_DENIED");
+        assert!(refused.message.contains(session), "{}", refused.message);
+
+        let call = |tool: &str, arguments: Value| {
+            mine.call(json!({"tool_name": tool, "arguments": arguments, "session_id": session}))
+        };
+        let message = |result: Value| result["error"]["message"].as_str().unwrap().to_owned();
+        let read = call("read_file", json!({"path": "/f"})).failed(200, "TOOL_ERROR");
+        assert_eq!((message(read.clone()), &read["pre_manifest_id"]), ("File not found: /f".to_owned(), &Value::Null));
+        assert_eq!(call("list_files", json!({})).success(), "Contents of /:");
+        let wrote = call("write_file", json!({"path": "/g", "content": "x"})).failed(200, "TOOL_ERROR");
+        assert!(message(wrote).contains("was not made by this agent"));
+        assert_eq!(root.get(&format!("/api/sessions/{session}/manifests")).text, before);
+    }
+    // Callers who are not bound see all, also when they call for an agent.
+    let body =
+        json!({"tool_name": "read_file", "arguments": {"path": "/f"}, "agent_id": other, "session_id": "shared"});
+    assert_eq!(root.call(body).success(), "nobody's");
+    let user = root.token(json!({"name": "u", "level": "user"}));
+    assert_eq!(user.get("/api/sessions/theirs/files/f").text, "theirs");
+}
+
+#[test]
+fn an_approval_lends_no_sight_of_other_sessions() {
+    let Shared { root, agents: [own, _], tokens: [mine, _] } = Shared::new();
+    let tools = format!("/api/agents/{own}/tools");
+    for key in ["read_file", "write_file"] {
+        Tool::new(&format!("careful-{key}")).builtin(key).with(json!({"requires_approval": 1})).put(closed(), &root);
+        root.post(&tools, json!({"tool_id": format!("careful-{key}")})).created();
+    }
+    let decided = |client: &Client, tool: &str, arguments: Value, session: &str| {
+        let body = json!({"tool_name": tool, "arguments": arguments, "session_id": session, "agent_id": own});
+        let asked = client.call(body).result(202);
+        let approval = asked["error"]["details"]["approval_id"].as_str().unwrap().to_owned();
+        root.post(&format!("/api/approvals/{approval}/approve"), json!({}))
+    };
+    let file = || json!({"path": "/f", "content": "x"});
+    decided(&mine, "careful-read_file", json!({"path": "/f"}), "shared").failed(200, "TOOL_ERROR");
+    decided(&mine, "careful-write_file", file(), "shared").failed(200, "TOOL_ERROR");
+    assert_eq!(root.get("/api/sessions/shared/files/f").text, "nobody's");
+    // In a session of its own the agent may, and the session is the agent's although the admin's request created it.
+    decided(&mine, "careful-write_file", file(), "own").success();
+    assert_eq!(names(&mine), BTreeSet::from(["own".to_owned()]));
+    // The root caller may use any session, also for an agent.
+    assert_eq!(decided(&root, "careful-read_file", json!({"path": "/f"}), "shared").success(), "nobody's");
+}
+
+#[test]
+fn a_session_never_changes_hands() {
+    let root = closed_workspace();
+    root.put("/api/sessions/s/files/f", "x").created();
+    let refused = closed().sql_error("UPDATE sessions SET agent_id = 'agent_x'");
+    assert!(refused.contains("the session of another agent"), "{refused}");
 }
 
 #[test]

@@ -555,6 +555,32 @@ fn registering_and_rolling_back_take_two_round_trips() {
 }
 
 #[test]
+fn who_may_not_register_makes_the_worker_check_nothing() {
+    let root = closed_workspace();
+    let agent = root.agent(json!({}));
+    let callers = [
+        root.token(json!({"name": "u", "level": "user"})),
+        root.token(json!({"name": "b", "level": "admin", "agent_id": agent})),
+    ];
+    for caller in callers {
+        // A body that is too large is not read, and a schema that cannot be one is not compiled.
+        let large = caller.send("POST", "/api/tools", Some(vec![b' '; 17 * 1024 * 1024]));
+        let wrong = caller.post("/api/tools", definition("x", "1.0.0", json!({"parameters_schema": {"type": "x"}})));
+        for answer in [large, wrong] {
+            answer.refused(403, "PERMISSION_DENIED");
+            assert_eq!(answer.cost("round_trips"), 1);
+        }
+    }
+    let admin = root.token(json!({"name": "a", "level": "admin"}));
+    let large = admin.send("POST", "/api/tools", Some(vec![b' '; 17 * 1024 * 1024]));
+    large.refused(413, "PAYLOAD_TOO_LARGE");
+    // A registration of many credentials is refused as before.
+    let many = json!({"credentials_required": (0..100_000).map(|it| format!("KEY_{it}")).collect::<Vec<_>>()});
+    let refused = admin.post("/api/tools", definition("x", "1.0.0", many)).refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["/credentials_required"]);
+}
+
+#[test]
 fn who_registers_is_an_admin_and_is_named() {
     let root = closed_workspace();
     let token = root.post("/api/tokens", json!({"name": "a", "level": "admin"})).created();

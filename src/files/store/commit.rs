@@ -7,7 +7,7 @@ use super::{NEXT_PATH, SEEN, held_before, held_by, parse_stored_manifest_id, wal
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::Result;
 use crate::files::{Blob, FileChangeOrigin, FilePath};
-use crate::ids::{FileManifestId, SessionId, WorkspaceId};
+use crate::ids::{AgentId, FileManifestId, SessionId, WorkspaceId};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
@@ -48,18 +48,22 @@ const FILES_DELETED_AT_ONCE: u32 = 1_000;
 pub fn create_session_if_missing(
     workspace: &WorkspaceId,
     session: &SessionId,
+    agent: Option<&AgentId>,
     tree: &str,
     now: Timestamp,
 ) -> Statement {
-    sql("INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
+    sql("INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at, agent_id)
+         VALUES (?1, ?2, ?3, ?4, ?4, ?5)
          ON CONFLICT (workspace_id, id) DO UPDATE SET
            generation = generation + 1, deleted = 0, tree_id = excluded.tree_id, active_manifest_id = NULL,
-           head_id = NULL, forks = 0, created_at = excluded.created_at, updated_at = excluded.updated_at
+           head_id = NULL, forks = 0, created_at = excluded.created_at, updated_at = excluded.updated_at,
+           agent_id = excluded.agent_id
          WHERE deleted = 1")
     .bind(workspace.as_str())
     .bind(session.as_str())
     .bind(tree)
     .bind(now.to_string())
+    .bind(agent.map(AgentId::as_str))
 }
 
 /// `below`: the files below the path.
@@ -333,8 +337,8 @@ fn base(from: &str, at: &str) -> String {
 /// Inserts the session that begins with the branch `commit` of the session `from` at the file manifest `at`.
 pub fn insert_branch_session(commit: &FileCommit<'_>, from: &SessionId, at: &FileManifestId) -> Statement {
     sql(format!(
-        "INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, head_id, created_at, updated_at)
-         SELECT ?1, ?2, base.tree_id, ?3, ?3, ?6, ?6 FROM {}",
+        "INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, head_id, created_at, updated_at, agent_id)
+         SELECT ?1, ?2, base.tree_id, ?3, ?3, ?6, ?6, ?7 FROM {}",
         base("?4", "?5")
     ))
     .bind(commit.workspace.as_str())
@@ -343,6 +347,7 @@ pub fn insert_branch_session(commit: &FileCommit<'_>, from: &SessionId, at: &Fil
     .bind(from.as_str())
     .bind(at.as_str())
     .bind(commit.now.to_string())
+    .bind(commit.origin.agent.as_ref().map(AgentId::as_str))
 }
 
 /// Inserts the first file manifest of the new session. This file manifest is on a line of its own, so that neither

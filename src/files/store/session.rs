@@ -2,10 +2,11 @@
 
 use super::lookup::FileView;
 use super::parse_stored_manifest_id;
-use crate::db::{Rows, Statement, sql};
+use crate::callers::token_may_see;
+use crate::db::{DbFailure, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::files::{FileManifest, FileManifestSource, Session};
-use crate::ids::{FileManifestId, SessionId, WorkspaceId};
+use crate::ids::{AgentId, FileManifestId, SessionId, TokenId, WorkspaceId};
 use crate::page::PageRequest;
 use crate::time::Timestamp;
 use serde::Deserialize;
@@ -49,18 +50,49 @@ fn select_sessions(rest: &str) -> Statement {
     ))
 }
 
-/// A page of sessions, the oldest first.
-pub fn list(workspace: &WorkspaceId, request: &PageRequest) -> Result<Statement> {
+/// A page of sessions, the oldest first. If `agent` is set, only the sessions that this agent made.
+pub fn list(workspace: &WorkspaceId, agent: Option<&AgentId>, request: &PageRequest) -> Result<Statement> {
     let (created_at, id) = request.after_age()?;
-    Ok(select_sessions("(s.created_at, s.id) > (?2, ?3) ORDER BY s.created_at, s.id LIMIT ?4")
-        .bind(workspace.as_str())
-        .bind(created_at)
-        .bind(id)
-        .bind(request.rows_to_ask()))
+    let made_by = if agent.is_some() { "s.agent_id = ?5 AND " } else { "" };
+    let rest = format!("{made_by}(s.created_at, s.id) > (?2, ?3) ORDER BY s.created_at, s.id LIMIT ?4");
+    let statement =
+        select_sessions(&rest).bind(workspace.as_str()).bind(created_at).bind(id).bind(request.rows_to_ask());
+    Ok(match agent {
+        Some(agent) => statement.bind(agent.as_str()),
+        None => statement,
+    })
 }
 
 pub fn find(workspace: &WorkspaceId, id: &SessionId) -> Statement {
     select_sessions("s.id = ?2").bind(workspace.as_str()).bind(id.as_str())
+}
+
+/// The same, if the token may see the session.
+pub fn find_visible(workspace: &WorkspaceId, id: &SessionId, token: Option<&TokenId>) -> Statement {
+    find(workspace, id).and(token_may_see(workspace, token, "s.agent_id"))
+}
+
+/// One row if the session exists and the token must not see it. Batches that read a session's files ask this.
+pub fn find_hidden(workspace: &WorkspaceId, id: &SessionId, token: Option<&TokenId>) -> Statement {
+    sql("SELECT s.id FROM sessions s WHERE s.workspace_id = ?1 AND s.id = ?2 AND s.deleted = 0")
+        .bind(workspace.as_str())
+        .bind(id.as_str())
+        .and(token_may_see(workspace, token, "s.agent_id").negated())
+}
+
+/// Stops its batch if the session exists and the token must not see it ([`is_of_another_agent`]). Changes nothing
+/// otherwise. Batches that change a session's files begin with this.
+pub fn refuse_hidden(workspace: &WorkspaceId, id: &SessionId, token: Option<&TokenId>) -> Statement {
+    sql("UPDATE sessions AS s SET agent_id = '' WHERE s.workspace_id = ?1 AND s.id = ?2 AND s.deleted = 0")
+        .bind(workspace.as_str())
+        .bind(id.as_str())
+        .and(token_may_see(workspace, token, "s.agent_id").negated())
+}
+
+/// Whether a batch failed because the session is hidden from the token. The words are those of the trigger
+/// `sessions_keep_agent`.
+pub fn is_of_another_agent(failure: &DbFailure) -> bool {
+    matches!(failure, DbFailure::Refused(rule) if rule.contains("the session of another agent"))
 }
 
 pub fn read(rows: &Rows) -> Result<Option<Session>> {
