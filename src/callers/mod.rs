@@ -92,6 +92,12 @@ impl Scope {
         Self { app, workspace, needs, token, caller }
     }
 
+    /// The access of a caller whom another request of this deployment has checked, for work that goes on in a Durable
+    /// Object.
+    pub fn of_checked_caller(app: Arc<App>, workspace: WorkspaceId, caller: Caller) -> Self {
+        Self { app, workspace, needs: Level::Guest, token: None, caller: OnceLock::from(caller) }
+    }
+
     pub fn app(&self) -> &App {
         &self.app
     }

@@ -17,7 +17,7 @@ pub const GRACE_SECONDS: u32 = 30;
 
 /// Opens the call's row if the caller's token is valid. No row is opened if an earlier call with the same idempotency
 /// key and arguments exists and does not run any more. The sweep may end the call after the timeout of its tool plus
-/// [`GRACE_SECONDS`], multiplied by the call's place.
+/// [`GRACE_SECONDS`], multiplied by the call's place. A row that exists already is left as it is.
 pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
     let (key, place) = (call.key.as_ref(), call.place);
     let version = call.name.as_ref().and_then(|it| it.version);
@@ -36,7 +36,7 @@ pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
            'running', ?10, ?11,
            strftime('%Y-%m-%dT%H:%M:%fZ', ?10, '+' || ({place} * (?12 + coalesce((SELECT max(v.timeout_seconds)
              FROM {table} CROSS JOIN tool_versions v ON {of_version} WHERE {condition}), 0))) || ' seconds')
-         WHERE NOT EXISTS (
+         WHERE NOT EXISTS (SELECT 1 FROM tool_calls WHERE workspace_id = ?1 AND id = ?2) AND NOT EXISTS (
            SELECT 1 FROM idempotency_keys k JOIN tool_calls c ON c.workspace_id = k.workspace_id AND c.id = k.call_id
            WHERE k.workspace_id = ?1 AND k.caller = ?9 AND k.key = ?14 AND k.call_id <> ?2
              AND k.arguments_hash = ?15 AND c.status <> 'running')"
@@ -57,7 +57,7 @@ pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
     .bind(key.map(|it| it.key.as_str()))
     .bind(key.map(|it| it.arguments_hash.as_str()));
     let numbers = version.into_iter().flat_map(|it| [it.major, it.minor, it.patch]);
-    scope.guarded(numbers.fold(statement, Statement::bind))
+    scope.guarded(numbers.fold(statement, Statement::bind)).repeatable()
 }
 
 /// Writes the outcome of a running call, or of a call that the sweep ended too early. Only the sweep records a timeout
@@ -79,6 +79,7 @@ pub fn close(workspace: &WorkspaceId, id: &CallId, closing: &ClosedCall) -> Stat
     .bind(closing.arguments.as_ref().map(|it| it.column.as_str()))
     .bind(closing.result.as_ref().map(|it| it.column.as_str()))
     .bind(closing.max_result_bytes)
+    .repeatable()
 }
 
 /// Records the id of the tool, for a call that used the tool's exported name.
@@ -87,6 +88,7 @@ pub fn rename(workspace: &WorkspaceId, id: &CallId, tool_name: &str) -> Statemen
         .bind(workspace.as_str())
         .bind(id.as_str())
         .bind(tool_name)
+        .repeatable()
 }
 
 /// Ties a blob to the call whose arguments or result the blob holds.
@@ -98,6 +100,7 @@ pub fn tie_blob(workspace: &WorkspaceId, id: &CallId, kind: CallDocument, blob: 
     .bind(kind.as_str())
     .bind(blob.sha256())
     .bind(blob.size())
+    .repeatable()
 }
 
 /// Marks a waiting call as running, if its approval has just been approved.

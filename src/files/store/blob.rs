@@ -23,7 +23,8 @@ pub struct BlobStart {
 
 /// Stores the contents, unless the workspace has them already.
 pub fn insert(workspace: &WorkspaceId, blob: &Blob, now: Timestamp) -> Vec<Statement> {
-    insert_if("true", &Param::Null, workspace, blob, now)
+    // A second run finds the rows of the first one.
+    insert_if("true", &Param::Null, workspace, blob, now).into_iter().map(Statement::repeatable).collect()
 }
 
 /// Stores the contents, unless the workspace has them already or the file manifest that needs them was not made.

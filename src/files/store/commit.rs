@@ -52,6 +52,7 @@ pub fn create_session_if_missing(
     .bind(session.as_str())
     .bind(tree)
     .bind(now.to_string())
+    .repeatable()
 }
 
 /// `below`: the files below the path.
