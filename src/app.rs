@@ -28,8 +28,8 @@ impl App {
             .ok_or_else(|| Error::Internal("the clock is out of range".into()))?;
         let request_id = ids::random_hex::<16>()?;
         let cost = Arc::<Cost>::default();
-        let db = env.d1("DB").ok().map(|it| Db::new(it, cost.clone()));
         let settings = Settings::of(&env);
+        let db = env.d1("DB").ok().map(|it| Db::new(it, cost.clone(), settings.d1_faults.as_deref()));
         Ok(Self { db, benchmarks: OnceLock::new(), cost, own_host: None, settings, now, request_id, env })
     }
 
@@ -42,7 +42,12 @@ impl App {
     /// The database of the benchmarks, if there is one. It belongs to no workspace. Only a [`crate::callers::Scope`]
     /// may use it.
     pub fn benchmarks(&self) -> Option<&Db> {
-        let find = || self.env.d1("BENCHMARKS_DB").ok().map(|it| Db::new(it, self.cost.clone()));
+        let find = || {
+            self.env
+                .d1("BENCHMARKS_DB")
+                .ok()
+                .map(|it| Db::new(it, self.cost.clone(), self.settings.d1_faults.as_deref()))
+        };
         self.benchmarks.get_or_init(find).as_ref()
     }
 
@@ -103,6 +108,13 @@ impl App {
         self.env
             .durable_object("LIMITER")
             .map_err(|_| Error::Unavailable("LIMITER binding not configured: see wrangler.toml"))
+    }
+
+    /// The Durable Objects that own calls of tools with a long timeout.
+    pub fn long_calls(&self) -> Result<ObjectNamespace> {
+        self.env
+            .durable_object("LONG_CALLS")
+            .map_err(|_| Error::Unavailable("LONG_CALLS binding not configured: see wrangler.toml"))
     }
 
     /// The Durable Objects that own the sandbox's containers, if the deployment has any.

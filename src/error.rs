@@ -41,7 +41,12 @@ pub enum Error {
     Internal(String),
     /// Something that the request needs is not available now.
     Unavailable(&'static str),
+    /// Something that the request needs will be available again soon, by itself.
+    TryAgain(&'static str),
 }
+
+/// After how many seconds a request that met [`Error::TryAgain`] should be sent again.
+const RETRY_AFTER_SECONDS: u32 = 2;
 
 /// One fault of a request, and its place in the request.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,7 +119,7 @@ impl Error {
             Self::Conflict(_) => "CONFLICT",
             Self::TooLarge { .. } | Self::NoRoom { .. } => "PAYLOAD_TOO_LARGE",
             Self::Internal(_) => "INTERNAL",
-            Self::Unavailable(_) => "UNAVAILABLE",
+            Self::Unavailable(_) | Self::TryAgain(_) => "UNAVAILABLE",
         }
     }
 
@@ -129,7 +134,7 @@ impl Error {
             Self::AlreadyExists(_) | Self::Conflict(_) => StatusCode::CONFLICT,
             Self::TooLarge { .. } | Self::NoRoom { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unavailable(_) | Self::TryAgain(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -145,6 +150,7 @@ impl Error {
             Self::TooLarge { limit_bytes } => json!({"limit_bytes": limit_bytes}),
             Self::NoRoom { limit_bytes, .. } => json!({"limit_bytes": limit_bytes}),
             Self::Internal(_) => json!({"request_id": request_id}),
+            Self::TryAgain(_) => json!({"retry_after": RETRY_AFTER_SECONDS}),
             Self::Unauthorized(_)
             | Self::Forbidden(_)
             | Self::NotFound { .. }
@@ -177,7 +183,7 @@ impl fmt::Display for Error {
                 }
                 Ok(())
             }
-            Self::Unauthorized(message) | Self::Unavailable(message) => f.write_str(message),
+            Self::Unauthorized(message) | Self::Unavailable(message) | Self::TryAgain(message) => f.write_str(message),
             Self::Forbidden(message)
             | Self::AlreadyExists(message)
             | Self::Conflict(message)
@@ -221,6 +227,9 @@ impl IntoResponse for Error {
         let mut response = self.status().into_response();
         if let Self::Unauthorized(_) = &self {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Self::TryAgain(_) = &self {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));
         }
         response.extensions_mut().insert(Arc::new(self));
         response

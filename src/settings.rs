@@ -39,6 +39,8 @@ pub struct Settings {
     pub sandbox_instances: u32,
     /// How long an idle container stays up.
     pub sandbox_idle_seconds: u32,
+    /// Faults of D1 that tests plan, as JSON (`db.js`). No deployment sets this, and no caller can.
+    pub d1_faults: Option<String>,
     /// The secrets that tools may use as credentials, by name.
     loans: BTreeMap<String, Vec<Loan>>,
     /// The names of all these settings. No tool can use one of them as a credential.
@@ -79,6 +81,7 @@ impl Settings {
             sandbox_url: vars.secret("SANDBOX_URL").map(|it| it.trim().trim_end_matches('/').to_owned()),
             sandbox_instances: vars.count("SANDBOX_INSTANCES").unwrap_or(DEFAULT_SANDBOX_INSTANCES),
             sandbox_idle_seconds: vars.count("SANDBOX_IDLE_SECONDS").unwrap_or(DEFAULT_SANDBOX_IDLE_SECONDS),
+            d1_faults: vars.secret("D1_FAULTS"),
             loans: loans(&vars.text("CREDENTIAL_WORKSPACES")),
             // The last field, when every setting has been read.
             own_names: vars.names.into_inner(),
@@ -191,7 +194,7 @@ mod tests {
         let settings = read(&[]);
         assert!(!settings.open && !settings.cost_header);
         assert!(settings.root_token.is_none() && settings.cors_origins.is_empty());
-        assert!(settings.sealer.is_none() && !settings.private_urls);
+        assert!(settings.sealer.is_none() && !settings.private_urls && settings.d1_faults.is_none());
         assert_eq!(settings.approval_seconds, 86_400);
     }
 

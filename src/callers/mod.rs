@@ -94,6 +94,14 @@ impl Scope {
         Self { app, workspace, needs, token, caller, asker: OnceLock::new() }
     }
 
+    /// The access of a caller whom another request of this deployment has checked, for work that goes on in a Durable
+    /// Object.
+    /// `asker` is the token whose sight of sessions the work has.
+    pub fn of_checked_caller(app: Arc<App>, workspace: WorkspaceId, caller: Caller, asker: Option<TokenId>) -> Self {
+        let asker = asker.map_or_else(OnceLock::new, OnceLock::from);
+        Self { app, workspace, needs: Level::Guest, token: None, caller: OnceLock::from(caller), asker }
+    }
+
     pub fn app(&self) -> &App {
         &self.app
     }

@@ -159,7 +159,7 @@ pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Re
             return Ok(WaitingCall::find(scope, id).await?.still_waits(failure));
         }
         Err(CallStop::Broken(error)) => return Err(error),
-        Err(CallStop::Failed(_) | CallStop::Pending(_)) => {
+        Err(CallStop::Failed(_) | CallStop::Pending(_) | CallStop::Recorded(_)) => {
             return Err(Error::Internal("a limit neither held nor failed".into()));
         }
     };

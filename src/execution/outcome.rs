@@ -89,7 +89,7 @@ impl CallFailure {
             Error::Forbidden(_) | Error::Unauthorized(_) => Code::PermissionDenied,
             Error::AlreadyExists(_) | Error::Conflict(_) => Code::Conflict,
             Error::TooLarge { .. } | Error::NoRoom { .. } => Code::PayloadTooLarge,
-            Error::Unavailable(_) => Code::Unavailable,
+            Error::Unavailable(_) | Error::TryAgain(_) => Code::Unavailable,
             Error::NotFound { .. }
             | Error::NoRoute
             | Error::MethodNotAllowed
@@ -109,6 +109,8 @@ pub enum CallStop {
     Failed(CallFailure),
     /// The call waits for an approval.
     Pending(Box<ApprovalRequest>),
+    /// The call has ended, and its Durable Object has recorded it.
+    Recorded(Box<ToolResult>),
     /// An error of the Worker before the call ran.
     Broken(Error),
 }
@@ -129,7 +131,7 @@ impl From<Error> for CallStop {
 pub type Ended = std::result::Result<Box<RawValue>, CallStop>;
 
 /// The response to a call, whether it succeeded or not.
-#[derive(Serialize, ToSchema)]
+#[derive(Deserialize, Serialize, ToSchema)]
 pub struct ToolResult {
     #[schema(example = "call_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
     pub call_id: String,
@@ -153,7 +155,7 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
-    /// Seconds until a retry, if the call was refused by its rate limit.
+    /// Seconds until a retry, if the call was refused by its rate limit or met a passing fault.
     pub fn retry_after(&self) -> Option<u64> {
         self.error.as_ref()?.details.as_ref()?.get("retry_after")?.as_u64()
     }

@@ -119,6 +119,7 @@ pub async fn close(
             asking = request.statements;
             (Status::PendingApproval, None, Some(request.failure))
         }
+        Err(CallStop::Recorded(result)) => return Ok(*result),
     };
     let ran = !refused && status != Status::PendingApproval;
     let now = scope.app().clock();

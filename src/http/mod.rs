@@ -37,10 +37,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use origin::RequestOrigin;
 use std::cell::OnceCell;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tower_service::Service;
 use utoipa::openapi::HttpMethod;
-use worker::{Env, console_error, web_sys};
+use worker::wasm_bindgen::JsCast;
+use worker::wasm_bindgen_futures::{JsFuture, future_to_promise};
+use worker::{Context, Env, console_error, web_sys};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const COST: HeaderName = HeaderName::from_static("x-d1-cost");
@@ -134,9 +137,25 @@ routes![
 ];
 
 /// Serves one request.
-pub async fn serve(request: web_sys::Request, env: Env) -> worker::Result<web_sys::Response> {
+///
+/// The runtime cancels a request whose client has left. A read may be cancelled. Anything else is carried on by
+/// `wait_until` for the 30 seconds that the platform gives: a tool that has acted must get its record, and an approval
+/// that was used must get its run.
+pub async fn serve(request: web_sys::Request, env: Env, context: &Context) -> worker::Result<web_sys::Response> {
+    if ["GET", "HEAD", "OPTIONS"].contains(&request.method().as_str()) {
+        return respond_to(&request, env).await;
+    }
+    let work = future_to_promise(AssertUnwindSafe(async move { Ok(respond_to(&request, env).await?.into()) }));
+    let carried = JsFuture::from(work.clone());
+    context.wait_until(async move {
+        let _ = carried.await;
+    });
+    Ok(JsFuture::from(work).await?.unchecked_into())
+}
+
+async fn respond_to(request: &web_sys::Request, env: Env) -> worker::Result<web_sys::Response> {
     let response = match App::new(env) {
-        Ok(app) => answer(app, &request).await,
+        Ok(app) => answer(app, request).await,
         Err(error) => finish("", error.into_response()),
     };
     wire::to_worker(response).await

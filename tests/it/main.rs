@@ -22,6 +22,8 @@
 //! | `idempotency` | the same call sent twice |
 //! | `call_log` | the record of calls: filters, pages, figures, the sweep |
 //! | `crash` | the runtime killed in the middle of writes |
+//! | `database_faults` | passing faults of D1: what is sent again, and what is 503 with `Retry-After` |
+//! | `disconnect` | clients that leave before the response: calls, approvals, messages and MCP go on |
 //! | `tokens` | which callers are accepted, at which level, and until when |
 //! | `changes` | the rows of the change log for all mutations |
 //! | `walk` | every route of /openapi.json, with callers of other workspaces, lower levels and bound tokens |
@@ -47,6 +49,8 @@ mod conventions;
 mod cost;
 mod crash;
 mod credentials;
+mod database_faults;
+mod disconnect;
 mod document;
 mod execute;
 mod files;

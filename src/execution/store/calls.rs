@@ -3,6 +3,7 @@
 use super::columns::CALL_COLUMNS;
 use crate::callers::{Caller, Scope};
 use crate::db::{Param, Rows, Statement, sql};
+use crate::durable::long_call::LONGEST_CARRIED_SECONDS;
 use crate::error::Result;
 use crate::execution::call::{CalledName, OpenedCall};
 use crate::execution::payload::CallDocument;
@@ -17,8 +18,9 @@ pub const GRACE_SECONDS: u32 = 30;
 
 /// Opens the call's row if the caller's token is valid. No row is opened in two cases. The call has no idempotency key,
 /// and its tool is unknown or changes nothing: such a call is written once, at its end ([`insert`]). Or an earlier call
-/// with the same idempotency key and arguments exists and does not run any more. The sweep may end the call after the timeout of its tool plus
-/// [`GRACE_SECONDS`], multiplied by the call's place.
+/// with the same idempotency key and arguments exists and does not run any more. A long call always has a row, because
+/// the object that runs the call closes the row. The sweep may end the call after the timeout of its tool plus
+/// [`GRACE_SECONDS`], multiplied by the call's place. A row that exists already is left as it is.
 pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
     let (key, place) = (call.key.as_ref(), call.place);
     let version = call.name.as_ref().and_then(|it| it.version);
@@ -37,9 +39,11 @@ pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
            'running', ?10, ?11,
            strftime('%Y-%m-%dT%H:%M:%fZ', ?10, '+' || ({place} * (?12 + coalesce(named.timeout, 0))) || ' seconds')
          FROM (SELECT max(v.timeout_seconds) AS timeout,
-             max(v.risk_level <> 'safe' OR v.requires_approval OR v.side_effects <> '[]') AS acts
+             max(v.risk_level <> 'safe' OR v.requires_approval OR v.side_effects <> '[]'
+               OR v.timeout_seconds > {LONGEST_CARRIED_SECONDS}) AS acts
            FROM {table} CROSS JOIN tool_versions v ON {of_version} WHERE {condition}) named
-         WHERE (named.acts OR ?14 IS NOT NULL) AND NOT EXISTS (
+         WHERE (named.acts OR ?14 IS NOT NULL)
+           AND NOT EXISTS (SELECT 1 FROM tool_calls WHERE workspace_id = ?1 AND id = ?2) AND NOT EXISTS (
            SELECT 1 FROM idempotency_keys k JOIN tool_calls c ON c.workspace_id = k.workspace_id AND c.id = k.call_id
            WHERE k.workspace_id = ?1 AND k.caller = ?9 AND k.key = ?14 AND k.call_id <> ?2
              AND k.arguments_hash = ?15 AND c.status <> 'running')"
@@ -60,10 +64,10 @@ pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
     .bind(key.map(|it| it.key.as_str()))
     .bind(key.map(|it| it.arguments_hash.as_str()));
     let numbers = version.into_iter().flat_map(|it| [it.major, it.minor, it.patch]);
-    scope.guarded(numbers.fold(statement, Statement::bind))
+    scope.guarded(numbers.fold(statement, Statement::bind)).repeatable()
 }
 
-/// Writes the whole row of a call that has none yet.
+/// Writes the whole row of a call that has none yet. A second run finds the row of the first one.
 pub fn insert(
     workspace: &WorkspaceId,
     caller: &Caller,
@@ -75,7 +79,8 @@ pub fn insert(
     let statement = sql("INSERT INTO tool_calls (workspace_id, id, tool_name, agent_id, user_id, session_id, message_id,
            operator, started_at, version, status, duration_ms, finished_at, pre_manifest_id, post_manifest_id, error, arguments,
            result, max_result_bytes)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)")
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
+         ON CONFLICT (workspace_id, id) DO NOTHING")
     .bind(workspace.as_str())
     .bind(identity.id.as_str())
     .bind(tool_name)
@@ -85,7 +90,7 @@ pub fn insert(
     .bind(unwritten.message_id)
     .bind(caller.operator.as_str())
     .bind(unwritten.started_at.to_string());
-    bind_outcome(statement, closing)
+    bind_outcome(statement, closing).repeatable()
 }
 
 /// Writes the outcome of a running call, or of a call that the sweep ended too early. Only the sweep records a timeout
@@ -99,7 +104,7 @@ pub fn close(workspace: &WorkspaceId, id: &CallId, closing: &ClosedCall) -> Stat
     )
     .bind(workspace.as_str())
     .bind(id.as_str());
-    bind_outcome(statement, closing)
+    bind_outcome(statement, closing).repeatable()
 }
 
 /// Binds the columns from `version` to `max_result_bytes`, in the order of [`insert`] and [`close`].
@@ -123,6 +128,7 @@ pub fn rename(workspace: &WorkspaceId, id: &CallId, tool_name: &str) -> Statemen
         .bind(workspace.as_str())
         .bind(id.as_str())
         .bind(tool_name)
+        .repeatable()
 }
 
 /// Ties a blob to the call whose arguments or result the blob holds.
@@ -134,6 +140,7 @@ pub fn tie_blob(workspace: &WorkspaceId, id: &CallId, kind: CallDocument, blob: 
     .bind(kind.as_str())
     .bind(blob.sha256())
     .bind(blob.size())
+    .repeatable()
 }
 
 /// Marks a waiting call as running, if its approval has just been approved.

@@ -24,7 +24,8 @@ pub struct BlobStart {
 /// Stores the contents, unless the workspace has them already.
 pub fn insert(workspace: &WorkspaceId, blob: &Blob, now: Timestamp) -> Vec<Statement> {
     let row = insert_row("SELECT ?1, ?2, ?4, ?5, ?6, ?7, ?8, NULL, ?3, NULL WHERE true", workspace, blob, None, now);
-    std::iter::once(row).chain(insert_chunks("true", None, workspace, blob)).collect()
+    // A second run finds the rows of the first one.
+    std::iter::once(row).chain(insert_chunks("true", None, workspace, blob)).map(Statement::repeatable).collect()
 }
 
 /// Stores the contents of the file at `path`, unless the workspace has them already or the file manifest that needs them

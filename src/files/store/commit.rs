@@ -64,6 +64,7 @@ pub fn create_session_if_missing(
     .bind(tree)
     .bind(now.to_string())
     .bind(agent.map(AgentId::as_str))
+    .repeatable()
 }
 
 /// `below`: the files below the path.

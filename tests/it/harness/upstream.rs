@@ -68,6 +68,10 @@ fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) -> Option<()> {
         "/headers" => ("200 OK", json!(headers).to_string()),
         "/text" => ("200 OK", "plain words".to_owned()),
         "/blocks" => ("200 OK", r#"{"content":[{"type":"text","text":"a block"}]}"#.to_owned()),
+        "/later" => {
+            thread::sleep(Duration::from_secs(2));
+            ("200 OK", json!("done").to_string())
+        }
         "/slow" => {
             thread::sleep(Duration::from_secs(5));
             ("200 OK", json!("too late").to_string())
