@@ -6,6 +6,8 @@ mod bounded_pattern;
 mod builtins;
 mod bump;
 mod compat;
+#[cfg(test)]
+mod counted_steps;
 pub mod credential;
 mod definition;
 mod describe;
@@ -26,10 +28,13 @@ mod register;
 mod replacement;
 mod rules;
 pub mod schema;
+mod schema_bounds;
 mod shown;
 mod store;
 mod stored;
+mod subschemas;
 mod tool;
+mod validation_cost;
 mod warnings;
 
 pub use definition::{ToolIn, handler_json, is_registered_id};
