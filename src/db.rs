@@ -51,6 +51,15 @@ impl Statement {
         self
     }
 
+    /// The bytes of the statement's texts.
+    fn bytes(&self) -> usize {
+        let bytes_of = |param: &Param| match param {
+            Param::Text(text) => text.len(),
+            Param::Null | Param::Number(_) => 0,
+        };
+        self.sql.len() + self.params.iter().map(bytes_of).sum::<usize>()
+    }
+
     /// Binds the next parameter.
     pub fn bind(mut self, value: impl Into<Param>) -> Self {
         self.params.push(value.into());
@@ -393,8 +402,8 @@ impl Db {
     /// Runs the statements as one transaction: all of them or none.
     pub async fn batch(&self, statements: &[Statement]) -> std::result::Result<Vec<Rows>, DbFailure> {
         self.cost.round_trips.fetch_add(1, Relaxed);
-        let batch = serde_json::to_string(statements)
-            .map_err(|cause| DbFailure::Other(format!("a batch is not JSON: {cause}")))?;
+        let batch =
+            batch_json(statements).map_err(|cause| DbFailure::Other(format!("a batch is not JSON: {cause}")))?;
         let answer = JsFuture::from(run(self.database.as_ref(), &batch))
             .await
             .map_err(|cause| DbFailure::from_message(message_of(&cause)))?;
@@ -406,6 +415,20 @@ impl Db {
         }
         Ok(rows)
     }
+}
+
+/// From how many bytes on the text of a batch gets its room at once. A text that grows step by step takes up to three times
+/// its size.
+const LARGE_BATCH_BYTES: usize = 256 * 1024;
+
+fn batch_json(statements: &[Statement]) -> serde_json::Result<String> {
+    let bytes = statements.iter().map(Statement::bytes).sum::<usize>();
+    if bytes < LARGE_BATCH_BYTES {
+        return serde_json::to_string(statements);
+    }
+    let mut batch = Vec::with_capacity(bytes + bytes / 16);
+    serde_json::to_writer(&mut batch, statements)?;
+    String::from_utf8(batch).map_err(serde::ser::Error::custom)
 }
 
 fn message_of(cause: &JsValue) -> String {

@@ -23,6 +23,7 @@ mod json_size;
 mod mail;
 mod mcp;
 mod mcp_protocol;
+mod memory_turn;
 mod model_calls;
 mod outgoing;
 mod oversight;

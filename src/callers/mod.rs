@@ -15,6 +15,7 @@ use crate::changes::Author;
 use crate::db::{DbFailure, Rows, Statement};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, WorkspaceId};
+use crate::memory_turn::MemoryTurn;
 use crate::text_enum::text_enum;
 use std::sync::{Arc, OnceLock};
 
@@ -80,6 +81,7 @@ pub struct Scope {
     needs: Level,
     token: Option<Presented>,
     caller: OnceLock<Caller>,
+    memory_turn: MemoryTurn,
 }
 
 impl Scope {
@@ -89,7 +91,7 @@ impl Scope {
             CallerCredential::Root => (None, OnceLock::from(Caller::owner("root"))),
             CallerCredential::Token(token) => (Some(token), OnceLock::new()),
         };
-        Self { app, workspace, needs, token, caller }
+        Self { app, workspace, needs, token, caller, memory_turn: MemoryTurn::default() }
     }
 
     pub fn app(&self) -> &App {
@@ -98,6 +100,11 @@ impl Scope {
 
     pub fn workspace(&self) -> &WorkspaceId {
         &self.workspace
+    }
+
+    /// Where the calls of this request take turns in holding large values.
+    pub fn memory_turn(&self) -> &MemoryTurn {
+        &self.memory_turn
     }
 
     /// The checked caller. With a token, this costs a round trip if the request has read nothing yet.

@@ -8,9 +8,9 @@ use crate::db::Rows;
 use crate::error::{Error, Result};
 use crate::page::Page;
 
-/// The row of a tool ([`super::store::columns::SHOWN_COLUMNS`]).
+/// The row of a tool ([`super::ToolForm::Shown`]).
 pub struct ShownTool<'a> {
-    /// The JSON of the tool without its handler.
+    /// The JSON of the tool without its handler. Empty for a large tool that the query left out.
     json: &'a str,
     handler: &'a str,
     pub id: &'a str,
@@ -19,7 +19,17 @@ pub struct ShownTool<'a> {
 impl<'a> ShownTool<'a> {
     pub fn read_all(rows: &'a Rows) -> Result<Vec<Self>> {
         let rows = rows.texts()?.into_iter();
-        Ok(rows.map(|[json, handler, id]| Self { json, handler, id }).collect())
+        Ok(rows.map(|[json, handler, id, _cut]| Self { json, handler, id }).collect())
+    }
+
+    /// Whether the query left a tool out because the tool is large.
+    pub fn misses_large(rows: &Rows) -> Result<bool> {
+        Ok(rows.texts::<4>()?.iter().any(|[json, ..]| json.is_empty()))
+    }
+
+    /// Whether the query left out tools that the page has no room for.
+    pub fn is_cut(rows: &Rows) -> Result<bool> {
+        Ok(rows.texts::<4>()?.first().is_some_and(|[_, _, _, cut]| *cut == "1"))
     }
 
     /// Writes the JSON of the tool as a caller of this level sees the tool. Only admins see the handler, and they see it

@@ -28,6 +28,7 @@
 //! | `cost` | round trips and rows read, also with 10,000 tools |
 //! | `document` | the curl commands of the specification's first document |
 //! | `hostile_schemas` | schemas that make checks expensive: refused, or bounded in CPU |
+//! | `memory` | pages, toolboxes and messages that are bounded by bytes, and the memory that they take |
 //! | `limiter` | rate limits: racing calls, workspaces, restarts |
 //! | `mcp` | the MCP server, in both revisions: messages, callers, calls, approvals, resources, search |
 //! | `mail` | email_search and email_get: the specification's query, filters, any text, both inbox rules, cost |
@@ -58,6 +59,7 @@ mod idempotency;
 mod limiter;
 mod mail;
 mod mcp;
+mod memory;
 mod model_calls;
 mod oversight;
 mod python;
