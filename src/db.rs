@@ -71,6 +71,15 @@ impl Statement {
         self.repeatable || text.starts_with("SELECT ") || (text.starts_with("WITH ") && !writes())
     }
 
+    /// The bytes of the statement's texts.
+    fn bytes(&self) -> usize {
+        let bytes_of = |param: &Param| match param {
+            Param::Text(text) => text.len(),
+            Param::Null | Param::Number(_) => 0,
+        };
+        self.sql.len() + self.params.iter().map(bytes_of).sum::<usize>()
+    }
+
     /// Binds the next parameter.
     pub fn bind(mut self, value: impl Into<Param>) -> Self {
         self.params.push(value.into());
@@ -476,8 +485,8 @@ impl Db {
     /// Runs the statements as one transaction: all of them or none. After a passing fault of D1, the batch is sent
     /// again, if it did not run or may run twice.
     pub async fn batch(&self, statements: &[Statement]) -> std::result::Result<Vec<Rows>, DbFailure> {
-        let batch = serde_json::to_string(statements)
-            .map_err(|cause| DbFailure::Other(format!("a batch is not JSON: {cause}")))?;
+        let batch =
+            batch_json(statements).map_err(|cause| DbFailure::Other(format!("a batch is not JSON: {cause}")))?;
         for retry in 0..RETRIES {
             match self.send(&batch).await {
                 Err(failure) if failure.may_be_retried(statements.iter().all(Statement::is_repeatable)) => {
@@ -508,6 +517,20 @@ impl Db {
         }
         Ok(rows)
     }
+}
+
+/// From how many bytes on the text of a batch gets its room at once. A text that grows step by step takes up to three times
+/// its size.
+const LARGE_BATCH_BYTES: usize = 256 * 1024;
+
+fn batch_json(statements: &[Statement]) -> serde_json::Result<String> {
+    let bytes = statements.iter().map(Statement::bytes).sum::<usize>();
+    if bytes < LARGE_BATCH_BYTES {
+        return serde_json::to_string(statements);
+    }
+    let mut batch = Vec::with_capacity(bytes + bytes / 16);
+    serde_json::to_writer(&mut batch, statements)?;
+    String::from_utf8(batch).map_err(serde::ser::Error::custom)
 }
 
 fn message_of(cause: &JsValue) -> String {

@@ -24,6 +24,7 @@ mod long_calls;
 mod mail;
 mod mcp;
 mod mcp_protocol;
+mod memory_turn;
 mod model_calls;
 mod outgoing;
 mod oversight;

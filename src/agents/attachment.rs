@@ -36,7 +36,8 @@ pub async fn list_attached(scope: &Scope, agent_id: &AgentId, request: &PageRequ
     if request.after().is_some() && position.is_empty()? {
         return Err(bad_cursor());
     }
-    Ok(request.page(store::read_all_attached(&page)?, |it| it.tool.id.to_string()))
+    let is_cut = registry::is_cut(&page)?;
+    Ok(request.cut_page(store::read_all_attached(&page)?, is_cut, |it| it.tool.id.to_string()))
 }
 
 pub async fn attach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config: Option<Config>) -> Result<Attached> {

@@ -15,6 +15,7 @@ use crate::changes::Author;
 use crate::db::{DbFailure, Rows, Statement};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, WorkspaceId};
+use crate::memory_turn::MemoryTurn;
 use crate::text_enum::text_enum;
 use std::sync::{Arc, OnceLock};
 
@@ -82,6 +83,7 @@ pub struct Scope {
     caller: OnceLock<Caller>,
     /// The token that asked for a call which this request approves.
     asker: OnceLock<TokenId>,
+    memory_turn: MemoryTurn,
 }
 
 impl Scope {
@@ -91,7 +93,7 @@ impl Scope {
             CallerCredential::Root => (None, OnceLock::from(Caller::owner("root"))),
             CallerCredential::Token(token) => (Some(token), OnceLock::new()),
         };
-        Self { app, workspace, needs, token, caller, asker: OnceLock::new() }
+        Self { app, workspace, needs, token, caller, asker: OnceLock::new(), memory_turn: MemoryTurn::default() }
     }
 
     /// The access of a caller whom another request of this deployment has checked, for work that goes on in a Durable
@@ -99,7 +101,15 @@ impl Scope {
     /// `asker` is the token whose sight of sessions the work has.
     pub fn of_checked_caller(app: Arc<App>, workspace: WorkspaceId, caller: Caller, asker: Option<TokenId>) -> Self {
         let asker = asker.map_or_else(OnceLock::new, OnceLock::from);
-        Self { app, workspace, needs: Level::Guest, token: None, caller: OnceLock::from(caller), asker }
+        Self {
+            app,
+            workspace,
+            needs: Level::Guest,
+            token: None,
+            caller: OnceLock::from(caller),
+            asker,
+            memory_turn: MemoryTurn::default(),
+        }
     }
 
     pub fn app(&self) -> &App {
@@ -108,6 +118,11 @@ impl Scope {
 
     pub fn workspace(&self) -> &WorkspaceId {
         &self.workspace
+    }
+
+    /// Where the calls of this request take turns in holding large values.
+    pub fn memory_turn(&self) -> &MemoryTurn {
+        &self.memory_turn
     }
 
     /// The checked caller. With a token, this costs a round trip if the request has read nothing yet.

@@ -2,12 +2,13 @@
 
 use super::approvals::ApprovalRequest;
 use crate::error::{Error, Result};
-use crate::ids::{ApprovalId, CallId};
+use crate::ids::ApprovalId;
 use crate::registry::schema::Schema;
 use crate::text_enum::text_enum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::fmt::Display;
 use std::rc::Rc;
 use utoipa::ToSchema;
 
@@ -163,7 +164,7 @@ impl ToolResult {
 
 /// Cuts a result that is longer than `limit` bytes. The cut result is a text that ends with the place of the whole
 /// result.
-pub fn cut(result: Box<RawValue>, limit: Option<u32>, call_id: &CallId) -> Box<RawValue> {
+pub fn cut(result: Box<RawValue>, limit: Option<u32>, call_id: &impl Display) -> Box<RawValue> {
     let Some(limit) = limit.map(|it| it as usize) else { return result };
     if result.get().len() <= limit {
         return result;
@@ -192,6 +193,7 @@ pub fn approval_required(tool_name: &str, approval: &ApprovalId) -> CallFailure 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::CallId;
     use serde_json::json;
 
     #[track_caller]

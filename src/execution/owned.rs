@@ -64,7 +64,7 @@ pub async fn hand_over(scope: &Scope, identity: &CallIdentity<'_>, call: &Resolv
     };
     let owned =
         serde_json::to_string(&owned).map_err(|cause| Error::Internal(format!("a long call is not JSON: {cause}")))?;
-    let ended = long_call::run(scope.app(), identity.id, &owned).await?;
+    let ended = long_call::run(scope.app(), scope.memory_turn(), identity.id, &owned).await?;
     let result: ToolResult = serde_json::from_str(&ended)
         .map_err(|cause| Error::Internal(format!("the result of a long call cannot be read: {cause}")))?;
     Ok(ToolResult { returns: call.returns.clone(), ..result })

@@ -178,7 +178,12 @@ async fn read_whole_file(scope: &Scope, path: &FilePath, file: FileStart) -> Res
 /// Reads the chunks after the first one. The contents may lose their last reference between two reads, and the sweep
 /// may then delete them. In that case there is no result.
 async fn read_remaining_chunks(scope: &Scope, start: BlobStart) -> Result<Option<BlobContent>> {
+    if start.chunks > 1 {
+        scope.memory_turn().take().await;
+    }
     let mut text = start.data;
+    // The last chunk is the only short one, so the text never has to move while it grows.
+    text.reserve_exact(text.len() * (start.chunks.saturating_sub(1) as usize));
     let mut next = 1;
     while next < start.chunks {
         let [rows] = scope.read([store::blob::find_chunks(scope.workspace(), &start.sha256, next)]).await?;

@@ -48,6 +48,13 @@ use worker::{Context, Env, console_error, web_sys};
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const COST: HeaderName = HeaderName::from_static("x-d1-cost");
 
+/// The header with the bytes of the isolate's WebAssembly memory. This memory never shrinks, so the bytes are the most that
+/// any request of the isolate has needed.
+#[cfg(target_arch = "wasm32")]
+const MEMORY: HeaderName = HeaderName::from_static("x-wasm-bytes");
+#[cfg(target_arch = "wasm32")]
+const WASM_PAGE_BYTES: usize = 64 * 1024;
+
 /// Makes the router and the API's description from one list of handlers. Each handler carries its path and method in
 /// its own attribute. So every route is described.
 macro_rules! routes {
@@ -180,6 +187,8 @@ async fn answer(app: App, request: &web_sys::Request) -> Response {
         && let Ok(cost) = HeaderValue::try_from(app.cost().to_string())
     {
         response.headers_mut().insert(COST, cost);
+        #[cfg(target_arch = "wasm32")]
+        response.headers_mut().insert(MEMORY, HeaderValue::from(core::arch::wasm32::memory_size(0) * WASM_PAGE_BYTES));
     }
     response
 }

@@ -9,20 +9,31 @@ use crate::db::Rows;
 use crate::error::{Error, Result};
 use crate::page::Page;
 
-/// The number of texts in a row of [`super::store::columns::SHOWN_COLUMNS`].
-const TEXTS: usize = 2 + SHOWN_PARTS;
+/// The number of texts in a row of [`super::ToolForm::Shown`].
+const TEXTS: usize = 3 + SHOWN_PARTS;
 
 /// The row of a tool.
 pub struct ShownTool<'a> {
     pub id: &'a str,
     handler: &'a str,
-    /// The fields of the tool without its handler, as JSON objects.
+    /// The fields of the tool without its handler, as JSON objects. Empty for a large tool that the query left out.
     parts: [&'a str; SHOWN_PARTS],
 }
 
 impl<'a> ShownTool<'a> {
     pub fn read_all(rows: &'a Rows) -> Result<Vec<Self>> {
-        Ok(rows.texts::<TEXTS>()?.into_iter().map(|[id, handler, parts @ ..]| Self { id, handler, parts }).collect())
+        let rows = rows.texts::<TEXTS>()?.into_iter();
+        Ok(rows.map(|[id, handler, parts @ .., _cut]| Self { id, handler, parts }).collect())
+    }
+
+    /// Whether the query left a tool out because the tool is large.
+    pub fn misses_large(rows: &Rows) -> Result<bool> {
+        Ok(rows.texts::<TEXTS>()?.iter().any(|[_, _, part, ..]| part.is_empty()))
+    }
+
+    /// Whether the query left out tools that the page has no room for.
+    pub fn is_cut(rows: &Rows) -> Result<bool> {
+        Ok(rows.texts::<TEXTS>()?.first().is_some_and(|[.., cut]| *cut == "1"))
     }
 
     /// Writes the JSON of the tool as a caller of this level sees the tool. Only admins see the handler, and they see it
@@ -115,7 +126,7 @@ mod tests {
         let [read, shown] = [find_tool(&workspace, &id), show_tool(&workspace, &id, None)]
             .map(|it| it.rows_of(&database).unwrap().remove(0));
         let texts = shown.as_object().unwrap().values().map(|it| it.as_str().unwrap()).collect::<Vec<_>>();
-        let [id, handler, parts @ ..] = <[&str; TEXTS]>::try_from(texts).unwrap();
+        let [id, handler, parts @ .., _cut] = <[&str; TEXTS]>::try_from(texts).unwrap();
         let shown = ShownTool { id, handler, parts };
         assert_eq!(id, "notes");
         for level in [Level::User, Level::Admin] {

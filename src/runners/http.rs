@@ -73,7 +73,7 @@ async fn post(
     let request = OutgoingRequest { headers, time, ..OutgoingRequest::post(&url, &body) };
     let response = request.send(Route::Network).await.map_err(|it| failed(task, it))?;
     let status = response.status();
-    let text = response.text(MAX_RESPONSE_BYTES).await.map_err(|it| failed(task, it))?;
+    let text = response.text(MAX_RESPONSE_BYTES, scope.memory_turn()).await.map_err(|it| failed(task, it))?;
     // A server may repeat the headers of the request. The caller must not see the credentials in them.
     let text = registry::scrub(&lent, text);
     if !(200..300).contains(&status) {

@@ -91,7 +91,10 @@ pub async fn run(scope: &Scope, job: &SandboxJob<'_>) -> Result<SandboxOutput, R
         serde_json::to_string(&shared).map_err(|cause| Error::Internal(format!("a job is not JSON: {cause}")))?;
     let response = ask(scope, &asked).await?;
     let status = response.status();
-    let text = response.text(MAX_RESPONSE_BYTES).await.map_err(|it| failed("its answer cannot be read", it))?;
+    let text = response
+        .text(MAX_RESPONSE_BYTES, scope.memory_turn())
+        .await
+        .map_err(|it| failed("its answer cannot be read", it))?;
     match status {
         200 if values(text.as_bytes()) > MAX_VALUES => {
             Err(RunFailure::tool(format!("The code returned more than {MAX_VALUES} values")))

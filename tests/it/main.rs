@@ -29,6 +29,8 @@
 //! | `walk` | every route of /openapi.json, with callers of other workspaces, lower levels and bound tokens |
 //! | `cost` | round trips and rows read, also with 10,000 tools |
 //! | `document` | the curl commands of the specification's first document |
+//! | `hostile_schemas` | schemas that make checks expensive: refused, or bounded in CPU |
+//! | `memory` | pages, toolboxes and messages that are bounded by bytes, and the memory that they take |
 //! | `limiter` | rate limits: racing calls, workspaces, restarts |
 //! | `mcp` | the MCP server, in both revisions: messages, callers, calls, approvals, resources, search |
 //! | `mail` | email_search and email_get: the specification's query, filters, any text, both inbox rules, cost |
@@ -56,10 +58,12 @@ mod execute;
 mod files;
 mod formats;
 mod history;
+mod hostile_schemas;
 mod idempotency;
 mod limiter;
 mod mail;
 mod mcp;
+mod memory;
 mod model_calls;
 mod oversight;
 mod python;

@@ -1,5 +1,6 @@
 //! SQL of the registry. The workspace `''` holds the built-ins.
 
+pub mod bounded;
 pub mod columns;
 pub mod credentials;
 pub mod lookup;
