@@ -32,6 +32,20 @@ fn a_step_that_fails_is_told_and_does_not_keep_the_others_from_running() {
     assert_eq!(answer["outcome"], "ok", "{answer}");
 }
 
+#[test]
+fn what_a_restore_has_left_behind_is_deleted_after_an_hour() {
+    let server = server("upkeep-restores");
+    let insert = "INSERT INTO restore_chunks (workspace_id, id, created_at, data)
+        VALUES (?1, ?2, strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?3), '[]')";
+    for (workspace, id, age) in
+        [("a", "1/00/000000", "-61 minutes"), ("b", "2/00/000000", "-2 days"), ("a", "3/00/000000", "-50 minutes")]
+    {
+        server.sql(insert, &[json!(workspace), json!(id), json!(age)]);
+    }
+    assert_eq!(run(&server)["outcome"], "ok");
+    assert_eq!(server.sql("SELECT id FROM restore_chunks", &[]), [json!({"id": "3/00/000000"})]);
+}
+
 /// Rows that a trigger reads count as read by the statement that fires it.
 #[test]
 fn contents_are_freed_at_the_same_cost_however_many_there_are() {
