@@ -23,41 +23,39 @@ export default {
   },
 };
 
-/** The D1 requests of a call of read_file: a batch that reads and inserts, a read, a batch that updates. */
+/** The D1 requests of a call of read_file: a batch that reads the tool and the file, a batch that inserts the record. */
 async function readFile(db, workspace, call) {
-  const id = `call_${crypto.randomUUID()}`;
   const started = Date.now();
+  const id = `call_${started.toString(16).padStart(12, "0")}${crypto.randomUUID()}`;
   const now = new Date(started).toISOString();
-  const [found] = await db.batch([
+  const [found, read] = await db.batch([
     db.prepare(`SELECT ${COLUMNS} ${JOIN} WHERE t.workspace_id IN ('', ?1) AND t.id = ?2`).bind(workspace, call.tool_name),
     db
       .prepare(
-        `INSERT INTO tool_calls (workspace_id, id, tool_name, session_id, operator, status, started_at, deadline_at)
-         VALUES (?1, ?2, ?3, ?4, 'anonymous', 'running', ?5, ?6)`,
+        `SELECT m.id, e.sha256, e.size, b.data FROM sessions s
+         JOIN manifests m ON m.workspace_id = ?1 AND m.id = s.active_manifest_id
+         JOIN file_entries e ON e.workspace_id = ?1 AND e.tree_id = s.tree_id AND e.path = ?3 AND e.label = (
+           SELECT max(label) FROM file_entries WHERE workspace_id = ?1 AND tree_id = s.tree_id AND path = ?3 AND label <= m.label)
+         JOIN blobs b ON b.workspace_id = ?1 AND b.sha256 = e.sha256
+         WHERE s.workspace_id = ?1 AND s.id = ?2`,
       )
-      .bind(workspace, id, call.tool_name, call.session_id, now, new Date(started + 60_000).toISOString()),
+      .bind(workspace, call.session_id, call.arguments.path),
   ]);
-  const file = await db
-    .prepare(
-      `SELECT m.id, e.sha256, e.size, c.data FROM sessions s
-       JOIN manifests m ON m.workspace_id = ?1 AND m.id = s.active_manifest_id
-       JOIN file_entries e ON e.workspace_id = ?1 AND e.tree_id = s.tree_id AND e.path = ?3 AND e.label = (
-         SELECT max(label) FROM file_entries WHERE workspace_id = ?1 AND tree_id = s.tree_id AND path = ?3 AND label <= m.label)
-       JOIN blob_chunks c ON c.workspace_id = ?1 AND c.sha256 = e.sha256 AND c.chunk = 0
-       WHERE s.workspace_id = ?1 AND s.id = ?2`,
-    )
-    .bind(workspace, call.session_id, call.arguments.path)
-    .first();
+  const [file] = read.results;
   const { major, minor, patch } = found.results[0];
   const version = `${major}.${minor}.${patch}`;
   const duration = Date.now() - started;
   await db.batch([
     db
       .prepare(
-        `UPDATE tool_calls SET version = ?3, status = 'success', duration_ms = ?4, finished_at = ?5, pre_manifest_id = ?6,
-           post_manifest_id = ?6, arguments = ?7, result = ?8 WHERE workspace_id = ?1 AND id = ?2 AND status = 'running'`,
+        `INSERT INTO tool_calls (workspace_id, id, tool_name, session_id, operator, status, started_at, version, duration_ms,
+           finished_at, pre_manifest_id, post_manifest_id, arguments, result)
+         VALUES (?1, ?2, ?3, ?4, 'anonymous', 'success', ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11)`,
       )
-      .bind(workspace, id, version, duration, new Date().toISOString(), file.id, JSON.stringify(call.arguments), JSON.stringify(file.data)),
+      .bind(
+        workspace, id, call.tool_name, call.session_id, now, version, duration, new Date().toISOString(), file.id,
+        JSON.stringify(call.arguments), JSON.stringify(file.data),
+      ),
   ]);
   return Response.json({
     call_id: id, tool_name: call.tool_name, version, success: true, status: "success", result: file.data, error: null,

@@ -106,7 +106,7 @@ async function growth(worker) {
 
 /** The D1 cost of each endpoint, with a token, as the Worker itself counts it. */
 async function cost() {
-  const server = await begin("worker", ["--var", "ROOT_TOKEN=root", "--var", "COST_HEADER=on"]);
+  const server = await begin("worker", ["--var", "ROOT_TOKEN=root", "--var", "SECRET_KEY=bench", "--var", "COST_HEADER=on"]);
   const call = async (token, method, path, body, workspace = LARGE) => {
     const headers = { "x-workspace-id": workspace, authorization: `Bearer ${token}` };
     const response = await fetch(server.url + path, { method, headers, body: body && JSON.stringify(body) });
@@ -170,11 +170,18 @@ function print({ bundle, speed, startup: starts, growth, writes, calls, cost }) 
   table("A full registry against an empty one (calls/s; ratio 1: no growth)", calls, "empty");
   console.log("D1 cost of one request, with a token, in a workspace of 10,000 tools");
   const width = Math.max(...Object.keys(cost).map((it) => it.length));
-  console.log(`${"".padEnd(width)}  round trips  rows read  rows written`);
+  console.log(`${"".padEnd(width)}  round trips  rows read  rows written  $ a million`);
   for (const [name, it] of Object.entries(cost)) {
-    const cells = [it.round_trips, it.rows_read, it.rows_written].map((cell, i) => String(cell).padStart([11, 9, 12][i]));
+    const figures = [it.round_trips, it.rows_read, it.rows_written, dollarsPerMillion(it).toFixed(2)];
+    const cells = figures.map((cell, i) => String(cell).padStart([11, 9, 12, 11][i]));
     console.log(`${name.padEnd(width)}  ${cells.join("  ")}`);
   }
+}
+
+/** The D1 price of a million such requests, beyond what a plan includes. Cloudflare lists $0.001 for a million rows read and
+ * $1.00 for a million rows written. */
+function dollarsPerMillion({ rows_read, rows_written }) {
+  return rows_read * 0.001 + rows_written;
 }
 
 function table(title, rows, other) {

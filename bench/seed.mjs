@@ -30,11 +30,14 @@ export async function files(server, workspace, session, { count, path = "'/d' ||
   const params = [workspace, session, at];
   await server.ask({
     batch: [
-      { sql: "INSERT OR IGNORE INTO blobs VALUES (?1, ?2, 5, 'utf8', 1, ?3)", params: [workspace, sha, at] },
-      { sql: "INSERT OR IGNORE INTO blob_chunks VALUES (?1, ?2, 0, 'hello')", params: [workspace, sha] },
       {
-        sql: `INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, created_at, updated_at)
-              VALUES (?1, ?2, ?2, 'man_' || ?2 || '_${manifests}', ?3, ?3)`,
+        sql: `INSERT OR IGNORE INTO blobs (workspace_id, sha256, size, encoding, chunks, created_at, data)
+              VALUES (?1, ?2, 5, 'utf8', 1, ?3, 'hello')`,
+        params: [workspace, sha, at],
+      },
+      {
+        sql: `INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, head_id, created_at, updated_at)
+              VALUES (?1, ?2, ?2, 'man_' || ?2 || '_${manifests}', 'man_' || ?2 || '_${manifests}', ?3, ?3)`,
         params,
       },
       {
@@ -43,7 +46,6 @@ export async function files(server, workspace, session, { count, path = "'/d' ||
               SELECT ?1, 'man_' || ?2 || '_' || (i + 1), ?2, ?2, '', i + 1, 'edit', ?3, ${count}, ${count} * 5 FROM n`,
         params,
       },
-      { sql: `INSERT INTO lines VALUES (?1, ?2, '', ${manifests}, 0)`, params: params.slice(0, 2) },
       {
         sql: `INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size)
               ${numbers(count)} SELECT ?1, ?2, ${path}, 'a1', ?3, 5 FROM n`,
@@ -78,9 +80,10 @@ export async function calls(server, workspace, count) {
       sql: `INSERT INTO tool_calls (workspace_id, id, tool_name, version, session_id, operator, status, duration_ms, started_at,
               finished_at, arguments, result)
             WITH RECURSIVE n(i) AS (SELECT ?2 UNION ALL SELECT i + 1 FROM n WHERE i < ?2 + ?3 - 1)
-            SELECT ?1, 'call_' || hex(randomblob(16)), 'tool-' || CAST(i % 1000 AS INTEGER), '1.0.0', 'session-' || CAST(i % 500 AS INTEGER), 'bench',
-              'success', i % 90, strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-01', '+' || i || ' seconds'), '2026-11-16T01:00:00.000Z',
-              '{"path":"/d0/f1"}', '"hello"' FROM n`,
+            SELECT ?1, printf('call_%012x01', 1000 * CAST(unixepoch(time) AS INTEGER)) || lower(hex(randomblob(16))),
+              'tool-' || CAST(i % 1000 AS INTEGER), '1.0.0', 'session-' || CAST(i % 500 AS INTEGER), 'bench', 'success', i % 90,
+              time, '2026-11-16T01:00:00.000Z', '{"path":"/d0/f1"}', '"hello"'
+            FROM (SELECT i, strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-01', '+' || i || ' seconds') AS time FROM n)`,
       params: [workspace, from, Math.min(step, count - from)],
     });
     process.stderr.write(`\rrecorded calls: ${Math.min(from + step, count).toLocaleString("en")} of ${count.toLocaleString("en")}`);

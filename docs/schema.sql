@@ -78,8 +78,6 @@ CREATE INDEX tokens_by_agent ON tokens (workspace_id, agent_id) WHERE agent_id I
 -- migrations/db/0003_files.sql
 -- ------------------------------------------------------------
 
--- A session that branches off another one shares the tree of its origin.
--- So a tree holds everything that was ever made of one first session.
 CREATE TABLE sessions (
   workspace_id TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -87,11 +85,9 @@ CREATE TABLE sessions (
   -- The file manifest that the session shows now. NULL until the first file is written.
   active_manifest_id TEXT,
   created_at TEXT NOT NULL,
-  updated_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL, generation INTEGER NOT NULL DEFAULT 0, deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)), head_id TEXT, forks INTEGER NOT NULL DEFAULT 0 CHECK (forks >= 0), agent_id TEXT,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
-
-CREATE INDEX sessions_by_age ON sessions (workspace_id, created_at, id);
 
 -- Writes past_presents when a session moves on from a file manifest that was made more than an hour ago.
 CREATE TRIGGER sessions_moved AFTER UPDATE OF active_manifest_id ON sessions
@@ -103,11 +99,22 @@ WHEN OLD.active_manifest_id IS NOT NULL AND OLD.active_manifest_id IS NOT NEW.ac
   ON CONFLICT (manifest_key) DO UPDATE SET ended_at = excluded.ended_at;
 END;
 
--- File manifests. A file manifest is a point in its tree: number `seq` of the line `line`.
--- The first line of a tree is ''. The n-th line that forks from a file manifest is that manifest's label, '.' and n.
--- In a label, each number follows a letter that tells the number's length: a1 … a9, b10 … b99, c100 ….
--- So labels sort in the order of a walk through the tree: a file manifest, then the lines that fork from it, then the
--- next file manifest of its line.
+CREATE INDEX sessions_by_age ON sessions (workspace_id, created_at, id) WHERE deleted = 0;
+
+CREATE TRIGGER sessions_died AFTER UPDATE OF deleted ON sessions WHEN NEW.deleted = 1 AND OLD.deleted = 0 BEGIN
+  INSERT INTO dead_sessions (workspace_id, session_id, generation) VALUES (NEW.workspace_id, NEW.id, NEW.generation);
+END;
+
+-- The list of an agent's sessions. Partial: a session that no agent made pays for no index row.
+CREATE INDEX sessions_by_agent ON sessions (workspace_id, agent_id, created_at, id) WHERE agent_id IS NOT NULL;
+
+-- A session stays with the agent that made it, until the session is deleted and its name is free again. Batches that change a session's files rely on this: an update of this
+-- column, for a token that must not see the session, stops the whole batch (src/files/store/session.rs).
+CREATE TRIGGER sessions_keep_agent BEFORE UPDATE OF agent_id ON sessions
+WHEN OLD.agent_id IS NOT NEW.agent_id AND OLD.deleted = 0 BEGIN
+  SELECT RAISE(ABORT, 'the session of another agent');
+END;
+
 CREATE TABLE manifests (
   -- The order of creation.
   key INTEGER PRIMARY KEY,
@@ -125,21 +132,24 @@ CREATE TABLE manifests (
   created_at TEXT NOT NULL,
   -- The number of all files that the file manifest holds, and the sum of their sizes.
   files INTEGER NOT NULL CHECK (files >= 0),
-  bytes INTEGER NOT NULL CHECK (bytes >= 0),
+  bytes INTEGER NOT NULL CHECK (bytes >= 0), generation INTEGER NOT NULL DEFAULT 0, path TEXT,
   UNIQUE (workspace_id, id),
   UNIQUE (workspace_id, tree_id, label),
   FOREIGN KEY (workspace_id, session_id) REFERENCES sessions (workspace_id, id) ON DELETE CASCADE
 ) STRICT;
 
-CREATE INDEX manifests_by_session ON manifests (workspace_id, session_id);
-
--- Partial: a file manifest that no call or message made pays for no index row.
-CREATE INDEX manifests_by_source_ref ON manifests (workspace_id, session_id, source_ref) WHERE source_ref IS NOT NULL;
+CREATE INDEX manifests_by_session ON manifests (workspace_id, session_id, generation);
 
 CREATE TRIGGER manifests_deleted AFTER DELETE ON manifests BEGIN
   INSERT INTO stale_trees (workspace_id, tree_id) VALUES (OLD.workspace_id, OLD.tree_id)
   ON CONFLICT (workspace_id, tree_id) DO UPDATE SET again = path <> '';
+  UPDATE file_entries SET alone = 0
+  WHERE workspace_id = OLD.workspace_id AND tree_id = OLD.tree_id AND path = OLD.path AND label = OLD.label
+    AND alone = 1;
 END;
+
+CREATE INDEX manifests_by_source_ref ON manifests (workspace_id, session_id, source_ref)
+  WHERE source_ref IS NOT NULL AND substr(source_ref, 6) <> substr(id, 5);
 
 -- When a file manifest ceased to be the active one of its session. Retention counts from that time.
 -- Most file manifests are replaced soon after they were made, so that `created_at` is exact enough. A row is written
@@ -161,10 +171,6 @@ CREATE TABLE lines (
   PRIMARY KEY (workspace_id, tree_id, line)
 ) STRICT, WITHOUT ROWID;
 
--- The file that a file manifest holds at a path is the entry of that path with the greatest label up to the manifest's
--- own.
--- A label that ends with '~' is the end of a line. Its entry restores the file that was there before the line first
--- wrote the path, for every file manifest that sorts after the line.
 CREATE TABLE file_entries (
   workspace_id TEXT NOT NULL,
   tree_id TEXT NOT NULL,
@@ -172,25 +178,20 @@ CREATE TABLE file_entries (
   label TEXT NOT NULL,
   -- NULL: from this label on, there is no file at the path.
   sha256 TEXT,
-  size INTEGER,
+  size INTEGER, alone INTEGER NOT NULL DEFAULT 0 CHECK (alone IN (0, 1)), first_use INTEGER NOT NULL DEFAULT 0 CHECK (first_use IN (0, 1)),
   PRIMARY KEY (workspace_id, tree_id, path, label),
   CHECK ((sha256 IS NULL) = (size IS NULL))
 ) STRICT, WITHOUT ROWID;
-
--- Only differences between file manifests use this index. It is over an expression to hide it from all other queries:
--- the entry with a path's greatest label must be sought by the primary key, but with statistics SQLite's planner would
--- read all entries of that label instead.
-CREATE INDEX file_entries_by_label ON file_entries (workspace_id, tree_id, (label || ''));
-
--- Finds out whether a blob is still in use, when the blob is about to be freed.
-CREATE INDEX file_entries_by_blob ON file_entries (workspace_id, sha256) WHERE sha256 IS NOT NULL;
 
 CREATE TRIGGER file_entries_deleted AFTER DELETE ON file_entries WHEN OLD.sha256 IS NOT NULL BEGIN
   INSERT OR IGNORE INTO stale_blobs (workspace_id, sha256)
   SELECT workspace_id, sha256 FROM blobs WHERE workspace_id = OLD.workspace_id AND sha256 = OLD.sha256;
 END;
 
--- The contents of files. All sessions of a workspace share them; two workspaces never do.
+CREATE INDEX file_entries_by_label ON file_entries (workspace_id, tree_id, (label || '')) WHERE alone = 0;
+
+CREATE INDEX file_entries_by_blob ON file_entries (workspace_id, sha256) WHERE sha256 IS NOT NULL AND first_use = 0;
+
 CREATE TABLE blobs (
   workspace_id TEXT NOT NULL,
   sha256 TEXT NOT NULL CHECK (length(sha256) = 64),
@@ -198,7 +199,7 @@ CREATE TABLE blobs (
   -- D1 returns a BLOB as a list of numbers. So contents that are not text are stored as base64.
   encoding TEXT NOT NULL CHECK (encoding IN ('utf8', 'base64')),
   chunks INTEGER NOT NULL CHECK (chunks >= 1),
-  created_at TEXT NOT NULL,
+  created_at TEXT NOT NULL, use_tree_id TEXT, use_path TEXT, use_label TEXT, data TEXT,
   PRIMARY KEY (workspace_id, sha256)
 ) STRICT, WITHOUT ROWID;
 
@@ -242,13 +243,13 @@ CREATE TABLE stale_blobs (
   FOREIGN KEY (workspace_id, sha256) REFERENCES blobs (workspace_id, sha256) ON DELETE CASCADE
 ) STRICT;
 
--- The sweep has finished with a blob: the blob is deleted if nothing refers to it.
--- A blob and the rows that refer to it are written in one batch. So no blob is ever about to be used, but not used yet.
--- The indexes are named, for without names SQLite's planner may read a whole workspace.
--- The table call_blobs is created in 0006_execution.sql: SQLite looks a trigger's tables up when the trigger fires.
+-- As before, with the entry that the blob's row names.
 CREATE TRIGGER stale_blobs_deleted AFTER DELETE ON stale_blobs
 WHEN NOT EXISTS (SELECT 1 FROM file_entries e INDEXED BY file_entries_by_blob
-    WHERE e.workspace_id = OLD.workspace_id AND e.sha256 = OLD.sha256)
+    WHERE e.workspace_id = OLD.workspace_id AND e.sha256 = OLD.sha256 AND e.first_use = 0)
+  AND NOT EXISTS (SELECT 1 FROM blobs b CROSS JOIN file_entries e
+      ON e.workspace_id = b.workspace_id AND e.tree_id = b.use_tree_id AND e.path = b.use_path AND e.label = b.use_label
+    WHERE b.workspace_id = OLD.workspace_id AND b.sha256 = OLD.sha256 AND e.sha256 = OLD.sha256 AND e.first_use = 1)
   AND NOT EXISTS (SELECT 1 FROM call_blobs c INDEXED BY call_blobs_by_blob
     WHERE c.workspace_id = OLD.workspace_id AND c.sha256 = OLD.sha256)
 BEGIN
@@ -406,6 +407,14 @@ CREATE TRIGGER tool_versions_switched AFTER UPDATE OF active ON tool_versions BE
     WHERE key = NEW.tool_key;
 END;
 
+-- An older version of the Worker may still run while this migration lands.
+CREATE TRIGGER tool_versions_unsealed AFTER INSERT ON tool_versions
+WHEN NEW.handler_key = 'http' AND EXISTS (
+  SELECT 1 FROM json_each(NEW.handler, '$.headers') h
+  WHERE h.type = 'text' AND h.value <> '' AND instr(h.value, '${') = 0) BEGIN
+  INSERT OR IGNORE INTO unsealed_versions (workspace_id, version_key) VALUES (NEW.workspace_id, NEW.key);
+END;
+
 -- One inverted index answers every list of tools. The first three columns hold the text that people search in.
 -- `facets` holds the facts that programs filter by, one word for each fact. FTS5 intersects words in rowid order, so a
 -- page of any filter, or of any combination of filters, reads its own rows and no others.
@@ -541,11 +550,6 @@ CREATE TABLE tool_calls (
   UNIQUE (workspace_id, id)
 ) STRICT;
 
--- Lists are ordered by (started_at, key), and `since` and `until` cut them by started_at. So each of these indexes ends
--- with started_at, and the key follows by itself. There are no more of them than needed, for every call pays for each.
--- An index is partial where its column is mostly empty: a call without a value pays for no index row.
-CREATE INDEX tool_calls_by_time ON tool_calls (workspace_id, started_at);
-
 CREATE INDEX tool_calls_by_tool ON tool_calls (workspace_id, tool_name, started_at);
 
 CREATE INDEX tool_calls_by_agent ON tool_calls (workspace_id, agent_id, started_at) WHERE agent_id IS NOT NULL;
@@ -653,6 +657,61 @@ CREATE TABLE call_mark (
   -- No call after the mark started before this time.
   since TEXT NOT NULL
 ) STRICT;
+
+
+-- migrations/db/0013_delete_in_pieces.sql
+-- ------------------------------------------------------------
+
+-- The sweep's queue of deleted sessions, in the order in which the sweep visits them.
+CREATE TABLE dead_sessions (
+  turn INTEGER PRIMARY KEY,
+  workspace_id TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  generation INTEGER NOT NULL,
+  UNIQUE (workspace_id, session_id, generation)
+) STRICT;
+
+-- The sweep has deleted all file manifests of the session. The row goes too, unless a new session has taken it over.
+CREATE TRIGGER dead_sessions_deleted AFTER DELETE ON dead_sessions BEGIN
+  DELETE FROM sessions
+  WHERE workspace_id = OLD.workspace_id AND id = OLD.session_id AND generation = OLD.generation AND deleted = 1;
+END;
+
+-- Directories that were deleted with many files. The file manifest with the label `label`, and every file manifest that
+-- follows from it (up to the end of `line`), sees no entry below the directory whose label is smaller than `label`.
+-- The sweep writes the entries that say so, path by path, and then deletes the row.
+CREATE TABLE cleared_directories (
+  turn INTEGER PRIMARY KEY,
+  workspace_id TEXT NOT NULL,
+  tree_id TEXT NOT NULL,
+  label TEXT NOT NULL,
+  line TEXT NOT NULL,
+  -- All paths below the directory are between these two.
+  first TEXT NOT NULL,
+  last TEXT NOT NULL,
+  -- The path up to which the sweep has written entries.
+  reached TEXT NOT NULL,
+  UNIQUE (workspace_id, tree_id, label)
+) STRICT;
+
+-- The files of the directory may be garbage now.
+CREATE TRIGGER cleared_directories_deleted AFTER DELETE ON cleared_directories BEGIN
+  INSERT INTO stale_trees (workspace_id, tree_id) VALUES (OLD.workspace_id, OLD.tree_id)
+  ON CONFLICT (workspace_id, tree_id) DO UPDATE SET again = path <> '';
+END;
+
+
+-- migrations/db/0015_queue_unsealed_headers.sql
+-- ------------------------------------------------------------
+
+-- Versions whose handler has a header with a readable value. Literal values are stored sealed (src/registry/handler.rs),
+-- but older versions of the Worker stored them as they were given, and only the Worker has the key. So the upkeep reads
+-- this queue, seals what must be sealed, and empties the queue.
+CREATE TABLE unsealed_versions (
+  workspace_id TEXT NOT NULL,
+  version_key INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, version_key)
+) STRICT, WITHOUT ROWID;
 
 
 -- migrations/db/0017_restore_chunks.sql

@@ -3,6 +3,7 @@
 use crate::db::{Cost, Db};
 use crate::error::{Error, Result};
 use crate::ids::{self, WorkspaceId};
+use crate::outgoing::UrlRules;
 use crate::settings::Settings;
 use crate::time::Timestamp;
 use std::sync::{Arc, OnceLock};
@@ -14,6 +15,8 @@ pub struct App {
     /// Opened at its first use, because most requests never use this database.
     benchmarks: OnceLock<Option<Db>>,
     cost: Arc<Cost>,
+    /// The host that the request names, perhaps with a port. Work that no request asked for has none.
+    own_host: Option<String>,
     settings: &'static Settings,
     now: Timestamp,
     request_id: String,
@@ -25,8 +28,9 @@ impl App {
             .ok_or_else(|| Error::Internal("the clock is out of range".into()))?;
         let request_id = ids::random_hex::<16>()?;
         let cost = Arc::<Cost>::default();
-        let db = env.d1("DB").ok().map(|it| Db::new(it, cost.clone()));
-        Ok(Self { db, benchmarks: OnceLock::new(), cost, settings: Settings::of(&env), now, request_id, env })
+        let settings = Settings::of(&env);
+        let db = env.d1("DB").ok().map(|it| Db::new(it, cost.clone(), settings.d1_faults.as_deref()));
+        Ok(Self { db, benchmarks: OnceLock::new(), cost, own_host: None, settings, now, request_id, env })
     }
 
     /// The database. Only two kinds of code may use it: a [`crate::callers::Scope`], which checks the caller, and code
@@ -38,7 +42,12 @@ impl App {
     /// The database of the benchmarks, if there is one. It belongs to no workspace. Only a [`crate::callers::Scope`]
     /// may use it.
     pub fn benchmarks(&self) -> Option<&Db> {
-        let find = || self.env.d1("BENCHMARKS_DB").ok().map(|it| Db::new(it, self.cost.clone()));
+        let find = || {
+            self.env
+                .d1("BENCHMARKS_DB")
+                .ok()
+                .map(|it| Db::new(it, self.cost.clone(), self.settings.d1_faults.as_deref()))
+        };
         self.benchmarks.get_or_init(find).as_ref()
     }
 
@@ -62,22 +71,36 @@ impl App {
         Timestamp::from_millis(Date::now().as_millis()).unwrap_or(self.now)
     }
 
+    /// The same context, for a request that came to this host.
+    pub fn at_host(mut self, host: Option<&str>) -> Self {
+        self.own_host = host.map(str::to_owned);
+        self
+    }
+
+    /// The rules for the URLs that tools may have.
+    pub fn url_rules(&self) -> UrlRules<'_> {
+        let Settings { private_urls, open, .. } = self.settings;
+        UrlRules { private: *private_urls, open: *open, own_host: self.own_host.as_deref() }
+    }
+
     pub fn request_id(&self) -> &str {
         &self.request_id
     }
 
-    /// The value of a secret that tools of the workspace may use.
-    pub fn credential(&self, workspace: &WorkspaceId, name: &str) -> Option<String> {
-        if !self.settings.lends(name, workspace) {
-            return None;
-        }
+    /// The value of a secret that tools of the workspace may send to this host.
+    pub fn credential(&self, workspace: &WorkspaceId, name: &str, host: &str) -> Option<String> {
+        self.settings.lends_to_host(name, workspace, host).then(|| self.secret(name)).flatten()
+    }
+
+    /// Whether there is a secret that tools of the workspace may send to some host.
+    pub fn has_credential(&self, workspace: &WorkspaceId, name: &str) -> bool {
+        self.settings.lends(name, workspace) && self.secret(name).is_some()
+    }
+
+    fn secret(&self, name: &str) -> Option<String> {
         // A binding that is not text, such as a database, has no value to lend.
         let value = worker::js_sys::Reflect::get(self.env.as_ref(), &name.into()).ok()?;
         value.as_string().filter(|it| !it.is_empty())
-    }
-
-    pub fn has_credential(&self, workspace: &WorkspaceId, name: &str) -> bool {
-        self.credential(workspace, name).is_some()
     }
 
     /// The Durable Objects that keep the rate limits.
@@ -85,6 +108,13 @@ impl App {
         self.env
             .durable_object("LIMITER")
             .map_err(|_| Error::Unavailable("LIMITER binding not configured: see wrangler.toml"))
+    }
+
+    /// The Durable Objects that own calls of tools with a long timeout.
+    pub fn long_calls(&self) -> Result<ObjectNamespace> {
+        self.env
+            .durable_object("LONG_CALLS")
+            .map_err(|_| Error::Unavailable("LONG_CALLS binding not configured: see wrangler.toml"))
     }
 
     /// The Durable Objects that own the sandbox's containers, if the deployment has any.

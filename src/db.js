@@ -10,9 +10,23 @@ const BETWEEN_COLUMNS = "\x1f";
 
 const textsOf = (results) => results.map((row) => Object.values(row).join(BETWEEN_COLUMNS)).join(BETWEEN_ROWS);
 
-export async function run(database, batch) {
+// The faults of the setting D1_FAULTS, which only tests set (docs/operations.md). `times` counts down.
+let planned;
+
+/** The fault that is planned for this batch: the first one whose texts all occur in the batch. */
+function faultOf(faults, batch) {
+  planned ??= JSON.parse(faults);
+  const fault = planned.find(({ times, has }) => times > 0 && has.every((text) => batch.includes(text)));
+  if (fault !== undefined) fault.times -= 1;
+  return fault;
+}
+
+export async function run(database, batch, faults) {
+  const fault = faults === undefined ? undefined : faultOf(faults, batch);
+  if (fault?.ran === false) throw new Error(fault.message);
   const statements = JSON.parse(batch);
   const answers = await database.batch(statements.map(([, sql, ...params]) => database.prepare(sql).bind(...params)));
+  if (fault?.ran === true) throw new Error(fault.message);
   const figures = answers.map(({ meta }) => [meta.changes, meta.rows_read, meta.rows_written, meta.size_after]);
   const rows = answers.map(({ results }, i) => (statements[i][0] ? textsOf(results) : JSON.stringify(results)));
   return encoder.encode([JSON.stringify(figures), ...rows].join("\n"));

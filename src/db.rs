@@ -1,23 +1,26 @@
 //! The only access to D1. Statements are plain values, so that the code that builds them can be tested on the host. A
-//! batch of statements runs as one transaction, in one round trip. The cost of each request is counted here.
+//! batch of statements runs as one transaction, in one round trip. The cost of each request is counted here. A batch
+//! that met a passing fault of D1 is repeated here, if repeating it is safe.
 
 use crate::error::{Error, Result};
 use crate::ids::WorkspaceId;
+use crate::random;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
 use wasm_bindgen::prelude::wasm_bindgen;
-use worker::D1Database;
 use worker::js_sys::{Promise, Uint8Array};
 use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::wasm_bindgen_futures::JsFuture;
+use worker::{D1Database, Delay, console_warn};
 
 #[wasm_bindgen(module = "/src/db.js")]
 extern "C" {
-    fn run(database: &JsValue, batch: &str) -> Promise;
+    fn run(database: &JsValue, batch: &str, faults: Option<&str>) -> Promise;
 }
 
 /// One SQL statement with the values bound to `?1`, `?2`, ….
@@ -27,6 +30,8 @@ pub struct Statement {
     params: Vec<Param>,
     /// Whether the rows are read with [`Rows::texts`].
     texts: bool,
+    /// Whether the statement may run twice although it writes.
+    repeatable: bool,
 }
 
 /// A bound value. Every number reaches SQLite as REAL. Where this matters (for the rowid of an FTS table), the SQL
@@ -40,7 +45,7 @@ pub enum Param {
 
 /// Starts a statement.
 pub fn sql(text: impl Into<String>) -> Statement {
-    Statement { sql: text.into(), params: Vec::new(), texts: false }
+    Statement { sql: text.into(), params: Vec::new(), texts: false, repeatable: false }
 }
 
 impl Statement {
@@ -49,6 +54,30 @@ impl Statement {
     pub fn selecting_texts(mut self) -> Self {
         self.texts = true;
         self
+    }
+
+    /// Says that a statement which writes may run twice: the second run changes nothing, and no caller reads how many
+    /// rows it changed. A guard by a revision or a primary key is not enough. The first run may have succeeded unseen,
+    /// and the second run would then report a conflict that there never was.
+    pub fn repeatable(mut self) -> Self {
+        self.repeatable = true;
+        self
+    }
+
+    /// Whether the statement may run twice. A statement that only reads always may.
+    fn is_repeatable(&self) -> bool {
+        let text = self.sql.trim_start();
+        let writes = || ["INSERT ", "UPDATE ", "DELETE ", "REPLACE "].iter().any(|it| text.contains(it));
+        self.repeatable || text.starts_with("SELECT ") || (text.starts_with("WITH ") && !writes())
+    }
+
+    /// The bytes of the statement's texts.
+    fn bytes(&self) -> usize {
+        let bytes_of = |param: &Param| match param {
+            Param::Text(text) => text.len(),
+            Param::Null | Param::Number(_) => 0,
+        };
+        self.sql.len() + self.params.iter().map(bytes_of).sum::<usize>()
     }
 
     /// Binds the next parameter.
@@ -100,6 +129,12 @@ impl Condition {
     /// Binds the next parameter.
     pub fn bind(mut self, value: impl Into<Param>) -> Self {
         self.params.push(value.into());
+        self
+    }
+
+    /// True if the condition is false.
+    pub fn negated(mut self) -> Self {
+        self.text = format!("NOT ({})", self.text);
         self
     }
 
@@ -352,7 +387,7 @@ fn misfit(cause: serde_json::Error) -> Error {
     Error::Internal(format!("a row does not fit its type: {cause}"))
 }
 
-/// Why a batch failed. A failed batch changes nothing.
+/// Why a batch failed. A failed batch changes nothing, unless it is [`DbFailure::Lost`].
 #[derive(Debug, PartialEq)]
 pub enum DbFailure {
     /// A row with the same key exists already.
@@ -363,8 +398,32 @@ pub enum DbFailure {
     Refused(String),
     /// The migrations have not been applied.
     NotMigrated,
+    /// D1 had no time for the batch, and did not begin to run it.
+    Busy(String),
+    /// The connection to D1 broke, or D1 restarted. Nobody knows whether the batch has run.
+    Lost(String),
     Other(String),
 }
+
+/// Parts of the messages of faults that pass: <https://developers.cloudflare.com/d1/observability/debug-d1/>. These
+/// faults are met before D1 begins to run the batch.
+const BUSY: [&str; 5] = [
+    "D1 DB is overloaded",
+    "Too many requests queued",
+    "Internal error while starting up D1 DB storage",
+    "Cannot resolve D1 DB due to transient issue",
+    "Currently processing a long-running export",
+];
+
+/// These faults may be met after D1 has run the batch.
+const LOST: [&str; 6] = [
+    "Network connection lost",
+    "caused object to be reset",
+    "reset because its code was updated",
+    "exceeded its memory limit and was reset",
+    "due to an internal error",
+    "internal error; reference",
+];
 
 impl DbFailure {
     /// D1 distinguishes failures only by the text of the message.
@@ -377,8 +436,21 @@ impl DbFailure {
             Self::NotMigrated
         } else if message.contains("SQLITE_CONSTRAINT") {
             Self::Refused(message)
+        } else if BUSY.iter().any(|it| message.contains(it)) {
+            Self::Busy(message)
+        } else if LOST.iter().any(|it| message.contains(it)) {
+            Self::Lost(message)
         } else {
             Self::Other(message)
+        }
+    }
+
+    /// Whether the batch may be sent again. `repeatable` says whether the batch may run twice.
+    const fn may_be_retried(&self, repeatable: bool) -> bool {
+        match self {
+            Self::Busy(_) => true,
+            Self::Lost(_) => repeatable,
+            Self::Duplicate | Self::MissingReference | Self::Refused(_) | Self::NotMigrated | Self::Other(_) => false,
         }
     }
 }
@@ -391,6 +463,11 @@ impl From<DbFailure> for Error {
             DbFailure::NotMigrated => {
                 Self::Unavailable("The database has no tables yet: run wrangler d1 migrations apply DB")
             }
+            DbFailure::Busy(_) => Self::TryAgain("The database is busy, and nothing was changed: try again"),
+            DbFailure::Lost(_) => Self::TryAgain(
+                "The connection to the database was lost: try again. A change may have been made all the same, so look \
+                 before you repeat it, or repeat it with an idempotency key",
+            ),
             DbFailure::Refused(cause) | DbFailure::Other(cause) => Self::Internal(cause),
         }
     }
@@ -416,25 +493,59 @@ impl std::fmt::Display for Cost {
     }
 }
 
+/// How often a batch is repeated, and how long the first pause is. Each further pause is twice as long. A pause is
+/// longer by a random time, so that requests which failed together do not come back together.
+const RETRIES: u32 = 3;
+const FIRST_PAUSE_MILLIS: u64 = 100;
+
+fn pause(retry: u32) -> Duration {
+    let millis = FIRST_PAUSE_MILLIS << retry;
+    let mut byte = [0];
+    // Without randomness, the pause is only less spread.
+    let _ = random::fill(&mut byte);
+    Duration::from_millis(millis + millis * u64::from(byte[0]) / 256)
+}
+
 pub struct Db {
     database: D1Database,
     cost: Arc<Cost>,
+    /// The faults that tests plan.
+    faults: Option<&'static str>,
 }
 
 impl Db {
     /// The cost of every batch is added to `cost`.
-    pub fn new(database: D1Database, cost: Arc<Cost>) -> Self {
-        Self { database, cost }
+    pub fn new(database: D1Database, cost: Arc<Cost>, faults: Option<&'static str>) -> Self {
+        Self { database, cost, faults }
     }
 
-    /// Runs the statements as one transaction: all of them or none.
+    /// Runs the statements as one transaction: all of them or none. After a passing fault of D1, the batch is sent
+    /// again, if it did not run or may run twice.
     pub async fn batch(&self, statements: &[Statement]) -> std::result::Result<Vec<Rows>, DbFailure> {
+        let batch =
+            batch_json(statements).map_err(|cause| DbFailure::Other(format!("a batch is not JSON: {cause}")))?;
+        for retry in 0..RETRIES {
+            match self.send(&batch).await {
+                Err(failure) if failure.may_be_retried(statements.iter().all(Statement::is_repeatable)) => {
+                    Delay::from(pause(retry)).await;
+                }
+                ended => return ended,
+            }
+        }
+        self.send(&batch).await
+    }
+
+    /// Sends a batch once.
+    async fn send(&self, batch: &str) -> std::result::Result<Vec<Rows>, DbFailure> {
         self.cost.round_trips.fetch_add(1, Relaxed);
-        let batch = serde_json::to_string(statements)
-            .map_err(|cause| DbFailure::Other(format!("a batch is not JSON: {cause}")))?;
-        let answer = JsFuture::from(run(self.database.as_ref(), &batch))
+        let answer = JsFuture::from(run(self.database.as_ref(), batch, self.faults))
             .await
-            .map_err(|cause| DbFailure::from_message(message_of(&cause)))?;
+            .map_err(|cause| DbFailure::from_message(message_of(&cause)))
+            .inspect_err(|failure| {
+                if let DbFailure::Busy(cause) | DbFailure::Lost(cause) = failure {
+                    console_warn!("D1 failed for the moment: {cause}");
+                }
+            })?;
         let rows = read_answer(Uint8Array::new(&answer).to_vec())
             .map_err(|cause| DbFailure::Other(format!("D1's answer cannot be read: {cause}")))?;
         for it in &rows {
@@ -443,6 +554,20 @@ impl Db {
         }
         Ok(rows)
     }
+}
+
+/// From how many bytes on the text of a batch gets its room at once. A text that grows step by step takes up to three times
+/// its size.
+const LARGE_BATCH_BYTES: usize = 256 * 1024;
+
+fn batch_json(statements: &[Statement]) -> serde_json::Result<String> {
+    let bytes = statements.iter().map(Statement::bytes).sum::<usize>();
+    if bytes < LARGE_BATCH_BYTES {
+        return serde_json::to_string(statements);
+    }
+    let mut batch = Vec::with_capacity(bytes + bytes / 16);
+    serde_json::to_writer(&mut batch, statements)?;
+    String::from_utf8(batch).map_err(serde::ser::Error::custom)
 }
 
 fn message_of(cause: &JsValue) -> String {
@@ -479,16 +604,66 @@ mod tests {
         check("D1_ERROR: no such table: tools: SQLITE_ERROR", DbFailure::NotMigrated);
         let rule = "D1_ERROR: no more of these: SQLITE_CONSTRAINT";
         check(rule, DbFailure::Refused(rule.into()));
-        check(
-            "D1_ERROR: storage caused object to be reset",
-            DbFailure::Other("D1_ERROR: storage caused object to be reset".into()),
-        );
+        let unknown = "D1_ERROR: near \"SELEC\": syntax error: SQLITE_ERROR";
+        check(unknown, DbFailure::Other(unknown.into()));
+    }
+
+    #[test]
+    fn faults_that_pass_are_told_by_whether_the_batch_may_have_run() {
+        for message in [
+            "D1_ERROR: D1 DB is overloaded. Requests queued for too long.",
+            "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
+            "D1_ERROR: Internal error while starting up D1 DB storage caused object to be reset.",
+            "D1_ERROR: Cannot resolve D1 DB due to transient issue on remote node.",
+        ] {
+            let failure = DbFailure::from_message(message.into());
+            assert_eq!(failure, DbFailure::Busy(message.into()));
+            assert!(failure.may_be_retried(false), "{message}");
+        }
+        for message in [
+            "D1_ERROR: Network connection lost.",
+            "D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.",
+            "D1_ERROR: Internal error in D1 DB storage caused object to be reset.",
+            "D1_ERROR: D1 DB reset because its code was updated.",
+            "D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset.",
+            "D1_ERROR: internal error; reference = nvs8qpkqmrjdk2qlftcini97",
+        ] {
+            let failure = DbFailure::from_message(message.into());
+            assert_eq!(failure, DbFailure::Lost(message.into()));
+            assert!(failure.may_be_retried(true) && !failure.may_be_retried(false), "{message}");
+        }
+        for failure in [DbFailure::Duplicate, DbFailure::NotMigrated, DbFailure::Other("?".into())] {
+            assert!(!failure.may_be_retried(true));
+        }
+    }
+
+    #[test]
+    fn reads_may_run_twice_and_writes_only_if_their_room_says_so() {
+        for read in ["SELECT 1", "\n  SELECT a FROM t", "WITH a AS (SELECT 1) SELECT * FROM a"] {
+            assert!(sql(read).is_repeatable(), "{read}");
+        }
+        for write in
+            ["INSERT INTO t VALUES (1)", "UPDATE t SET a = 1", "WITH a AS (SELECT 1) DELETE FROM t", "PRAGMA optimize"]
+        {
+            assert!(!sql(write).is_repeatable(), "{write}");
+            assert!(sql(write).repeatable().is_repeatable(), "{write}");
+        }
+    }
+
+    #[test]
+    fn pauses_grow_and_are_spread() {
+        for (retry, least) in [(0, 100), (1, 200), (2, 400)] {
+            let pauses = (0..50).map(|_| pause(retry).as_millis()).collect::<std::collections::BTreeSet<_>>();
+            assert!(pauses.iter().all(|it| (least..2 * least).contains(it)) && pauses.len() > 5, "{pauses:?}");
+        }
     }
 
     #[test]
     fn an_unforeseen_failure_is_internal() {
         assert_eq!(Error::from(DbFailure::Duplicate).code(), "INTERNAL");
-        assert_eq!(Error::from(DbFailure::NotMigrated).code(), "UNAVAILABLE");
+        for failure in [DbFailure::NotMigrated, DbFailure::Busy("?".into()), DbFailure::Lost("?".into())] {
+            assert_eq!(Error::from(failure).code(), "UNAVAILABLE");
+        }
     }
 
     #[test]

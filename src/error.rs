@@ -24,6 +24,8 @@ pub enum Error {
     },
     NoRoute,
     MethodNotAllowed,
+    /// In open mode, the request names a host that is not this server's.
+    Misdirected,
     AlreadyExists(String),
     /// The thing is not, or no longer, in a state that allows the request.
     Conflict(String),
@@ -39,7 +41,12 @@ pub enum Error {
     Internal(String),
     /// Something that the request needs is not available now.
     Unavailable(&'static str),
+    /// Something that the request needs will be available again soon, by itself.
+    TryAgain(&'static str),
 }
+
+/// After how many seconds a request that met [`Error::TryAgain`] should be sent again.
+const RETRY_AFTER_SECONDS: u32 = 2;
 
 /// One fault of a request, and its place in the request.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,11 +114,12 @@ impl Error {
             Self::Forbidden(_) => "PERMISSION_DENIED",
             Self::NotFound { .. } | Self::NoRoute => "NOT_FOUND",
             Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",
+            Self::Misdirected => "MISDIRECTED_REQUEST",
             Self::AlreadyExists(_) => "ALREADY_EXISTS",
             Self::Conflict(_) => "CONFLICT",
             Self::TooLarge { .. } | Self::NoRoom { .. } => "PAYLOAD_TOO_LARGE",
             Self::Internal(_) => "INTERNAL",
-            Self::Unavailable(_) => "UNAVAILABLE",
+            Self::Unavailable(_) | Self::TryAgain(_) => "UNAVAILABLE",
         }
     }
 
@@ -122,10 +130,11 @@ impl Error {
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::NotFound { .. } | Self::NoRoute => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
             Self::AlreadyExists(_) | Self::Conflict(_) => StatusCode::CONFLICT,
             Self::TooLarge { .. } | Self::NoRoom { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unavailable(_) | Self::TryAgain(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -141,11 +150,13 @@ impl Error {
             Self::TooLarge { limit_bytes } => json!({"limit_bytes": limit_bytes}),
             Self::NoRoom { limit_bytes, .. } => json!({"limit_bytes": limit_bytes}),
             Self::Internal(_) => json!({"request_id": request_id}),
+            Self::TryAgain(_) => json!({"retry_after": RETRY_AFTER_SECONDS}),
             Self::Unauthorized(_)
             | Self::Forbidden(_)
             | Self::NotFound { .. }
             | Self::NoRoute
             | Self::MethodNotAllowed
+            | Self::Misdirected
             | Self::AlreadyExists(_)
             | Self::Conflict(_)
             | Self::Unavailable(_) => Value::Null,
@@ -172,7 +183,7 @@ impl fmt::Display for Error {
                 }
                 Ok(())
             }
-            Self::Unauthorized(message) | Self::Unavailable(message) => f.write_str(message),
+            Self::Unauthorized(message) | Self::Unavailable(message) | Self::TryAgain(message) => f.write_str(message),
             Self::Forbidden(message)
             | Self::AlreadyExists(message)
             | Self::Conflict(message)
@@ -182,6 +193,10 @@ impl fmt::Display for Error {
             Self::MethodNotAllowed => {
                 f.write_str("This route does not take that method; the Allow header lists those it takes")
             }
+            Self::Misdirected => f.write_str(
+                "This server is in open mode, where it answers as localhost, 127.0.0.1, [::1] and the hosts in \
+                 OPEN_HOSTS only",
+            ),
             Self::TooLarge { limit_bytes } => {
                 write!(f, "The body is larger than {limit_bytes} bytes")
             }
@@ -212,6 +227,9 @@ impl IntoResponse for Error {
         let mut response = self.status().into_response();
         if let Self::Unauthorized(_) = &self {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Self::TryAgain(_) = &self {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));
         }
         response.extensions_mut().insert(Arc::new(self));
         response

@@ -4,6 +4,7 @@
 use crate::error::Result;
 use crate::hex;
 use crate::random;
+use crate::time::Timestamp;
 use std::fmt;
 
 /// Declares a text type whose values all keep a rule.
@@ -99,8 +100,31 @@ made_here! {
     TokenId, "tok_";
     SessionId, "sess_";
     FileManifestId, "man_";
-    CallId, "call_";
     ApprovalId, "appr_";
+}
+
+impl CallId {
+    /// How many digits follow `call_`: the time, the place, and the random part.
+    pub const DIGITS: usize = 12 + 2 + 32;
+
+    /// The id of a call that starts at this time. Ids sort by time, and the calls of one message by their place in it,
+    /// so that the index by id is also the index by time.
+    pub fn at(time: Timestamp, place: u32) -> Result<Self> {
+        Ok(Self(format!("{}{:02x}{}", Self::bound(time), place.min(0xff), random_hex::<16>()?)))
+    }
+
+    /// The bound between the ids of calls that started before this time, and the ids of the other calls.
+    pub fn bound(time: Timestamp) -> String {
+        format!("call_{:012x}", time.millis())
+    }
+}
+
+impl TokenId {
+    /// Whether the id has the form of those that the Worker makes. The names of operators that are not tokens, such as
+    /// `root`, do not.
+    pub fn is_made_here(&self) -> bool {
+        self.0.starts_with("tok_")
+    }
 }
 
 /// `BYTES` random bytes in hexadecimal.
@@ -197,6 +221,19 @@ mod tests {
         for bad in ["", "a b", "a@1.0.0", "../x", &"x".repeat(257)] {
             assert!(ToolId::parse(bad).is_none(), "{bad}");
         }
+    }
+
+    #[test]
+    fn the_ids_of_calls_sort_by_time() {
+        let [early, late] =
+            ["2026-11-17T09:59:59.999Z", "2026-11-17T10:00:00.000Z"].map(|it| Timestamp::parse(it).unwrap());
+        let id = |time, place| CallId::at(time, place).unwrap();
+        assert!(id(early, 255) < id(late, 1) && id(late, 1) < id(late, 2) && id(late, 9) < id(late, 300));
+        assert!(
+            CallId::bound(late).as_str() < id(late, 0).as_str()
+                && id(early, 255).as_str() < CallId::bound(late).as_str()
+        );
+        assert_eq!(CallId::parse(id(late, 1).as_str()).unwrap().as_str().len(), "call_".len() + CallId::DIGITS);
     }
 
     #[test]

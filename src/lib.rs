@@ -20,9 +20,11 @@ mod ids;
 mod json_object;
 mod json_rpc;
 mod json_size;
+mod long_calls;
 mod mail;
 mod mcp;
 mod mcp_protocol;
+mod memory_turn;
 mod model_calls;
 mod outgoing;
 mod oversight;
@@ -45,8 +47,8 @@ fn start() {
 }
 
 #[event(fetch)]
-async fn fetch(request: web_sys::Request, env: Env, _context: Context) -> worker::Result<web_sys::Response> {
-    http::serve(request, env).await
+async fn fetch(request: web_sys::Request, env: Env, context: Context) -> worker::Result<web_sys::Response> {
+    http::serve(request, env, &context).await
 }
 
 #[event(scheduled)]

@@ -40,6 +40,17 @@ impl PageRequest {
         Ok(Self { limit, cursor })
     }
 
+    /// A page that may hold more items than a caller may ask for.
+    pub fn of_up_to(limit: u32, cursor: Option<&str>) -> Result<Self> {
+        Ok(Self { limit, ..Self::new(None, cursor)? })
+    }
+
+    /// The same page size, after the position at which another page begins.
+    pub fn after_page(mut self, other: &Self) -> Self {
+        self.cursor.clone_from(&other.cursor);
+        self
+    }
+
     pub fn limit(&self) -> usize {
         self.limit as usize
     }
@@ -69,9 +80,10 @@ impl PageRequest {
     }
 
     /// A page of a ranked list. The page is the last one if the next page would begin beyond the largest offset.
-    pub fn ranked_page<T>(&self, items: Vec<T>) -> Result<Page<T>> {
-        let next = self.offset()? + self.limit;
-        let mut page = self.page(items, |_| next.to_string());
+    pub fn ranked_page<T>(&self, items: Vec<T>, is_cut: bool) -> Result<Page<T>> {
+        let shown = u32::try_from(items.len()).unwrap_or(u32::MAX).min(self.limit);
+        let next = self.offset()? + shown;
+        let mut page = self.cut_page(items, is_cut, |_| next.to_string());
         page.next_cursor.take_if(|_| next > MAX_OFFSET);
         Ok(page)
     }
@@ -92,9 +104,15 @@ impl PageRequest {
 
     /// Cuts the rows that were read down to the page. If more rows follow, the cursor is made from the last item of the
     /// page.
-    pub fn page<T>(&self, mut items: Vec<T>, position: impl Fn(&T) -> String) -> Page<T> {
+    pub fn page<T>(&self, items: Vec<T>, position: impl Fn(&T) -> String) -> Page<T> {
+        self.cut_page(items, false, position)
+    }
+
+    /// The page of rows that may have been cut: further rows follow that were not read, because they would be too many
+    /// bytes.
+    pub fn cut_page<T>(&self, mut items: Vec<T>, is_cut: bool, position: impl Fn(&T) -> String) -> Page<T> {
         let limit = self.limit as usize;
-        let more = items.len() > limit;
+        let more = is_cut || items.len() > limit;
         items.truncate(limit);
         let next_cursor = match items.last() {
             Some(last) if more => Some(Self::cursor(&position(last))),
@@ -132,6 +150,15 @@ mod tests {
         assert_eq!(second.after(), Some("b"));
         let page = second.page(vec!["c", "d"], |it| (*it).to_owned());
         assert_eq!((page.items, page.next_cursor), (vec!["c", "d"], None));
+    }
+
+    #[test]
+    fn a_cut_page_leads_on() {
+        let request = PageRequest::new(Some(5), None).unwrap();
+        let page = request.cut_page(vec!["a", "b"], true, |it| (*it).to_owned());
+        assert_eq!((page.items, page.next_cursor), (vec!["a", "b"], Some(hex::encode(b"b"))));
+        let ranked = request.ranked_page(vec!["a", "b"], true).unwrap();
+        assert_eq!(ranked.next_cursor, Some(hex::encode(b"2")), "as many rows further as were shown");
     }
 
     #[test]

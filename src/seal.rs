@@ -1,6 +1,7 @@
 //! Secrets at rest. A secret that must wait in the database is sealed with a key that is not in the database. A secret
 //! that must only be compared is stored as a keyed hash. A person who has only the database cannot test guesses against
-//! this hash.
+//! this hash. A text that leaves the Worker and comes back is signed, so that the Worker recognises its own texts without
+//! a look at the database.
 
 use crate::error::{Error, Result};
 use crate::hex;
@@ -11,16 +12,20 @@ use sha2::{Digest, Sha256};
 
 const NONCE_BYTES: usize = 24;
 
+/// The number of bytes in a signature. 128 bits cannot be guessed, and keep a token short.
+const SIGNATURE_BYTES: usize = 16;
+
 pub struct Sealer {
     seal: [u8; 32],
     hash: [u8; 32],
+    sign: [u8; 32],
 }
 
 impl Sealer {
-    /// Derives two keys from one secret, so that neither use reveals the other key.
+    /// Derives one key for each use from one secret, so that no use reveals the key of another.
     pub fn new(secret: &str) -> Self {
         let key = |purpose: &str| Sha256::digest(format!("pegboard/{purpose}/{secret}")).into();
-        Self { seal: key("seal"), hash: key("hash") }
+        Self { seal: key("seal"), hash: key("hash"), sign: key("sign") }
     }
 
     /// Seals `text` about one thing, such as a call. `about` is not hidden, but a text that was sealed about one thing
@@ -46,15 +51,30 @@ impl Sealer {
 
     /// The keyed hash of `text`.
     pub fn hash(&self, text: &str) -> Result<String> {
-        let mut hash = Hmac::<Sha256>::new_from_slice(&self.hash)
-            .map_err(|cause| Error::Internal(format!("a hash key does not fit: {cause}")))?;
-        hash.update(text.as_bytes());
-        Ok(hex::encode(&hash.finalize().into_bytes()))
+        Ok(hex::encode(&mac(&self.hash, text)?.finalize().into_bytes()))
+    }
+
+    /// The signature of `text`, in hexadecimal: the first half of a keyed hash.
+    pub fn sign(&self, text: &str) -> Result<String> {
+        Ok(hex::encode(&mac(&self.sign, text)?.finalize().into_bytes()[..SIGNATURE_BYTES]))
+    }
+
+    /// Whether `signature` is the signature of `text`. The comparison takes the same time for every wrong signature.
+    pub fn is_signed(&self, text: &str, signature: &str) -> bool {
+        let Some(bytes) = hex::decode(signature).filter(|it| it.len() == SIGNATURE_BYTES) else { return false };
+        mac(&self.sign, text).is_ok_and(|it| it.verify_truncated_left(&bytes).is_ok())
     }
 
     fn cipher(&self) -> XChaCha20Poly1305 {
         XChaCha20Poly1305::new(&Key::from(self.seal))
     }
+}
+
+fn mac(key: &[u8; 32], text: &str) -> Result<Hmac<Sha256>> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key)
+        .map_err(|cause| Error::Internal(format!("a hash key does not fit: {cause}")))?;
+    mac.update(text.as_bytes());
+    Ok(mac)
 }
 
 #[cfg(test)]
@@ -77,6 +97,19 @@ mod tests {
     fn the_same_text_is_never_sealed_the_same_way() {
         let sealer = Sealer::new("s3cret");
         assert_ne!(sealer.seal("a", "x").unwrap(), sealer.seal("a", "x").unwrap());
+    }
+
+    #[test]
+    fn only_the_same_secret_signs_the_same_text() {
+        let sealer = Sealer::new("s3cret");
+        let signature = sealer.sign("a").unwrap();
+        assert_eq!(signature.len(), 2 * SIGNATURE_BYTES);
+        assert!(sealer.is_signed("a", &signature));
+        assert!(!sealer.is_signed("b", &signature) && !Sealer::new("other").is_signed("a", &signature));
+        assert!(!signature.starts_with(&sealer.hash("a").unwrap()[..8]), "each use has its own key");
+        for wrong in ["", "00", &signature[2..], &format!("{signature}00"), &format!("zz{}", &signature[2..])] {
+            assert!(!sealer.is_signed("a", wrong), "{wrong}");
+        }
     }
 
     #[test]

@@ -11,13 +11,17 @@ use worker::Env;
 pub struct Settings {
     /// Without a token, a caller owns the workspace it names. For development only.
     pub open: bool,
+    /// Hosts besides this machine's own names that requests may name in open mode, in lower case.
+    pub open_hosts: Vec<String>,
     /// SHA-256 of the token that is owner everywhere.
     pub root_token: Option<[u8; 32]>,
     /// Origins that browsers may call from; `*` for all.
     pub cors_origins: Vec<String>,
     /// Whether answers tell what they cost.
     pub cost_header: bool,
-    /// Seals the arguments of calls that wait for an approval, and keys the hashes of arguments.
+    /// Signs tokens, seals the arguments of calls that wait for an approval and the literal header values of tools, and
+    /// keys the hashes of arguments. The root
+    /// token is no substitute for the key: who holds a signed token could test guesses of the root token against it.
     pub sealer: Option<Sealer>,
     /// How long an approval waits to be decided.
     pub approval_seconds: u32,
@@ -35,8 +39,10 @@ pub struct Settings {
     pub sandbox_instances: u32,
     /// How long an idle container stays up.
     pub sandbox_idle_seconds: u32,
-    /// Secrets that only some workspaces may use as credentials.
-    credential_workspaces: BTreeMap<String, Vec<String>>,
+    /// Faults of D1 that tests plan, as JSON (`db.js`). No deployment sets this, and no caller can.
+    pub d1_faults: Option<String>,
+    /// The secrets that tools may use as credentials, by name.
+    loans: BTreeMap<String, Vec<Loan>>,
     /// The names of all these settings. No tool can use one of them as a credential.
     own_names: BTreeSet<&'static str>,
 }
@@ -58,17 +64,13 @@ impl Settings {
     fn read(var: impl Fn(&str) -> Option<String>) -> Self {
         let vars = Vars { var, names: RefCell::default() };
         let root_token = vars.secret("ROOT_TOKEN");
-        let secret_key = vars.secret("SECRET_KEY");
         Self {
             open: vars.is("AUTH", "open"),
             root_token: root_token.as_ref().map(|token| Sha256::digest(token).into()),
-            cors_origins: (vars.text("CORS_ORIGINS").split(','))
-                .map(|origin| origin.trim().to_owned())
-                .filter(|origin| !origin.is_empty())
-                .collect(),
+            open_hosts: comma_list(&vars.text("OPEN_HOSTS").to_ascii_lowercase()),
+            cors_origins: comma_list(&vars.text("CORS_ORIGINS")),
             cost_header: vars.is("COST_HEADER", "on"),
-            // The root token is a secret too: a deployment that has one needs no other.
-            sealer: secret_key.or(root_token).map(|it| Sealer::new(&it)),
+            sealer: vars.secret("SECRET_KEY").map(|it| Sealer::new(&it)),
             approval_seconds: (vars.number("APPROVAL_SECONDS"))
                 .and_then(|it| u32::try_from(it).ok())
                 .unwrap_or(DAY_SECONDS),
@@ -79,17 +81,35 @@ impl Settings {
             sandbox_url: vars.secret("SANDBOX_URL").map(|it| it.trim().trim_end_matches('/').to_owned()),
             sandbox_instances: vars.count("SANDBOX_INSTANCES").unwrap_or(DEFAULT_SANDBOX_INSTANCES),
             sandbox_idle_seconds: vars.count("SANDBOX_IDLE_SECONDS").unwrap_or(DEFAULT_SANDBOX_IDLE_SECONDS),
-            credential_workspaces: credential_workspaces(&vars.text("CREDENTIAL_WORKSPACES")),
+            d1_faults: vars.secret("D1_FAULTS"),
+            loans: loans(&vars.text("CREDENTIAL_WORKSPACES")),
             // The last field, when every setting has been read.
             own_names: vars.names.into_inner(),
         }
     }
 
-    /// Whether tools of a workspace may use the Worker's secret of that name. A secret that is not listed is for all
-    /// workspaces; a setting of the Worker itself is for none.
+    /// Settings as these vars make them.
+    #[cfg(test)]
+    pub fn of_vars(vars: &[(&str, &str)]) -> Self {
+        Self::read(|name| vars.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    /// Whether tools of a workspace may send the Worker's secret of that name to some host.
     pub fn lends(&self, secret: &str, workspace: &WorkspaceId) -> bool {
-        !self.own_names.contains(secret)
-            && self.credential_workspaces.get(secret).is_none_or(|it| it.iter().any(|id| id == workspace.as_str()))
+        self.has_loan(secret, |loan| loan.is_for(workspace))
+    }
+
+    /// Whether tools of a workspace may send the Worker's secret of that name to this host. The host has a port if it is
+    /// not the usual one of its protocol.
+    pub fn lends_to_host(&self, secret: &str, workspace: &WorkspaceId, host: &str) -> bool {
+        self.has_loan(secret, |loan| loan.is_for(workspace) && (loan.host == "*" || loan.host == host))
+    }
+
+    /// A secret that is not listed is lent to nobody, except in open mode, where every caller is trusted. A setting of
+    /// the Worker itself is never lent.
+    fn has_loan(&self, secret: &str, fits: impl Fn(&Loan) -> bool) -> bool {
+        let listed = self.loans.get(secret);
+        !self.own_names.contains(secret) && listed.map_or(self.open, |it| it.iter().any(fits))
     }
 }
 
@@ -130,12 +150,35 @@ impl<V: Fn(&str) -> Option<String>> Vars<V> {
     }
 }
 
-/// `NAME=workspace workspace, NAME=workspace`: a secret that is listed without a workspace is for none.
-fn credential_workspaces(list: &str) -> BTreeMap<String, Vec<String>> {
-    let entries = list.split(',').filter_map(|entry| entry.split_once('='));
-    entries
-        .map(|(name, workspaces)| (name.trim().to_owned(), workspaces.split_whitespace().map(str::to_owned).collect()))
-        .collect()
+/// The words between commas.
+fn comma_list(text: &str) -> Vec<String> {
+    text.split(',').map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect()
+}
+
+/// The permission for one workspace to send a secret to one host. `*` stands for all.
+struct Loan {
+    workspace: String,
+    /// In lower case, and with a port unless it is the usual one.
+    host: String,
+}
+
+impl Loan {
+    fn is_for(&self, workspace: &WorkspaceId) -> bool {
+        self.workspace == "*" || self.workspace == workspace.as_str()
+    }
+}
+
+/// `NAME=workspace@host workspace@host, NAME=workspace@host`. A name may be listed more than once. A word without a host
+/// lends nothing, and neither does a name without words.
+fn loans(list: &str) -> BTreeMap<String, Vec<Loan>> {
+    let mut loans = BTreeMap::<String, Vec<Loan>>::new();
+    for (name, words) in list.split(',').filter_map(|entry| entry.split_once('=')) {
+        let words = words.split_whitespace().filter_map(|it| it.split_once('@'));
+        let words =
+            words.map(|(workspace, host)| Loan { workspace: workspace.to_owned(), host: host.to_ascii_lowercase() });
+        loans.entry(name.trim().to_owned()).or_default().extend(words);
+    }
+    loans
 }
 
 #[cfg(test)]
@@ -143,7 +186,7 @@ mod tests {
     use super::*;
 
     fn read(vars: &[(&str, &str)]) -> Settings {
-        Settings::read(|name| vars.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned()))
+        Settings::of_vars(vars)
     }
 
     #[test]
@@ -151,7 +194,7 @@ mod tests {
         let settings = read(&[]);
         assert!(!settings.open && !settings.cost_header);
         assert!(settings.root_token.is_none() && settings.cors_origins.is_empty());
-        assert!(settings.sealer.is_none() && !settings.private_urls);
+        assert!(settings.sealer.is_none() && !settings.private_urls && settings.d1_faults.is_none());
         assert_eq!(settings.approval_seconds, 86_400);
     }
 
@@ -167,6 +210,7 @@ mod tests {
     fn an_empty_root_token_is_none() {
         assert!(read(&[("ROOT_TOKEN", "")]).root_token.is_none());
         assert!(read(&[("ROOT_TOKEN", "x")]).root_token.is_some());
+        assert!(read(&[("ROOT_TOKEN", "x")]).sealer.is_none() && read(&[("SECRET_KEY", "x")]).sealer.is_some());
     }
 
     #[test]
@@ -189,12 +233,40 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_lent_to_tools_but_for_our_own() {
-        let settings = read(&[("CREDENTIAL_WORKSPACES", "ONE=acme beta, NONE=,")]);
-        let lends = |secret: &str, workspace: &str| settings.lends(secret, &WorkspaceId::parse(workspace).unwrap());
-        assert!(lends("OTHER", "acme") && lends("ONE", "acme") && lends("ONE", "beta"));
-        assert!(!lends("ONE", "gamma") && !lends("NONE", "acme"));
-        assert!(!lends("ROOT_TOKEN", "acme") && !lends("SECRET_KEY", "acme"));
+    fn a_secret_is_lent_to_the_listed_workspaces_and_hosts_alone() {
+        let list = "ONE=acme@a.example beta@B.example:8443, ONE=gamma@*,ALL=*@*, HOST=*@a.example, NONE=, OLD=acme,";
+        for (mode, lends_unlisted) in [("required", false), ("open", true)] {
+            let settings = read(&[("AUTH", mode), ("CREDENTIAL_WORKSPACES", list), ("ROOT_TOKEN", "x")]);
+            let check = |secret: &str, workspace: &str, host: &str, expected: bool| {
+                let workspace = WorkspaceId::parse(workspace).unwrap();
+                let lent = settings.lends_to_host(secret, &workspace, host);
+                assert_eq!(lent, expected, "{mode}: {secret} to {workspace} for {host}");
+                assert!(!lent || settings.lends(secret, &workspace));
+            };
+            check("ONE", "acme", "a.example", true);
+            for host in ["b.example", "a.example:8443", "a.example.", "x.a.example", "", "*"] {
+                check("ONE", "acme", host, false);
+            }
+            check("ONE", "beta", "b.example:8443", true);
+            check("ONE", "beta", "b.example", false);
+            check("ONE", "gamma", "anything.example", true);
+            check("ONE", "delta", "a.example", false);
+            check("ALL", "delta", "anything.example", true);
+            check("HOST", "delta", "a.example", true);
+            check("HOST", "delta", "b.example", false);
+            check("NONE", "acme", "a.example", false);
+            check("OLD", "acme", "a.example", false);
+            check("UNLISTED", "acme", "a.example", lends_unlisted);
+            for own in ["ROOT_TOKEN", "SECRET_KEY", "CREDENTIAL_WORKSPACES"] {
+                check(own, "acme", "a.example", false);
+            }
+        }
+    }
+
+    #[test]
+    fn a_setting_that_is_listed_is_not_lent_either() {
+        let settings = read(&[("CREDENTIAL_WORKSPACES", "ROOT_TOKEN=*@*"), ("ROOT_TOKEN", "x")]);
+        assert!(!settings.lends("ROOT_TOKEN", &WorkspaceId::parse("acme").unwrap()));
     }
 
     #[test]
@@ -204,12 +276,25 @@ mod tests {
         let vars = vars.split("\n[").next().unwrap();
         let names = vars.lines().filter_map(|line| line.trim_start_matches("# ").split_once(" = "));
         let names = names.map(|(name, _)| name).filter(|it| it.bytes().all(|it| it.is_ascii_uppercase() || it == b'_'));
-        let (settings, workspace) = (read(&[]), WorkspaceId::parse("acme").unwrap());
+        let (settings, workspace) = (read(&[("AUTH", "open")]), WorkspaceId::parse("acme").unwrap());
         let names = names.collect::<Vec<_>>();
         assert!(names.contains(&"AUTH") && names.contains(&"CREDENTIAL_WORKSPACES"), "{names:?}");
         for name in names {
             assert!(!settings.lends(name, &workspace), "{name}");
         }
+    }
+
+    #[test]
+    fn requests_of_tools_take_the_public_way() {
+        let toml = include_str!("../wrangler.toml");
+        let flags = toml.lines().find_map(|it| it.strip_prefix("compatibility_flags = ")).unwrap();
+        assert!(flags.contains("\"global_fetch_strictly_public\""), "{flags}");
+    }
+
+    #[test]
+    fn hosts_are_a_comma_list_in_lower_case() {
+        assert_eq!(read(&[("OPEN_HOSTS", "Peg.lan, 10.0.0.7:8787,")]).open_hosts, ["peg.lan", "10.0.0.7:8787"]);
+        assert!(read(&[]).open_hosts.is_empty());
     }
 
     #[test]

@@ -82,33 +82,57 @@ async fn run(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Res
         body::skip(body).await;
         return Err(Refusal::MediaType);
     }
-    let Ok(ticket) = app.gate.ticket() else {
-        body::skip(body).await;
-        return Err(Refusal::Busy);
+    let ticket = match app.gate.ticket() {
+        Ok(ticket) => ticket,
+        Err(full) => {
+            body::skip(body).await;
+            return Err(full.into());
+        }
     };
     let body = body::read(body).await?;
-    let request = Request::parse(&body, app.limits).map_err(Refusal::Invalid)?;
+    let request = Arc::new(Request::parse(&body, app.limits).map_err(Refusal::Invalid)?);
     drop(body);
-    let slot = app.gate.slot(ticket).await?;
-    let (answer, answered) = oneshot::channel();
-    // The call runs in a task of its own: if the client disconnects, this function is dropped, but the child must still
-    // be killed and reaped.
-    tokio::spawn(carry_out(app, slot, request, answer));
-    match answered.await {
-        Ok(Ok(answer)) => Ok(json_response(StatusCode::OK, &answer)),
-        Ok(Err(cause)) => Err(Refusal::Unavailable(cause.to_string())),
-        Err(_) => Err(Refusal::Unavailable("the call was lost".into())),
+    let ticket = ticket.of_share(&request.share)?;
+    // A call that had to give its slot back waits for another slot. A call that must give back the second slot too is
+    // refused, so that the client gets a response in time.
+    for _ in 0..2 {
+        let slot = ticket.slot().await?;
+        let (answer, answered) = oneshot::channel();
+        // The call runs in a task of its own: if the client disconnects, this function is dropped, but the child must
+        // still be killed and reaped.
+        tokio::spawn(carry_out(app.clone(), slot, request.clone(), answer));
+        match answered.await {
+            Ok(Ok(Some(answer))) => return Ok(json_response(StatusCode::OK, &answer)),
+            Ok(Ok(None)) => {}
+            Ok(Err(cause)) => return Err(Refusal::Unavailable(cause.to_string())),
+            Err(_) => return Err(Refusal::Unavailable("the call was lost".into())),
+        }
     }
+    Err(Refusal::Share)
 }
 
-async fn carry_out(app: Arc<App>, slot: Slot, request: Request, mut answer: oneshot::Sender<std::io::Result<Answer>>) {
-    let ended = app.zygotes.call(&request, answer.closed()).await;
+/// Runs the call. The answer is none if the call was stopped because its share holds too many slots.
+async fn carry_out(
+    app: Arc<App>,
+    mut slot: Slot,
+    request: Arc<Request>,
+    mut answer: oneshot::Sender<std::io::Result<Option<Answer>>>,
+) {
+    let mut given_back = false;
+    let stopped = slot.stopped();
+    let abandoned = async {
+        tokio::select! {
+            () = stopped => given_back = true,
+            () = answer.closed() => {}
+        }
+    };
+    let ended = app.zygotes.call(&request, abandoned).await;
     drop(slot);
-    if ended.is_ok() {
+    if ended.is_ok() && !given_back {
         app.calls.fetch_add(1, Ordering::Relaxed);
     }
     // Sending fails if the client no longer waits.
-    let _ = answer.send(ended);
+    let _ = answer.send(ended.map(|ended| (!given_back).then_some(ended)));
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -121,7 +145,10 @@ enum Refusal {
     Invalid(String),
     TooLong,
     MediaType,
+    /// All slots are taken.
     Busy,
+    /// The call's share has all the slots that it may have while others wait.
+    Share,
     Unavailable(String),
     Path,
     Method,
@@ -137,8 +164,11 @@ impl From<BadBody> for Refusal {
 }
 
 impl From<Full> for Refusal {
-    fn from(Full: Full) -> Self {
-        Self::Busy
+    fn from(full: Full) -> Self {
+        match full {
+            Full::Busy => Self::Busy,
+            Full::Share => Self::Share,
+        }
     }
 }
 
@@ -155,13 +185,23 @@ impl IntoResponse for Refusal {
                 "a request is application/json, and says so".into(),
             ),
             Self::Busy => (StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", "the sandbox is busy; try again".into()),
+            Self::Share => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "RATE_LIMITED",
+                "calls of the same share hold half of the sandbox, and others wait; try again".into(),
+            ),
             Self::Unavailable(why) => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", why.clone()),
             Self::Path => (StatusCode::NOT_FOUND, "NOT_FOUND", "there are /run and /health".into()),
             Self::Method => (StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", "POST /run, GET /health".into()),
         };
+        let details = match &self {
+            Self::Busy => json!({"reason": "busy"}),
+            Self::Share => json!({"reason": "share"}),
+            _ => json!(null),
+        };
         let mut response =
-            json_response(status, &json!({"error": {"code": code, "message": message, "details": null}}));
-        if matches!(self, Self::Busy | Self::Unavailable(_)) {
+            json_response(status, &json!({"error": {"code": code, "message": message, "details": details}}));
+        if matches!(self, Self::Busy | Self::Share | Self::Unavailable(_)) {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response

@@ -119,7 +119,8 @@ impl Zygotes {
         const PROBE: &str = r#"{"code":"import typing\ntry:\n    typing.sys.modules['posix'].stat('/')\nexcept PermissionError as error:\n    print(error.errno)"}"#;
         let zygote = Zygote::start(&self.plan).await?;
         let limits = Limits { timeout: Duration::from_secs(10), memory_bytes: 32 << 20 };
-        let answer = call::run(&zygote, &Request { task: PROBE.into(), limits }, pending()).await?;
+        let answer =
+            call::run(&zygote, &Request { task: PROBE.into(), limits, share: String::new() }, pending()).await?;
         if answer.stdout != "1\n" {
             let told = answer.error.unwrap_or_default();
             return Err(Error::other(format!("seccomp does not work here, and nothing is run without it. {told}")));

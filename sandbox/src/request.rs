@@ -8,12 +8,16 @@ use std::time::Duration;
 
 pub const MAX_CODE_BYTES: usize = 1 << 20;
 
+const MAX_SHARE_BYTES: usize = 256;
+
 /// A valid request.
 #[derive(Debug)]
 pub struct Request {
     /// The task in the child's format.
     pub task: Vec<u8>,
     pub limits: Limits,
+    /// The calls of one share together hold at most half of the slots while others wait.
+    pub share: String,
 }
 
 #[derive(Deserialize)]
@@ -23,6 +27,7 @@ struct RequestIn {
     function: Option<String>,
     arguments: Option<Box<RawValue>>,
     limits: Option<LimitsIn>,
+    share: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -69,7 +74,11 @@ impl Request {
             }
         };
         let task = serde_json::to_vec(&Task { code: &request.code, call }).map_err(|cause| cause.to_string())?;
-        Ok(Self { task, limits: lowered(request.limits.as_ref(), most)? })
+        let share = request.share.unwrap_or_default();
+        if share.len() > MAX_SHARE_BYTES {
+            return Err(format!("share: {} bytes, and {MAX_SHARE_BYTES} are allowed", share.len()));
+        }
+        Ok(Self { task, limits: lowered(request.limits.as_ref(), most)?, share })
     }
 }
 

@@ -36,14 +36,15 @@ pub async fn list_attached(scope: &Scope, agent_id: &AgentId, request: &PageRequ
     if request.after().is_some() && position.is_empty()? {
         return Err(bad_cursor());
     }
-    Ok(request.page(store::read_all_attached(&page)?, |it| it.tool.id.to_string()))
+    let is_cut = registry::is_cut(&page)?;
+    Ok(request.cut_page(store::read_all_attached(&page)?, is_cut, |it| it.tool.id.to_string()))
 }
 
 pub async fn attach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config: Option<Config>) -> Result<Attached> {
     let [agent, tool] = scope
         .read([store::find_agent(scope.workspace(), agent_id), registry::find_tool(scope.workspace(), tool_id)])
         .await?;
-    scope.caller().await?.may_act_as(agent_id)?;
+    scope.caller().await?.must_be_unbound()?;
     let agent = found(agent_id, store::read_agent(&agent)?)?;
     let tool = registry::read_tool(&tool)?.ok_or_else(|| Error::not_found("Tool", tool_id))?;
     if let Some(config) = &config {
@@ -95,7 +96,7 @@ pub async fn detach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId) -> Resu
     changed(&deleted, format_args!("The attachment of {tool_id}"))
 }
 
-/// Returns the attachment with its agent. Fails if the caller may not act as the agent.
+/// Returns the attachment with its agent. Fails if the caller's token is bound: an agent must not choose its own tools.
 async fn find_attachment_to_change(
     scope: &Scope,
     agent_id: &AgentId,
@@ -107,7 +108,7 @@ async fn find_attachment_to_change(
             store::find_attached(scope.workspace(), agent_id, tool_id),
         ])
         .await?;
-    scope.caller().await?.may_act_as(agent_id)?;
+    scope.caller().await?.must_be_unbound()?;
     let agent = found(agent_id, store::read_agent(&agent)?)?;
     let attached = store::read_attached(&attached)?
         .ok_or_else(|| Error::not_found("Attachment", format!("{agent_id}/{tool_id}")))?;

@@ -27,8 +27,9 @@ pub async fn toolbox_page(scope: &Scope, agent_id: &AgentId, request: &PageReque
         return Err(bad_cursor());
     }
     let has_attached = request.after().is_some() || !attached.is_empty()?;
+    let is_cut = registry::is_cut(&attached)?;
     let tools = tools_of_agent(&agent, has_attached, &attached, &defaults)?.into_iter().map(|it| it.tool);
-    let mut page = request.page(tools.collect(), |it: &Tool| it.id.to_string());
+    let mut page = request.cut_page(tools.collect(), is_cut, |it: &Tool| it.id.to_string());
     page.items.retain(|tool| judge(&agent, caller.level, tool, true, tool.active).is_ok());
     Ok((agent, page))
 }

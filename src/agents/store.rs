@@ -7,7 +7,7 @@ use crate::db::{Condition, ManyRows, Rows, Statement, condition, first_bytes, fo
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::{RELEVANCE, Risk, TOOL_COLUMNS, Tool, ToolLookup};
+use crate::registry::{RELEVANCE, Risk, TOOL_BYTES, TOOL_COLUMNS, Tool, ToolLookup, select_within_bytes};
 use crate::time::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -323,12 +323,26 @@ fn select_attached(rest: &str) -> Statement {
     ))
 }
 
+/// Selects a page of attachments, with the current versions of their tools. `found` selects the columns of `agent_tools`
+/// and a column `position`. The page is bounded by bytes ([`registry::is_cut`](crate::registry::is_cut)).
+fn select_attached_page(found: &str) -> Statement {
+    let columns = format!("{TOOL_COLUMNS}, a.config, a.revision");
+    let bytes = format!("{TOOL_BYTES} + coalesce(octet_length(a.config), 0)");
+    let from = format!(
+        "FROM ({found}) a
+         CROSS JOIN tools t ON t.key = a.tool_key CROSS JOIN tool_versions v ON v.key = t.current_version_key"
+    );
+    sql(select_within_bytes("*", &columns, &bytes, &from, "a.position, a.tool_key"))
+}
+
 /// A page of the agent's attachments, in the order of the tools' creation. `?3` is the tool after which the page
 /// begins.
 pub fn list_attached(workspace: &WorkspaceId, agent: &AgentId, request: &PageRequest) -> Statement {
-    select_attached(
-        "AND a.tool_key > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?3), 0)
-         ORDER BY a.tool_key LIMIT ?4",
+    select_attached_page(
+        "SELECT tool_key, config, revision, 0 AS position FROM agent_tools
+         WHERE workspace_id = ?1 AND agent_id = ?2
+           AND tool_key > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?3), 0)
+         ORDER BY tool_key LIMIT ?4",
     )
     .bind(workspace.as_str())
     .bind(agent.as_str())
@@ -336,21 +350,23 @@ pub fn list_attached(workspace: &WorkspaceId, agent: &AgentId, request: &PageReq
     .bind(request.rows_to_ask())
 }
 
-pub fn all_attached(workspace: &WorkspaceId, agent: &AgentId) -> Statement {
-    select_attached("ORDER BY a.tool_key").bind(workspace.as_str()).bind(agent.as_str())
-}
-
-/// The agent's attachments whose tools match the FTS5 expression, best match first.
-pub fn search_attached(workspace: &WorkspaceId, agent: &AgentId, expression: &str) -> Statement {
-    sql(format!(
-        "SELECT {TOOL_COLUMNS}, a.config, a.revision FROM tool_search f
+/// A page of the agent's attachments whose tools match the FTS5 expression, best match first.
+pub fn search_attached(
+    workspace: &WorkspaceId,
+    agent: &AgentId,
+    expression: &str,
+    request: &PageRequest,
+) -> Result<Statement> {
+    Ok(select_attached_page(&format!(
+        "SELECT a.tool_key, a.config, a.revision, f.rank AS position FROM tool_search f
          CROSS JOIN agent_tools a ON a.workspace_id = ?1 AND a.agent_id = ?2 AND a.tool_key = f.rowid
-         JOIN tools t ON t.key = a.tool_key JOIN tool_versions v ON v.key = t.current_version_key
-         WHERE tool_search MATCH ?3 AND f.rank MATCH '{RELEVANCE}' ORDER BY f.rank, t.key"
+         WHERE tool_search MATCH ?3 AND f.rank MATCH '{RELEVANCE}' ORDER BY f.rank, a.tool_key LIMIT ?4 OFFSET ?5"
     ))
     .bind(workspace.as_str())
     .bind(agent.as_str())
     .bind(expression)
+    .bind(request.rows_to_ask())
+    .bind(request.offset()?))
 }
 
 /// Returns a row if any tool is attached to the agent.

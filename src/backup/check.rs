@@ -3,7 +3,9 @@
 use super::document::Backup;
 use super::problems::{BackupProblems, HandlerRead, checked_version, is_current, read_handler};
 use crate::error::Result;
+use crate::outgoing::UrlRules;
 use crate::registry::{Handler, Tool, ToolRecord, VersionRecord};
+use crate::seal::Sealer;
 use std::collections::{HashMap, HashSet};
 
 /// A backup that can be restored, with its parsed versions.
@@ -19,13 +21,14 @@ pub struct CheckedBackup {
 pub fn check(
     mut backup: Backup,
     builtins: &HashSet<String>,
-    private: bool,
+    rules: UrlRules<'_>,
+    sealer: Option<&Sealer>,
     known: impl Fn(&VersionRecord) -> bool,
 ) -> Result<CheckedBackup> {
     let mut found = BackupProblems::default();
-    let handlers = backup.versions.iter_mut().map(read_handler).collect::<Vec<_>>();
+    let handlers = backup.versions.iter_mut().map(|it| read_handler(it, sealer)).collect::<Vec<_>>();
     let records = check_tools(&mut found, &backup, builtins);
-    let versions = check_versions(&mut found, &backup, handlers, &records, private, known)?;
+    let versions = check_versions(&mut found, &backup, handlers, &records, rules, known)?;
     let (tools, handlers): (Vec<_>, Vec<_>) = versions.into_iter().unzip();
     check_credentials(&mut found, &backup);
     check_agents(&mut found, &backup);
@@ -64,7 +67,7 @@ fn check_versions(
     backup: &Backup,
     handlers: Vec<HandlerRead>,
     records: &HashMap<&str, &ToolRecord>,
-    private: bool,
+    rules: UrlRules<'_>,
     known: impl Fn(&VersionRecord) -> bool,
 ) -> Result<Vec<(Tool, Handler)>> {
     let mut seen = HashSet::new();
@@ -79,7 +82,7 @@ fn check_versions(
         if !seen.insert((record.tool_id.as_str(), name.1)) {
             found.add(path.clone(), "is there twice");
         }
-        tools.extend(found.version(&path, record, name, handler, of, (!known(record)).then_some(private))?);
+        tools.extend(found.version(&path, record, name, handler, of, (!known(record)).then_some(rules))?);
         if found.are_enough() {
             break;
         }

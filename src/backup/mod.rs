@@ -11,7 +11,6 @@ mod restore;
 mod store;
 
 pub use document::Backup;
-pub use reading::read_registry;
 pub use restore::{Restored, restore};
 
 use crate::app::App;
@@ -26,7 +25,7 @@ const MAX_RESTORE_SECONDS: u32 = 3_600;
 
 /// Reads the present registry as one document, in JSON.
 pub async fn take(scope: &Scope) -> Result<String> {
-    let backup = read_registry(scope).await?.backup;
+    let backup = reading::read_registry(scope).await?.backup;
     let document =
         serde_json::to_string(&backup).map_err(|cause| Error::Internal(format!("a backup is not JSON: {cause}")))?;
     if document.len() > MAX_DOCUMENT_BYTES { Err(too_large()) } else { Ok(document) }

@@ -3,9 +3,11 @@
 use crate::agents::{AgentOut, AttachmentRecord, Config, MAX_ATTACHED, Profile, ProfileChange};
 use crate::error::{Error, Place, Problem, Result};
 use crate::ids::{AgentId, ToolId, Version};
+use crate::outgoing::UrlRules;
 use crate::registry::credential::{self, Credential};
 use crate::registry::invariants::{self, CheckedVersion};
 use crate::registry::{self, DeactivationReason, Handler, Source, Tool, ToolRecord, VersionRecord};
+use crate::seal::Sealer;
 use serde_json::json;
 use std::collections::HashSet;
 
@@ -15,11 +17,16 @@ const MAX_PROBLEMS: usize = 50;
 pub type HandlerRead = std::result::Result<Handler, Vec<Problem>>;
 
 /// Parses the handler of a record, and replaces it in the record by the form in which handlers are stored. Equal
-/// handlers then compare as equal.
-pub fn read_handler(record: &mut VersionRecord) -> HandlerRead {
-    let handler = Handler::read(&record.handler)?;
-    record.handler = json!(handler);
-    Ok(handler)
+/// handlers then compare as equal. The returned handler has its header values as they were given, so that they can be
+/// checked.
+pub fn read_handler(record: &mut VersionRecord, sealer: Option<&Sealer>) -> HandlerRead {
+    let handler = Handler::read_backup(&record.handler)?;
+    let stored = handler.sealed(sealer).map_err(|error| match error {
+        Error::Invalid(problems) => problems,
+        other => vec![Problem { place: Place::Body, path: "/handler".into(), message: other.to_string() }],
+    })?;
+    record.handler = json!(stored);
+    Ok(handler.opened(sealer))
 }
 
 /// The fields of a version that the invariants are about.
@@ -108,9 +115,9 @@ impl BackupProblems {
         name
     }
 
-    /// Checks a version of the tool `of`. `private` allows a URL in a private network; none for a version that the
-    /// registry has in the same form, because such a version was checked against the rules before. Returns nothing if the
-    /// handler cannot be read.
+    /// Checks a version of the tool `of`. `rules` are those for the handler's URL; none for a version that the registry
+    /// has in the same form, because such a version was checked against all rules before. Returns nothing if the handler
+    /// cannot be read.
     pub fn version(
         &mut self,
         path: &str,
@@ -118,7 +125,7 @@ impl BackupProblems {
         (id, version): (ToolId, Version),
         handler: HandlerRead,
         of: &ToolRecord,
-        private: Option<bool>,
+        rules: Option<UrlRules<'_>>,
     ) -> Result<Option<(Tool, Handler)>> {
         let handler = match handler {
             Ok(handler) => handler,
@@ -131,11 +138,12 @@ impl BackupProblems {
             self.add(format!("{path}/deactivated_at"), "and deactivated_reason stand together or not at all");
         }
         let tool = record.to_tool(id, version, of, &handler)?;
-        if let Some(private) = private {
+        if let Some(rules) = rules {
+            self.within(path, handler.unopened());
             self.within(path, registry::problems(&tool, &handler));
             // The handler of an inactive version may be one that this deployment cannot call.
             if tool.active {
-                self.within(path, handler.check(private));
+                self.within(path, handler.check(rules));
             }
         }
         Ok(Some((tool, handler)))

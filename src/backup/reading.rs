@@ -19,9 +19,11 @@ pub struct PresentRegistry {
     pub around: RestoreSurroundings,
 }
 
-/// Reads the present registry: one statement for each kind of record, in one transaction. Reads nothing if the registry
-/// is too large for one document, because the registry would not fit into memory.
+/// Reads the present registry: one statement for each kind of record, in one transaction. The registry may be large, so
+/// the caller is checked before it is read. Reads nothing if the registry is too large for one document, because the
+/// registry would not fit into memory.
 pub async fn read_registry(scope: &Scope) -> Result<PresentRegistry> {
+    scope.unbound_caller().await?;
     let workspace = scope.workspace();
     let [banned, bound_tokens, builtins, seq] = surroundings(workspace);
     let fits = || store::registry_fits(workspace, MAX_DOCUMENT_BYTES);
@@ -38,7 +40,6 @@ pub async fn read_registry(scope: &Scope) -> Result<PresentRegistry> {
             seq,
         ])
         .await?;
-    scope.caller().await?.must_be_unbound()?;
     if fit.is_empty()? {
         return Err(too_large());
     }

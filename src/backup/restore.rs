@@ -3,7 +3,7 @@
 use super::check::{CheckedBackup, check};
 use super::document::Backup;
 use super::problems::{brought_back, refuse_brought_back};
-use super::reading::PresentRegistry;
+use super::reading::{PresentRegistry, read_registry};
 use crate::agents::AgentReplacement;
 use crate::callers::{BoundToken, Scope};
 use crate::changes::{Action, Change, record_in_order};
@@ -22,15 +22,16 @@ pub struct Restored {
     pub seq: u32,
 }
 
-/// Writes the differences between the present registry and the backup, in one round trip. Every change of a registry
-/// takes the next number of the change log. If another request has taken such a number meanwhile, the rows of this
-/// restore are duplicates, and nothing is written.
-pub async fn restore(scope: &Scope, present: PresentRegistry, backup: Backup) -> Result<Restored> {
-    let PresentRegistry { backup: now, around } = present;
+/// Takes two round trips: the first reads the present registry, the second writes the differences. A caller who has not
+/// been checked yet costs one more, because the registry may be large. Every change of a registry takes the next number
+/// of the change log. If another request has taken such a number meanwhile, the rows of this restore are duplicates, and
+/// nothing is written.
+pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
+    let PresentRegistry { backup: now, around } = read_registry(scope).await?;
     let versions =
         now.versions.iter().map(|it| ((it.tool_id.as_str(), it.version.as_str()), it)).collect::<HashMap<_, _>>();
-    let private = scope.app().settings().private_urls;
-    let CheckedBackup { backup, tools } = check(backup, &around.builtins, private, |it| {
+    let (rules, sealer) = (scope.app().url_rules(), scope.app().settings().sealer.as_ref());
+    let CheckedBackup { backup, tools } = check(backup, &around.builtins, rules, sealer, |it| {
         versions.get(&(it.tool_id.as_str(), it.version.as_str())).is_some_and(|known| *known == it)
     })?;
     refuse_brought_back(&tools.iter().filter_map(|it| brought_back(it, &around.banned)).collect::<Vec<_>>())?;

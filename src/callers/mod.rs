@@ -7,7 +7,7 @@
 mod store;
 mod token;
 
-pub use store::{BoundToken, find_bound_tokens, find_tokens_of_agent};
+pub use store::{BoundToken, find_bound_tokens, find_tokens_of_agent, token_may_see};
 pub use token::{NewToken, Presented, Token, TokenOut, create, list, revoke};
 
 use crate::app::App;
@@ -15,6 +15,7 @@ use crate::changes::Author;
 use crate::db::{DbFailure, Rows, Statement};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, WorkspaceId};
+use crate::memory_turn::MemoryTurn;
 use crate::text_enum::text_enum;
 use std::sync::{Arc, OnceLock};
 
@@ -58,7 +59,7 @@ impl Caller {
     pub fn must_be_unbound(&self) -> Result<()> {
         match &self.agent {
             Some(own) => Err(Error::Forbidden(format!(
-                "This token is bound to the agent {own}: it cannot manage agents, tokens, approvals or the registry"
+                "This token is bound to the agent {own}: it cannot manage agents, attachments, tokens, approvals or the registry"
             ))),
             None => Ok(()),
         }
@@ -80,6 +81,9 @@ pub struct Scope {
     needs: Level,
     token: Option<Presented>,
     caller: OnceLock<Caller>,
+    /// The token that asked for a call which this request approves.
+    asker: OnceLock<TokenId>,
+    memory_turn: MemoryTurn,
 }
 
 impl Scope {
@@ -89,7 +93,23 @@ impl Scope {
             CallerCredential::Root => (None, OnceLock::from(Caller::owner("root"))),
             CallerCredential::Token(token) => (Some(token), OnceLock::new()),
         };
-        Self { app, workspace, needs, token, caller }
+        Self { app, workspace, needs, token, caller, asker: OnceLock::new(), memory_turn: MemoryTurn::default() }
+    }
+
+    /// The access of a caller whom another request of this deployment has checked, for work that goes on in a Durable
+    /// Object.
+    /// `asker` is the token whose sight of sessions the work has.
+    pub fn of_checked_caller(app: Arc<App>, workspace: WorkspaceId, caller: Caller, asker: Option<TokenId>) -> Self {
+        let asker = asker.map_or_else(OnceLock::new, OnceLock::from);
+        Self {
+            app,
+            workspace,
+            needs: Level::Guest,
+            token: None,
+            caller: OnceLock::from(caller),
+            asker,
+            memory_turn: MemoryTurn::default(),
+        }
     }
 
     pub fn app(&self) -> &App {
@@ -100,12 +120,24 @@ impl Scope {
         &self.workspace
     }
 
+    /// Where the calls of this request take turns in holding large values.
+    pub fn memory_turn(&self) -> &MemoryTurn {
+        &self.memory_turn
+    }
+
     /// The checked caller. With a token, this costs a round trip if the request has read nothing yet.
     pub async fn caller(&self) -> Result<&Caller> {
         if self.caller.get().is_none() {
             self.read([]).await?;
         }
         self.caller.get().ok_or_else(|| Error::Internal("a read left the caller unchecked".into()))
+    }
+
+    /// Like [`Scope::caller`]. Fails if the caller's token is bound to an agent.
+    pub async fn unbound_caller(&self) -> Result<&Caller> {
+        let caller = self.caller().await?;
+        caller.must_be_unbound()?;
+        Ok(caller)
     }
 
     /// The author of this request's changes, for the change log.
@@ -155,6 +187,22 @@ impl Scope {
     /// The id of the request's token.
     pub fn token_id(&self) -> Option<&TokenId> {
         self.token.as_ref().map(Presented::id)
+    }
+
+    /// The token whose sessions the request may use: the request's own, or the one that asked for the call which this
+    /// request approves.
+    pub fn session_token(&self) -> Option<&TokenId> {
+        self.asker.get().or_else(|| self.token_id())
+    }
+
+    /// Says that from now on the request uses sessions in the name of `operator`, who asked for the call that this
+    /// request approves. An approval must not lend the approver's sight to a bound token. Operators that are not tokens
+    /// see everything.
+    pub fn use_sessions_of(&self, operator: &str) {
+        if let Some(token) = TokenId::parse(operator).filter(TokenId::is_made_here) {
+            // The asker is set at most once: a request approves one call.
+            let _ = self.asker.set(token);
+        }
     }
 
     /// Runs statements that change something, as one transaction, for a caller who has been checked.

@@ -105,6 +105,17 @@ pub fn token_is_good(workspace: &WorkspaceId, token: &Presented, now: Timestamp)
     .bind(now.to_string())
 }
 
+/// True if the token may see a thing that was made by the agent in this column. A token that is bound to an agent sees
+/// what its agent made, and a token that does not exist sees nothing. Every other caller sees everything.
+pub fn token_may_see(workspace: &WorkspaceId, token: Option<&TokenId>, agent_column: &str) -> Condition {
+    condition(format!(
+        "?2 IS NULL OR EXISTS (SELECT 1 FROM tokens t WHERE t.workspace_id = ?1 AND t.id = ?2
+           AND (t.agent_id IS NULL OR t.agent_id = {agent_column}))"
+    ))
+    .bind(workspace.as_str())
+    .bind(token.map(TokenId::as_str))
+}
+
 pub fn read_token(rows: &Rows) -> Result<Option<Token>> {
     rows.first::<TokenRow>()?.map(Token::try_from).transpose()
 }

@@ -1,12 +1,17 @@
 //! Bearer tokens: `peg_<id>_<secret>`. The id finds the row, and the SHA-256 of the whole token decides whether the
 //! token is valid. The token itself is shown once, when it is created, and is not stored.
+//!
+//! The secret is a random number and a signature under `SECRET_KEY`, both in hexadecimal. The signature covers the
+//! workspace, the id and the random number. So a token that was not made here, or was made for another workspace, is
+//! refused without a look at the database.
 
 use super::{Caller, Level, Scope, store};
 use crate::changes::{Action, Change};
 use crate::db::DbFailure;
 use crate::error::{Error, Result};
-use crate::ids::{AgentId, TokenId, random_hex};
+use crate::ids::{AgentId, TokenId, WorkspaceId, random_hex};
 use crate::page::{Page, PageRequest};
+use crate::seal::Sealer;
 use crate::time::Timestamp;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -14,6 +19,14 @@ use subtle::ConstantTimeEq;
 use utoipa::ToSchema;
 
 const PREFIX: &str = "peg_";
+
+/// The number of random bytes in a token.
+const RANDOM_BYTES: usize = 16;
+
+const NO_SECRET_KEY: Error = Error::Unavailable(
+    "Tokens are signed with SECRET_KEY, which is not set: npx wrangler secret put SECRET_KEY (on a development machine, \
+     set it in .dev.vars)",
+);
 
 /// One message for every fault of a token, so that a caller cannot tell one fault from another.
 const NOT_VALID: Error = Error::Unauthorized("The token is not valid in this workspace");
@@ -67,13 +80,17 @@ pub struct Presented {
 }
 
 impl Presented {
-    pub fn parse(token: &str) -> Result<Self> {
-        let id = token
-            .strip_prefix(PREFIX)
-            .and_then(|rest| rest.rsplit_once('_'))
-            .and_then(|(id, _secret)| TokenId::parse(id))
-            .ok_or(NOT_VALID)?;
-        Ok(Self { id, sha256: Sha256::digest(token).into() })
+    /// Fails if this deployment has not made the token for this workspace. Without a `sealer`, it has made none.
+    pub fn parse(token: &str, workspace: &WorkspaceId, sealer: Option<&Sealer>) -> Result<Self> {
+        let (id, secret) = token.strip_prefix(PREFIX).and_then(|rest| rest.rsplit_once('_')).ok_or(NOT_VALID)?;
+        let id = TokenId::parse(id).ok_or(NOT_VALID)?;
+        let (random, signature) = secret.split_at_checked(2 * RANDOM_BYTES).ok_or(NOT_VALID)?;
+        match sealer {
+            Some(sealer) if sealer.is_signed(&signed_text(workspace, &id, random), signature) => {
+                Ok(Self { id, sha256: Sha256::digest(token).into() })
+            }
+            _ => Err(NOT_VALID),
+        }
     }
 
     pub fn id(&self) -> &TokenId {
@@ -95,6 +112,18 @@ impl Presented {
     }
 }
 
+/// The text that a token's signature covers. The parts have no `/` in them.
+fn signed_text(workspace: &WorkspaceId, id: &TokenId, random: &str) -> String {
+    format!("token/{workspace}/{id}/{random}")
+}
+
+/// A new token in the form that callers send.
+fn signed_token(workspace: &WorkspaceId, id: &TokenId, sealer: &Sealer) -> Result<String> {
+    let random = random_hex::<RANDOM_BYTES>()?;
+    let signature = sealer.sign(&signed_text(workspace, id, &random))?;
+    Ok(format!("{PREFIX}{id}_{random}{signature}"))
+}
+
 /// The properties of a token that is to be created.
 pub struct NewToken {
     pub name: String,
@@ -103,7 +132,8 @@ pub struct NewToken {
     pub expires_at: Option<Timestamp>,
 }
 
-/// Creates a token. Returns its row and the token itself, which cannot be read again later.
+/// Creates a token. Returns its row and the token itself, which cannot be read again later. Without a `SECRET_KEY` no
+/// token can be signed, and the request is refused.
 pub async fn create(scope: &Scope, new: NewToken) -> Result<(Token, String)> {
     let caller = scope.caller().await?;
     caller.must_be_unbound()?;
@@ -111,8 +141,9 @@ pub async fn create(scope: &Scope, new: NewToken) -> Result<(Token, String)> {
     if new.expires_at.is_some_and(|end| end <= now) {
         return Err(Error::body("/expires_at", "must be in the future"));
     }
+    let sealer = scope.app().settings().sealer.as_ref().ok_or(NO_SECRET_KEY)?;
     let id = TokenId::random()?;
-    let secret = format!("{PREFIX}{id}_{}", random_hex::<32>()?);
+    let secret = signed_token(scope.workspace(), &id, sealer)?;
     let token = Token {
         id,
         name: new.name,
@@ -167,6 +198,18 @@ mod tests {
         Timestamp::parse(NOW).unwrap()
     }
 
+    fn workspace() -> WorkspaceId {
+        WorkspaceId::parse("acme").unwrap()
+    }
+
+    fn made() -> String {
+        signed_token(&workspace(), &TokenId::parse("tok_1").unwrap(), &Sealer::new("key")).unwrap()
+    }
+
+    fn parse(token: &str) -> Result<Presented> {
+        Presented::parse(token, &workspace(), Some(&Sealer::new("key")))
+    }
+
     fn token(secret: &str) -> Token {
         Token {
             id: TokenId::parse("tok_1").unwrap(),
@@ -182,25 +225,50 @@ mod tests {
 
     #[test]
     fn the_right_secret_is_let_in_as_what_it_is() {
-        let presented = Presented::parse("peg_tok_1_secret").unwrap();
+        let made = made();
+        let presented = parse(&made).unwrap();
         assert_eq!(presented.id().as_str(), "tok_1");
-        let caller = presented.check(Some(token("peg_tok_1_secret")), now()).unwrap();
+        let caller = presented.check(Some(token(&made)), now()).unwrap();
         assert_eq!((caller.level, caller.operator.as_str()), (Level::Admin, "tok_1"));
     }
 
     #[test]
     fn a_wrong_unknown_or_expired_token_is_refused_alike() {
-        let presented = Presented::parse("peg_tok_1_secret").unwrap();
-        let expired = Token { expires_at: Some(now()), ..token("peg_tok_1_secret") };
-        for found in [None, Some(token("peg_tok_1_other")), Some(expired)] {
+        let (made, other) = (made(), made());
+        let presented = parse(&made).unwrap();
+        let expired = Token { expires_at: Some(now()), ..token(&made) };
+        for found in [None, Some(token(&other)), Some(expired)] {
             assert_eq!(presented.check(found, now()).unwrap_err(), NOT_VALID);
         }
     }
 
     #[test]
     fn what_is_no_token_of_ours_never_reaches_the_database() {
-        for text in ["", "peg_", "peg_tok", "tok_1_secret", "peg__", "peg_a b_c", "peg_ä_c"] {
-            assert!(Presented::parse(text).is_err(), "{text}");
+        let made = made();
+        let (head, secret) = made.rsplit_once('_').unwrap();
+        let zeros = "0".repeat(32);
+        for text in [
+            "",
+            "peg_",
+            "peg_tok",
+            "tok_1_secret",
+            "peg__",
+            "peg_a b_c",
+            "peg_ä_c",
+            &made.to_uppercase(),
+            &made[..made.len() - 1],
+            &format!("{made}0"),
+            &format!("{head}_{zeros}{}", &secret[2 * RANDOM_BYTES..]),
+            &format!("{head}_{}{zeros}", &secret[..2 * RANDOM_BYTES]),
+            &format!("{head}_{}", "ä".repeat(32)),
+            &format!("peg_tok_2_{secret}"),
+        ] {
+            assert!(parse(text).is_err(), "{text}");
         }
+        let elsewhere = WorkspaceId::parse("beta").unwrap();
+        assert!(Presented::parse(&made, &elsewhere, Some(&Sealer::new("key"))).is_err());
+        assert!(Presented::parse(&made, &workspace(), Some(&Sealer::new("other"))).is_err());
+        assert!(Presented::parse(&made, &workspace(), None).is_err());
+        assert!(parse(&made).is_ok());
     }
 }

@@ -2,6 +2,7 @@
 //! number as REAL.
 
 use super::{Param, Statement};
+use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 use serde_json::{Map, Value};
@@ -16,9 +17,22 @@ pub fn migrations(database: &str) -> Vec<PathBuf> {
     files
 }
 
+/// The limits that Cloudflare documents for D1. Local D1 enforces few of them.
+const D1_LIMITS: [(Limit, i32); 6] = [
+    (Limit::SQLITE_LIMIT_LENGTH, 2_000_000),
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
+    (Limit::SQLITE_LIMIT_COLUMN, 100),
+    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 5),
+    (Limit::SQLITE_LIMIT_FUNCTION_ARG, 32),
+    (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 100),
+];
+
 /// A new database with these migrations applied.
 pub fn migrated(files: &[PathBuf]) -> Connection {
     let database = Connection::open_in_memory().unwrap();
+    for (limit, value) in D1_LIMITS {
+        database.set_limit(limit, value).unwrap();
+    }
     for file in files {
         database.execute_batch(&fs::read_to_string(file).unwrap()).unwrap();
     }

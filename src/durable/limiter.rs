@@ -5,6 +5,7 @@
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, WorkspaceId};
+use crate::memory_turn::MemoryTurn;
 use crate::outgoing::{OutgoingRequest, Route};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -61,7 +62,7 @@ async fn send(app: &App, workspace: &WorkspaceId, tool: &ToolId, ask: LimiterReq
     let asked = serde_json::to_string(&ask).map_err(|it| failed(it.to_string()))?;
     let response = OutgoingRequest::post("https://limiter/", &asked).send(Route::Object(&limiter)).await;
     let response = response.map_err(|it| failed(it.to_string()))?;
-    let text = response.text(MAX_RESPONSE_BYTES).await.map_err(|it| failed(it.to_string()))?;
+    let text = response.text(MAX_RESPONSE_BYTES, &MemoryTurn::default()).await.map_err(|it| failed(it.to_string()))?;
     serde_json::from_str(&text).map_err(|it| failed(it.to_string()))
 }
 

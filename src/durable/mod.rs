@@ -2,4 +2,5 @@
 //! messages and the functions that call the class.
 
 pub mod limiter;
+pub mod long_call;
 pub mod sandbox;

@@ -38,33 +38,43 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 /// How long a call keeps trying other containers while containers are busy.
 const ROUND_MILLIS: u32 = 5_000;
 
-/// Runs a job in the container of the workspace, or in the next container if that one is busy. Returns none if this
-/// deployment has no containers.
+/// How many containers the calls of one workspace use at most. The calls of one workspace then never fill the
+/// containers of all others.
+const CONTAINERS_PER_WORKSPACE: u32 = 2;
+
+/// Runs a job in the container of the workspace, or in the next container if that one is busy. A workspace uses no
+/// further container. Returns none if this deployment has no containers.
 pub async fn run(app: &App, workspace: &WorkspaceId, asked: &str) -> Result<Option<OutgoingResponse>, OutgoingFailure> {
     // Known after the first request, and constant for the life of the isolate.
     static NONE: AtomicBool = AtomicBool::new(false);
     let Some(sandboxes) = app.sandboxes().filter(|_| !NONE.load(Ordering::Relaxed)) else { return Ok(None) };
     let instances = app.settings().sandbox_instances;
-    let home = home(workspace, instances);
-    let mut instance = home;
+    let mut containers = containers(workspace, instances);
     let begun = app.clock();
     loop {
+        // There is at least one container.
+        let instance = containers.next().unwrap_or(0);
         let sandbox = sandboxes.get_by_name(&format!("sandbox-{instance}"));
         let sandbox = sandbox.map_err(|cause| OutgoingFailure::Unreachable(cause.to_string()))?;
         let answer = OutgoingRequest::post(RUN, asked).send(Route::Object(&sandbox)).await?;
-        instance = (instance + 1) % instances;
         match answer.status() {
             NO_CONTAINER => {
                 NONE.store(true, Ordering::Relaxed);
                 return Ok(None);
             }
-            BUSY if instance != home && app.clock().millis_since(begun) < ROUND_MILLIS => {}
+            BUSY if containers.len() > 0 && app.clock().millis_since(begun) < ROUND_MILLIS => {}
             _ => return Ok(Some(answer)),
         }
     }
 }
 
-/// The number of a workspace's container. All calls of a workspace go to one container, which keeps that container
+/// The numbers of the containers that may run the calls of a workspace, in the order in which they are asked.
+fn containers(workspace: &WorkspaceId, instances: u32) -> impl ExactSizeIterator<Item = u32> {
+    let home = home(workspace, instances);
+    (0..CONTAINERS_PER_WORKSPACE.min(instances)).map(move |next| (home + next) % instances)
+}
+
+/// The number of a workspace's first container. All calls of a workspace go to one container, which keeps that container
 /// warm. The workspaces are spread over all containers.
 fn home(workspace: &WorkspaceId, instances: u32) -> u32 {
     let digest = Sha256::digest(workspace.as_str());
@@ -188,6 +198,16 @@ async fn is_well(server: &Fetcher) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_workspace_uses_two_containers_at_most() {
+        let workspace = WorkspaceId::parse("ws").unwrap();
+        for (instances, expected) in [(1, 1), (2, 2), (5, 2)] {
+            let asked = containers(&workspace, instances).collect::<std::collections::BTreeSet<_>>();
+            assert_eq!(asked.len(), expected);
+            assert!(asked.contains(&home(&workspace, instances)));
+        }
+    }
 
     #[test]
     fn workspaces_are_spread_over_all_containers_and_stay() {

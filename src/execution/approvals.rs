@@ -15,7 +15,7 @@ use crate::callers::Scope;
 use crate::changes::{Action, Author, Change};
 use crate::db::Statement;
 use crate::error::{Error, Result};
-use crate::ids::{ApprovalId, CallId};
+use crate::ids::{AgentId, ApprovalId, CallId};
 use crate::page::{Page, PageRequest};
 use crate::registry::{self, Risk, Tool};
 use crate::runners::Runner;
@@ -159,7 +159,7 @@ pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Re
             return Ok(WaitingCall::find(scope, id).await?.still_waits(failure));
         }
         Err(CallStop::Broken(error)) => return Err(error),
-        Err(CallStop::Failed(_) | CallStop::Pending(_)) => {
+        Err(CallStop::Failed(_) | CallStop::Pending(_) | CallStop::Recorded(_)) => {
             return Err(Error::Internal("a limit neither held nor failed".into()));
         }
     };
@@ -295,15 +295,21 @@ impl WaitingCall {
     async fn run(self, scope: &Scope, arguments: Value, slot: RateSlot) -> Result<ToolResult> {
         let Some(target) = self.target else { return Err(decided_meanwhile(&self.id)) };
         let row = self.asked.call;
-        let session = row.session()?;
+        let (session, agent) = (row.session()?, row.agent_id.as_deref().and_then(AgentId::parse));
+        // Only a call for an agent can come from a bound token.
+        if agent.is_some() {
+            scope.use_sessions_of(&row.operator);
+        }
         let call = ResolvedCall::resumed(target, arguments, row.max_result_bytes)?;
         let identity = CallIdentity {
             id: &self.call_id,
             tool_name: row.tool_name,
             session: &session,
             user_id: row.user_id.as_deref(),
+            agent: agent.as_ref(),
             key: None,
             max_result_bytes: row.max_result_bytes,
+            unwritten: None,
         };
         let mut journal = Journal::default();
         let ended = match validate::prepare(&call) {

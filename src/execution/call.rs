@@ -148,9 +148,10 @@ impl OpenedCall {
                 None
             }
         };
+        let opened_at = scope.app().clock();
         Ok(Self {
-            id: CallId::random()?,
-            opened_at: scope.app().clock(),
+            id: CallId::at(opened_at, place)?,
+            opened_at,
             place,
             session: session.ok_or_else(|| Error::Internal("the default session has no name".into()))?,
             name: CalledName::parse(&asked.tool_name),

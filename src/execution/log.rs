@@ -103,7 +103,7 @@ impl TryFrom<CallRow> for CallOut {
 pub async fn list(scope: &Scope, filter: CallFilter, request: &PageRequest) -> Result<Page<CallOut>> {
     let filter = filter.of(scope.caller().await?.agent.as_ref())?;
     let [rows] = scope.read([store::log::list(scope.workspace(), &filter, request)?]).await?;
-    let page = request.page(rows.all::<CallRow>()?, store::log::cursor);
+    let page = request.page(rows.all::<CallRow>()?, |it| store::log::cursor(&filter, it));
     let items = page.items.into_iter().map(CallOut::try_from).collect::<Result<_>>()?;
     Ok(Page { items, next_cursor: page.next_cursor })
 }

@@ -2,7 +2,7 @@
 //! their order among each other; the other calls run side by side.
 
 use super::call::{Call, OpenedCall};
-use super::outcome::ToolResult;
+use super::outcome::{ToolResult, cut};
 use super::{resolve, walk};
 use crate::callers::Scope;
 use crate::error::{Error, Result};
@@ -13,6 +13,13 @@ use std::task::Poll;
 /// How many calls run at once. A Worker has six connections. With more calls, a call could reach its timeout while it
 /// waits for a connection.
 const AT_ONCE: usize = 5;
+
+/// How many bytes the results of one message may have together. A result that does not fit is cut.
+const MAX_RESULT_BYTES: usize = 4_000_000;
+
+/// How many of these bytes are kept for each call that has not ended yet, so that an early result leaves room for the
+/// others.
+const KEPT_BYTES: usize = 32 * 1024;
 
 /// Runs the calls, and returns their outcomes in the order of the calls. An error of one call does not stop the other
 /// calls.
@@ -30,15 +37,23 @@ pub async fn execute_all(scope: &Scope, calls: Vec<Call>) -> Result<Vec<Result<T
         waiting.push(QueuedCall { index, order, ends: Box::pin(walk::walk(scope, call, lookup)) });
     }
     let mut running = Vec::<QueuedCall<'_>>::new();
+    let mut room = ResultRoom { bytes: MAX_RESULT_BYTES, calls: waiting.len() };
+    let turn = scope.memory_turn();
     poll_fn(|context| {
         loop {
-            running.retain_mut(|it| match it.ends.as_mut().poll(context) {
+            let before = running.len();
+            running.retain_mut(|it| match turn.as_call(it.number(), || it.ends.as_mut().poll(context)) {
                 Poll::Ready(result) => {
-                    ended[it.index] = result;
+                    ended[it.index] = result.map(|it| room.fit(it));
+                    turn.end(it.number());
                     false
                 }
                 Poll::Pending => true,
             });
+            if running.len() < before {
+                // A call that was polled before may have waited for its turn.
+                continue;
+            }
             let orders = |calls: &[QueuedCall<'_>]| calls.iter().map(|it| it.order).collect::<Vec<_>>();
             match next(&orders(&waiting), &orders(&running)) {
                 Some(next) => running.push(waiting.remove(next)),
@@ -56,6 +71,31 @@ struct QueuedCall<'a> {
     index: usize,
     order: RunOrder,
     ends: Pin<Box<dyn Future<Output = Result<ToolResult>> + 'a>>,
+}
+
+impl QueuedCall<'_> {
+    /// The number by which the call takes turns in holding large values.
+    fn number(&self) -> u32 {
+        u32::try_from(self.index).unwrap_or(u32::MAX).saturating_add(1)
+    }
+}
+
+/// The room for the results of the calls that have not ended yet.
+struct ResultRoom {
+    bytes: usize,
+    calls: usize,
+}
+
+impl ResultRoom {
+    /// Cuts a result that does not fit, as `max_result_bytes` does.
+    fn fit(&mut self, mut ended: ToolResult) -> ToolResult {
+        self.calls = self.calls.saturating_sub(1);
+        let most = self.bytes.saturating_sub(self.calls * KEPT_BYTES).max(KEPT_BYTES);
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        ended.result = ended.result.map(|it| cut(it, Some(most), &ended.call_id));
+        self.bytes = self.bytes.saturating_sub(ended.result.as_ref().map_or(0, |it| it.get().len()));
+        ended
+    }
 }
 
 /// When a call may run, relative to the other calls of its message.
@@ -89,6 +129,7 @@ fn next(waiting: &[RunOrder], running: &[RunOrder]) -> Option<usize> {
 mod tests {
     use super::RunOrder::{Any, Reads, Writes};
     use super::*;
+    use crate::execution::outcome::Status;
 
     #[test]
     fn what_touches_state_keeps_its_order() {
@@ -104,6 +145,31 @@ mod tests {
         ] {
             assert_eq!(next(waiting, running), expected);
         }
+    }
+
+    #[test]
+    fn results_share_the_room_of_their_message() {
+        let result = |bytes: usize| ToolResult {
+            call_id: "call_1".into(),
+            tool_name: "t".into(),
+            version: None,
+            success: true,
+            status: Status::Success,
+            result: serde_json::value::to_raw_value(&"x".repeat(bytes)).ok(),
+            error: None,
+            duration_ms: 0,
+            render_plan: None,
+            pre_manifest_id: None,
+            post_manifest_id: None,
+            returns: None,
+        };
+        let mut room = ResultRoom { bytes: MAX_RESULT_BYTES, calls: 4 };
+        let mut bytes = |of: usize| room.fit(result(of)).result.map_or(0, |it| it.get().len());
+        assert_eq!(bytes(1_000_000), 1_000_002);
+        let long = bytes(10_000_000);
+        assert!((2_900_000..3_000_000).contains(&long), "{long}");
+        assert_eq!(bytes(10_000), 10_002, "some room is kept for the calls after it");
+        assert!((KEPT_BYTES..KEPT_BYTES * 3).contains(&bytes(10_000_000)));
     }
 
     #[test]

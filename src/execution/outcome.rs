@@ -2,12 +2,13 @@
 
 use super::approvals::ApprovalRequest;
 use crate::error::{Error, Result};
-use crate::ids::{ApprovalId, CallId};
+use crate::ids::ApprovalId;
 use crate::registry::schema::Schema;
 use crate::text_enum::text_enum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::fmt::Display;
 use std::rc::Rc;
 use utoipa::ToSchema;
 
@@ -89,8 +90,12 @@ impl CallFailure {
             Error::Forbidden(_) | Error::Unauthorized(_) => Code::PermissionDenied,
             Error::AlreadyExists(_) | Error::Conflict(_) => Code::Conflict,
             Error::TooLarge { .. } | Error::NoRoom { .. } => Code::PayloadTooLarge,
-            Error::Unavailable(_) => Code::Unavailable,
-            Error::NotFound { .. } | Error::NoRoute | Error::MethodNotAllowed | Error::Internal(_) => Code::Internal,
+            Error::Unavailable(_) | Error::TryAgain(_) => Code::Unavailable,
+            Error::NotFound { .. }
+            | Error::NoRoute
+            | Error::MethodNotAllowed
+            | Error::Misdirected
+            | Error::Internal(_) => Code::Internal,
         };
         let details = Some(error.details(request_id)).filter(|it| !it.is_null());
         Self { code, message: error.to_string(), details }
@@ -105,6 +110,8 @@ pub enum CallStop {
     Failed(CallFailure),
     /// The call waits for an approval.
     Pending(Box<ApprovalRequest>),
+    /// The call has ended, and its Durable Object has recorded it.
+    Recorded(Box<ToolResult>),
     /// An error of the Worker before the call ran.
     Broken(Error),
 }
@@ -125,7 +132,7 @@ impl From<Error> for CallStop {
 pub type Ended = std::result::Result<Box<RawValue>, CallStop>;
 
 /// The response to a call, whether it succeeded or not.
-#[derive(Serialize, ToSchema)]
+#[derive(Deserialize, Serialize, ToSchema)]
 pub struct ToolResult {
     #[schema(example = "call_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
     pub call_id: String,
@@ -149,7 +156,7 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
-    /// Seconds until a retry, if the call was refused by its rate limit.
+    /// Seconds until a retry, if the call was refused by its rate limit or met a passing fault.
     pub fn retry_after(&self) -> Option<u64> {
         self.error.as_ref()?.details.as_ref()?.get("retry_after")?.as_u64()
     }
@@ -157,7 +164,7 @@ impl ToolResult {
 
 /// Cuts a result that is longer than `limit` bytes. The cut result is a text that ends with the place of the whole
 /// result.
-pub fn cut(result: Box<RawValue>, limit: Option<u32>, call_id: &CallId) -> Box<RawValue> {
+pub fn cut(result: Box<RawValue>, limit: Option<u32>, call_id: &impl Display) -> Box<RawValue> {
     let Some(limit) = limit.map(|it| it as usize) else { return result };
     if result.get().len() <= limit {
         return result;
@@ -186,6 +193,7 @@ pub fn approval_required(tool_name: &str, approval: &ApprovalId) -> CallFailure 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::CallId;
     use serde_json::json;
 
     #[track_caller]

@@ -1,6 +1,6 @@
 //! The last stage: writes the outcome of a call before the response is sent.
 
-use super::call::IdempotencyKey;
+use super::call::{IdempotencyKey, OpenedCall};
 use super::outcome::{CallFailure, CallStop, Ended, Status, ToolResult, cut};
 use super::payload::{CallDocument, RecordedDocument};
 use super::resolve::ResolvedCall;
@@ -9,7 +9,7 @@ use crate::callers::Scope;
 use crate::db::Statement;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::ids::{CallId, SessionId};
+use crate::ids::{AgentId, CallId, SessionId};
 use crate::registry::scrub;
 use crate::runners::FileManifests;
 use crate::time::Timestamp;
@@ -33,9 +33,30 @@ pub struct CallIdentity<'a> {
     pub tool_name: String,
     pub session: &'a SessionId,
     pub user_id: Option<&'a str>,
+    /// The agent that makes the call.
+    pub agent: Option<&'a AgentId>,
     /// The idempotency key of the call. The key is freed if the call is refused.
     pub key: Option<&'a IdempotencyKey>,
     pub max_result_bytes: Option<u32>,
+    /// None, if the call has a row already.
+    pub unwritten: Option<UnwrittenCall<'a>>,
+}
+
+/// The facts of a call without a row, which only the row needs. A call that changes nothing is written once, at its end.
+pub struct UnwrittenCall<'a> {
+    pub agent_id: Option<&'a str>,
+    pub message_id: Option<&'a str>,
+    pub started_at: Timestamp,
+}
+
+impl<'a> UnwrittenCall<'a> {
+    pub fn of(call: &'a OpenedCall) -> Self {
+        Self {
+            agent_id: call.asked.agent_id.as_deref(),
+            message_id: call.asked.message_id.as_deref(),
+            started_at: call.opened_at,
+        }
+    }
 }
 
 /// The arguments for the record, and the secret values that were removed from them.
@@ -98,6 +119,7 @@ pub async fn close(
             asking = request.statements;
             (Status::PendingApproval, None, Some(request.failure))
         }
+        Err(CallStop::Recorded(result)) => return Ok(*result),
     };
     let ran = !refused && status != Status::PendingApproval;
     let now = scope.app().clock();
@@ -115,10 +137,19 @@ pub async fn close(
         arguments,
         max_result_bytes: call.map_or(identity.max_result_bytes, |it| it.max_result_bytes),
     };
-    let mut statements = vec![store::calls::close(scope.workspace(), identity.id, &closed)];
     let tool_name = call.map_or(identity.tool_name.as_str(), |it| it.target.tool.id.as_str());
-    if tool_name != identity.tool_name {
-        statements.push(store::calls::rename(scope.workspace(), identity.id, tool_name));
+    let mut statements = Vec::new();
+    match &identity.unwritten {
+        Some(unwritten) => {
+            let caller = scope.caller().await?;
+            statements.push(store::calls::insert(scope.workspace(), caller, identity, unwritten, tool_name, &closed));
+        }
+        None => {
+            statements.push(store::calls::close(scope.workspace(), identity.id, &closed));
+            if tool_name != identity.tool_name {
+                statements.push(store::calls::rename(scope.workspace(), identity.id, tool_name));
+            }
+        }
     }
     statements.extend(asking);
     statements.extend(blobs(scope, identity.id, &closed, now));
@@ -128,7 +159,8 @@ pub async fn close(
         statements.push(store::keys::free(scope.workspace(), scope.operator(), key, identity.id));
     }
     if ran && !journal.session_seen {
-        statements.push(files::create_session_if_missing(scope.workspace(), identity.session, now)?);
+        let session = files::create_session_if_missing(scope.workspace(), identity.session, identity.agent, now)?;
+        statements.push(session);
     }
     scope.write_all(statements).await??;
     Ok(ToolResult {

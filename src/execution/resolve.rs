@@ -1,5 +1,5 @@
-//! The first stage: one batch finds the tool, the agent and an earlier call with the same idempotency key, and opens
-//! the call's row as running.
+//! The first stage: one batch finds the tool, the agent and an earlier call with the same idempotency key. If the tool
+//! may change something, the batch also opens the call's row as running.
 
 use super::call::{CalledName, CalledTool, OpenedCall};
 use super::keys::EarlierCall;
@@ -13,7 +13,9 @@ use crate::error::{Error, Result, shortened};
 use crate::formats;
 use crate::ids::AgentId;
 use crate::registry::schema::{self, Schema};
-use crate::registry::{self, DeactivationReason, ResourceClass, Risk, Tool};
+use crate::registry::{self, Builtin, DeactivationReason, ResourceClass, Risk, Tool};
+use crate::runners::{EarlyRead, EarlyRows};
+use crate::text_enum::TextEnum;
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -22,6 +24,9 @@ pub struct CallLookup {
     tool: Option<Tool>,
     standing: Option<AgentStanding>,
     pub earlier: Option<EarlierCall>,
+    /// Whether the look-up has left a row of the call in the database.
+    pub opened: bool,
+    early: Option<EarlyRows>,
 }
 
 impl CallLookup {
@@ -47,13 +52,14 @@ pub struct CallTarget {
 impl CallTarget {
     /// The target of a call that was checked before, with the version that it was checked against.
     pub fn pinned(tool: Tool) -> Self {
-        Self { tool, standing: None, pinned: true }
+        Self { tool: tool.under_current_policy(), standing: None, pinned: true }
     }
 
     /// Whether the version can be called. An active version can. A pinned version can also be called if it was
-    /// deactivated only because a newer version replaced it.
+    /// deactivated only because a newer version replaced it, and the tool still has an active version.
     pub fn is_enabled(&self) -> bool {
-        self.tool.active || (self.pinned && self.tool.deactivated_reason == Some(DeactivationReason::VersionUpdate))
+        let replaced = self.tool.deactivated_reason == Some(DeactivationReason::VersionUpdate);
+        self.tool.active || (self.pinned && replaced && self.tool.has_active_version())
     }
 }
 
@@ -69,13 +75,14 @@ pub struct ResolvedCall {
     pub max_result_bytes: Option<u32>,
     /// The error in the unchanged arguments, if there is one. Only a caller who may call the tool sees it.
     pub fault_as_given: Option<CallFailure>,
+    pub early: Option<EarlyRows>,
 }
 
 impl ResolvedCall {
     /// A call that waited for its approval. Its arguments were checked before it began to wait.
     pub fn resumed(target: CallTarget, arguments: Value, max_result_bytes: Option<u32>) -> Result<Self> {
         let (parameters, returns) = schemas(&target.tool)?;
-        Ok(Self { target, parameters, returns, arguments, max_result_bytes, fault_as_given: None })
+        Ok(Self { target, parameters, returns, arguments, max_result_bytes, fault_as_given: None, early: None })
     }
 }
 
@@ -89,12 +96,13 @@ fn schemas(tool: &Tool) -> Result<(Rc<Schema>, Option<Rc<Schema>>)> {
 pub async fn resolve(
     scope: &Scope,
     call: &mut OpenedCall,
-    lookup: CallLookup,
+    mut lookup: CallLookup,
 ) -> std::result::Result<ResolvedCall, CallStop> {
     let caller = scope.caller().await?;
     if let Some(fault) = &call.asked.fault {
         return Err(CallFailure::of(fault, scope.app().request_id()).into());
     }
+    let early = lookup.early.take();
     let target = target(call, caller, lookup)?;
     let (parameters, returns) = schemas(&target.tool)?;
     let mut arguments = Value::Object(std::mem::take(&mut call.asked.arguments));
@@ -107,7 +115,7 @@ pub async fn resolve(
     formats::arguments::restore(&parameters, &mut arguments);
     let config = target.standing.as_ref().and_then(|it| it.config.as_ref());
     let max_result_bytes = call.asked.max_result_bytes.or(config.and_then(|it| it.max_result_bytes()));
-    Ok(ResolvedCall { target, parameters, returns, arguments, max_result_bytes, fault_as_given })
+    Ok(ResolvedCall { target, parameters, returns, arguments, max_result_bytes, fault_as_given, early })
 }
 
 /// Looks up any number of calls in one round trip.
@@ -119,13 +127,42 @@ pub async fn look_up(scope: &Scope, calls: &[OpenedCall]) -> Result<Vec<CallLook
             statements.push(store::keys::claim(scope, key, &call.id, call.opened_at));
             statements.push(store::keys::find_earlier(scope, key, &call.id));
         }
-        statements.push(store::calls::open(scope, call));
+        if may_act(call) {
+            statements.push(store::calls::open(scope, call));
+        }
         statements
             .extend(call.name.as_ref().map(|it| registry::look_up_tools(scope.workspace(), it.lookup(), it.version)));
         statements.extend(find_standing(scope, call));
     }
+    // Of several calls, an earlier one may write what a later one reads.
+    let early = match calls {
+        [call] => early_read(call),
+        _ => None,
+    };
+    if let (Some(read), [call]) = (&early, calls) {
+        statements.extend(read.statements(scope, &call.session));
+    }
     let mut rows = scope.enter(statements).await?.into_iter();
-    calls.iter().map(|call| read_lookup(scope, call, &mut rows)).collect()
+    let mut lookups = calls.iter().map(|call| read_lookup(scope, call, &mut rows)).collect::<Result<Vec<_>>>()?;
+    if let (Some(read), Some(lookup)) = (early, lookups.first_mut()) {
+        lookup.early = Some(read.answered(&mut rows)?);
+    }
+    Ok(lookups)
+}
+
+/// Whether the call's row may have to be there before the call runs. The built-ins that change nothing are known by
+/// their names, so that their look-up writes nothing. For other tools the database decides ([`store::calls::open`]).
+fn may_act(call: &OpenedCall) -> bool {
+    let Some(name) = call.name.as_ref().filter(|it| it.version.is_none() && call.key.is_none()) else { return true };
+    match Builtin::parse(name.as_str()) {
+        Some(Builtin::ReadFile | Builtin::ListFiles | Builtin::EmailSearch | Builtin::EmailGet) => false,
+        Some(Builtin::WriteFile | Builtin::ExecutePython) | None => true,
+    }
+}
+
+fn early_read(call: &OpenedCall) -> Option<EarlyRead> {
+    let name = call.name.as_ref().filter(|it| it.version.is_none())?;
+    EarlyRead::of(name.as_str(), &call.asked.arguments)
 }
 
 /// Reads the agent, and what the agent may do with the tool. Only the same batch tells whether the token is bound to an
@@ -145,15 +182,15 @@ fn read_lookup(scope: &Scope, call: &OpenedCall, rows: &mut impl Iterator<Item =
         }
         None => None,
     };
-    let _opened: Rows = next()?;
+    let opened = may_act(call) && next()?.changes() > 0;
     let tool = match &call.name {
-        Some(name) => name.choose(registry::read_tools(&next()?)?),
+        Some(name) => name.choose(registry::read_tools(&next()?)?).map(Tool::under_current_policy),
         None => None,
     };
     let key = tool.as_ref().map(|it| it.key);
     let asks_standing = call.asked.agent_id.is_some() || scope.token_id().is_some();
     let standing = if asks_standing { agents::read_standing(&next()?, key)? } else { None };
-    Ok(CallLookup { tool, standing, earlier })
+    Ok(CallLookup { tool, standing, earlier, opened, early: None })
 }
 
 /// The tool and the agent of the call, if both exist.

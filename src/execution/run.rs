@@ -1,14 +1,16 @@
-//! The sixth stage: runs the call, and checks the result against the tool's schema.
+//! The sixth stage: runs the call, and checks the result against the tool's schema. A call of a tool that may run for
+//! long goes to the Durable Object that owns the call.
 
 use super::approvals::ClearedCall;
 use super::limit::RateSlot;
 use super::outcome::{CallFailure, CallStop, Code, Ended};
 use super::record::{CallIdentity, Journal};
-use super::validate;
+use super::resolve::ResolvedCall;
+use super::{owned, validate};
 use crate::callers::Scope;
 use crate::error::Error;
 use crate::ids::CallId;
-use crate::runners::{self, RunFailure, RunTask, ToolReport};
+use crate::runners::{self, RunFailure, RunTask, Runner, ToolReport};
 
 /// Runs a call that was cleared and admitted by its rate limit. The run uses up the slot.
 pub async fn run(
@@ -19,15 +21,34 @@ pub async fn run(
     journal: &mut Journal,
 ) -> Ended {
     let call = cleared.call();
+    if owned::is_owned(&call.target.tool) {
+        return Err(match owned::hand_over(scope, identity, call).await {
+            Ok(result) => CallStop::Recorded(Box::new(result)),
+            Err(error) => stop(scope, identity.id, RunFailure::Broken(error)),
+        });
+    }
+    carry_out(scope, identity, call, cleared.runner(), journal).await
+}
+
+/// Runs the call here, whatever its timeout is.
+pub async fn carry_out(
+    scope: &Scope,
+    identity: &CallIdentity<'_>,
+    call: &ResolvedCall,
+    runner: &dyn Runner,
+    journal: &mut Journal,
+) -> Ended {
     let task = RunTask {
         call_id: identity.id,
         tool: &call.target.tool,
         arguments: &call.arguments,
         session: identity.session,
         user_id: identity.user_id,
+        early: call.early.as_ref(),
+        agent: identity.agent,
     };
     let begun = scope.app().clock();
-    let ended = runners::run(cleared.runner(), scope, &task).await;
+    let ended = runners::run(runner, scope, &task).await;
     journal.duration_ms = scope.app().clock().millis_since(begun);
     let output = ended.map_err(|failed| stop(scope, identity.id, failed))?;
     journal.manifests = output.manifests;

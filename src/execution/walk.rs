@@ -5,7 +5,7 @@
 
 use super::call::OpenedCall;
 use super::outcome::{CallStop, Ended, ToolResult};
-use super::record::{self, CallIdentity, Journal};
+use super::record::{self, CallIdentity, Journal, UnwrittenCall};
 use super::resolve::{self, CallLookup, ResolvedCall};
 use super::{approvals, authorize, limit, run, validate};
 use crate::callers::Scope;
@@ -13,18 +13,23 @@ use crate::error::Result;
 
 /// Takes a call through its stages, and records the outcome.
 pub async fn walk(scope: &Scope, mut call: OpenedCall, mut lookup: CallLookup) -> Result<ToolResult> {
+    let opened = lookup.opened;
     let resolved = match lookup.earlier.take().map(|it| it.settle()) {
         Some(Ok(record)) => return record.answer(scope).await,
         Some(Err(conflict)) => Err(CallStop::from(conflict)),
         None => resolve::resolve(scope, &mut call, lookup).await,
     };
+    let standing = resolved.as_ref().ok().and_then(|it| it.target.standing.as_ref());
+    let agent = standing.map(|it| it.agent.id.clone());
     let identity = CallIdentity {
         id: &call.id,
         tool_name: call.tool_name(),
         session: &call.session,
         user_id: call.asked.user_id.as_deref(),
+        agent: agent.as_ref(),
         key: call.key.as_ref(),
         max_result_bytes: call.asked.max_result_bytes,
+        unwritten: (!opened).then(|| UnwrittenCall::of(&call)),
     };
     let mut journal = Journal::default();
     match resolved {

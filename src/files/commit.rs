@@ -1,13 +1,13 @@
 //! Changing files. Every change makes a new file manifest.
 
-use super::session::require_session_and_manifest;
+use super::session::{require_session_and_manifest, session_failure};
 use super::store::commit::{self, FileCommit, WritePlace};
 use super::store::lookup::FileView;
 use super::{Blob, FilePath, store};
 use crate::callers::Scope;
 use crate::db::Statement;
 use crate::error::{Error, Result};
-use crate::ids::{self, FileManifestId, SessionId, WorkspaceId};
+use crate::ids::{self, AgentId, CallId, FileManifestId, SessionId, WorkspaceId};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 use std::fmt;
@@ -31,6 +31,18 @@ pub struct FileChangeOrigin {
     pub source: FileManifestSource,
     /// The call or message that caused the change.
     pub source_ref: Option<String>,
+    /// The agent whose call caused the change. A session that the change creates belongs to this agent, or else to the
+    /// agent of the caller's token.
+    pub agent: Option<AgentId>,
+}
+
+impl FileChangeOrigin {
+    /// The same origin, with the agent of the caller's token if no agent is known.
+    pub(super) async fn completed(mut self, scope: &Scope) -> Result<Self> {
+        let caller = scope.caller().await?;
+        self.agent = self.agent.or_else(|| caller.agent.clone());
+        Ok(self)
+    }
 }
 
 /// A file that was written, with the file manifests before and after the write.
@@ -59,6 +71,11 @@ pub enum FileWriteRefusal {
         path: FilePath,
         size: u32,
     },
+    /// The session exists, and the caller must not see it.
+    Hidden {
+        path: FilePath,
+        session: SessionId,
+    },
     /// The files of the session would together exceed their limit.
     Full {
         path: FilePath,
@@ -75,6 +92,9 @@ impl fmt::Display for FileWriteRefusal {
             Self::TooLarge { path, size } => {
                 write!(f, "Cannot write {path}: it has {size} bytes; {MAX_FILE_BYTES} are allowed")
             }
+            Self::Hidden { path, session } => {
+                write!(f, "Cannot write {path}: the session {session} was not made by this agent; name another session")
+            }
             Self::Full { path, bytes, max_bytes } => {
                 write!(f, "Cannot write {path}: the session's files would have {bytes} bytes; {max_bytes} are allowed")
             }
@@ -87,15 +107,22 @@ impl From<FileWriteRefusal> for Error {
         let message = reason.to_string();
         match reason {
             FileWriteRefusal::NotADirectory { .. } | FileWriteRefusal::IsADirectory { .. } => Self::Conflict(message),
+            FileWriteRefusal::Hidden { .. } => Self::Forbidden(message),
             FileWriteRefusal::TooLarge { .. } => Self::NoRoom { message, limit_bytes: MAX_FILE_BYTES.into() },
             FileWriteRefusal::Full { max_bytes, .. } => Self::NoRoom { message, limit_bytes: max_bytes },
         }
     }
 }
 
-/// Creates the session if no session has that name. The statement is for another room's batch.
-pub fn create_session_if_missing(workspace: &WorkspaceId, session: &SessionId, now: Timestamp) -> Result<Statement> {
-    Ok(commit::create_session_if_missing(workspace, session, &ids::random_hex::<16>()?, now))
+/// Creates the session if no session has that name. It belongs to the agent, if there is one. The statement is for
+/// another room's batch.
+pub fn create_session_if_missing(
+    workspace: &WorkspaceId,
+    session: &SessionId,
+    agent: Option<&AgentId>,
+    now: Timestamp,
+) -> Result<Statement> {
+    Ok(commit::create_session_if_missing(workspace, session, agent, &ids::random_hex::<16>()?, now))
 }
 
 /// Writes a file on top of the session's present. Other requests may write at the same time: the database puts the
@@ -113,21 +140,28 @@ pub async fn write_file(
     if let Some(reason) = never_writable(path, blob.size(), max_bytes) {
         return Ok(Err(reason));
     }
-    let (workspace, now, post) = (scope.workspace(), scope.app().clock(), FileManifestId::random()?);
+    let (workspace, now, post) = (scope.workspace(), scope.app().clock(), manifest_id(&origin)?);
+    let origin = origin.completed(scope).await?;
     let new = FileCommit { workspace, session, manifest: &post, origin: &origin, now };
     // A new session has no files, so nothing in it prevents the write. A refused write therefore never creates a
     // session.
     let mut statements = vec![
-        create_session_if_missing(workspace, session, now)?,
+        store::session::refuse_hidden(workspace, session, scope.session_token()),
+        create_session_if_missing(workspace, session, origin.agent.as_ref(), now)?,
         commit::find_place(&new, path),
         commit::insert_manifest_with_file(&new, path, &blob, max_bytes),
-        commit::count_in_lines(workspace, &post),
         commit::insert_entry(workspace, &post, path, &blob),
+        commit::insert_copies(workspace, &post, None),
         commit::activate(&new),
     ];
-    statements.extend(store::blob::insert_for(&post, workspace, &blob, now));
-    let rows = scope.write_all(statements).await??;
-    let [_, place, inserted, ..] = rows.as_slice() else {
+    statements.extend(store::blob::insert_for(&post, path, workspace, &blob, now));
+    let rows = match scope.write_all(statements).await? {
+        Err(failure) if store::session::is_of_another_agent(&failure) => {
+            return Ok(Err(FileWriteRefusal::Hidden { path: path.clone(), session: session.clone() }));
+        }
+        rows => rows?,
+    };
+    let [_, _, place, inserted, ..] = rows.as_slice() else {
         return Err(Error::Internal("D1 gave too few answers to a write".into()));
     };
     let place = commit::read_place(place)?.ok_or_else(|| Error::Internal("a session did not spring up".into()))?;
@@ -143,7 +177,8 @@ pub async fn write_file(
     }))
 }
 
-/// Deletes the file at `path`, or all files below `path`, and makes one file manifest.
+/// Deletes the file at `path`, or all files below `path`, and makes one file manifest. If there are many files, the
+/// sweep writes their entries later; until then a mark on the directory hides the files.
 pub async fn delete_file(
     scope: &Scope,
     session: &SessionId,
@@ -155,17 +190,31 @@ pub async fn delete_file(
     }
     let (workspace, now, post) = (scope.workspace(), scope.app().clock(), FileManifestId::random()?);
     let new = FileCommit { workspace, session, manifest: &post, origin: &origin, now };
-    let [seen, inserted, _, _, _] = scope
+    let [_, seen, inserted, _, _, _, _] = scope
         .write([
+            store::session::refuse_hidden(workspace, session, scope.session_token()),
             store::lookup::find_manifest(FileView { workspace, session, at: None }),
             commit::insert_manifest_without(&new, path),
-            commit::count_in_lines(workspace, &post),
             commit::insert_absences(&new, path),
+            commit::insert_cleared_directory(workspace, &post, path),
+            commit::insert_copies(workspace, &post, Some(path)),
             commit::activate(&new),
         ])
-        .await??;
+        .await?
+        .map_err(|failure| session_failure(failure, session))?;
     require_session_and_manifest(store::lookup::read_manifest(&seen)?, session, None)?;
     if inserted.changes() == 0 { Err(Error::not_found("File", path)) } else { Ok(post) }
+}
+
+/// The id of a new file manifest. If a call makes the file manifest, the id has the digits of the call's id, so that the
+/// file manifest is found by the call without a row in an index.
+fn manifest_id(origin: &FileChangeOrigin) -> Result<FileManifestId> {
+    let digits = origin.source_ref.as_deref().and_then(|it| it.strip_prefix("call_"));
+    let digits = digits.filter(|it| it.len() == CallId::DIGITS);
+    match digits.and_then(|it| FileManifestId::parse(&format!("man_{it}"))) {
+        Some(id) => Ok(id),
+        None => FileManifestId::random(),
+    }
 }
 
 /// Refusals that do not depend on the session's files.
@@ -199,6 +248,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_file_manifest_has_the_digits_of_its_call() {
+        let made = |source_ref: Option<&str>| {
+            let origin = FileChangeOrigin {
+                source: FileManifestSource::ToolRun,
+                source_ref: source_ref.map(str::to_owned),
+                agent: None,
+            };
+            manifest_id(&origin).unwrap().to_string()
+        };
+        let digits = "0123456789ab010123456789abcdef0123456789abcdef";
+        assert_eq!(made(Some(&format!("call_{digits}"))), format!("man_{digits}"));
+        for other in [None, Some("call_x"), Some("msg_0123456789abcdef0123456789abcdef")] {
+            assert_eq!(made(other).len(), "man_".len() + 32);
+            assert_ne!(made(other), made(other));
+        }
+    }
+
+    #[test]
     fn every_refusal_names_the_path_and_has_its_status() {
         let path = FilePath::parse("/a/b").unwrap();
         let check = |reason: FileWriteRefusal, code: &str, message: &str| {
@@ -218,6 +285,11 @@ mod tests {
             FileWriteRefusal::TooLarge { path: path.clone(), size: 10_485_761 },
             "PAYLOAD_TOO_LARGE",
             "Cannot write /a/b: it has 10485761 bytes; 10485760 are allowed",
+        );
+        check(
+            FileWriteRefusal::Hidden { path: path.clone(), session: SessionId::parse("s").unwrap() },
+            "PERMISSION_DENIED",
+            "Cannot write /a/b: the session s was not made by this agent; name another session",
         );
         check(
             FileWriteRefusal::Full { path, bytes: 9, max_bytes: 8 },

@@ -2,11 +2,12 @@
 
 use super::blob::BlobContent;
 use super::listing::{DirectoryEntry, DirectoryEntryKind, MAX_LISTED};
-use super::session::require_session_and_manifest;
+use super::session::{require_session_and_manifest, unless_hidden};
 use super::store::blob::{BlobStart, CHUNKS_AT_ONCE};
 use super::store::lookup::{DirectoryPosition, FileStart, FileView, FoundInFileManifest};
 use super::{FilePath, store};
 use crate::callers::Scope;
+use crate::db::{Rows, Statement};
 use crate::error::{Error, Result};
 use crate::ids::{FileManifestId, SessionId};
 use crate::page::{Page, PageRequest, bad_cursor};
@@ -36,9 +37,27 @@ pub async fn read_file(
     at: Option<&FileManifestId>,
     path: &FilePath,
 ) -> Result<FileLookup<File>> {
+    let rows = scope.read(find_file(scope, session, at, path)).await?;
+    read_found_file(scope, &rows, at, path).await
+}
+
+/// The statements of [`read_file`], for a batch of another room.
+pub fn find_file(scope: &Scope, session: &SessionId, at: Option<&FileManifestId>, path: &FilePath) -> [Statement; 2] {
     let view = FileView { workspace: scope.workspace(), session, at };
-    let [rows] = scope.read([store::lookup::find_file(view, path)]).await?;
-    let Some(seen) = require_manifest(store::lookup::read_file(&rows)?, at)? else {
+    [
+        store::session::find_hidden(scope.workspace(), session, scope.session_token()),
+        store::lookup::find_file(view, path),
+    ]
+}
+
+/// The file that [`find_file`] found.
+pub async fn read_found_file(
+    scope: &Scope,
+    [hidden, file]: &[Rows; 2],
+    at: Option<&FileManifestId>,
+    path: &FilePath,
+) -> Result<FileLookup<File>> {
+    let Some(seen) = require_manifest(unless_hidden(hidden, store::lookup::read_file(file)?)?, at)? else {
         return Ok(FileLookup { manifest_id: None, found: None });
     };
     let found = match seen.found {
@@ -56,12 +75,28 @@ pub async fn list_dir(
     at: Option<&FileManifestId>,
     dir: &FilePath,
 ) -> Result<FileLookup<Vec<DirectoryEntry>>> {
+    let rows = scope.read(find_dir(scope, session, at, dir)).await?;
+    read_found_dir(&rows, at, dir)
+}
+
+/// The statements of [`list_dir`], for a batch of another room.
+pub fn find_dir(scope: &Scope, session: &SessionId, at: Option<&FileManifestId>, dir: &FilePath) -> [Statement; 3] {
     let view = FileView { workspace: scope.workspace(), session, at };
-    let [manifest, children] = scope
-        .read([store::lookup::find_manifest(view), store::lookup::list_children(view, dir, MAX_LISTED + 1)])
-        .await?;
-    let seen = require_manifest(store::lookup::read_manifest(&manifest)?, at)?;
-    let entries = store::lookup::read_children(&children, dir)?;
+    [
+        store::session::find_hidden(scope.workspace(), session, scope.session_token()),
+        store::lookup::find_manifest(view),
+        store::lookup::list_children(view, dir, MAX_LISTED + 1),
+    ]
+}
+
+/// The directory that [`find_dir`] found.
+pub fn read_found_dir(
+    [hidden, manifest, children]: &[Rows; 3],
+    at: Option<&FileManifestId>,
+    dir: &FilePath,
+) -> Result<FileLookup<Vec<DirectoryEntry>>> {
+    let seen = require_manifest(unless_hidden(hidden, store::lookup::read_manifest(manifest)?)?, at)?;
+    let entries = if seen.is_some() { store::lookup::read_children(children, dir)? } else { Vec::new() };
     Ok(FileLookup {
         manifest_id: seen.and_then(|it| it.manifest_id),
         found: (dir.is_root() || !entries.is_empty()).then_some(entries),
@@ -90,13 +125,14 @@ pub async fn open_path(
         Some(_) => return Err(bad_cursor()),
     };
     let view = FileView { workspace: scope.workspace(), session, at };
-    let [file, children] = scope
+    let [hidden, file, children] = scope
         .read([
+            store::session::find_hidden(scope.workspace(), session, scope.session_token()),
             store::lookup::find_file(view, path),
             store::lookup::page_children(view, path, position, request.rows_to_ask()),
         ])
         .await?;
-    let seen = require_session_and_manifest(store::lookup::read_file(&file)?, session, at)?;
+    let seen = require_session_and_manifest(unless_hidden(&hidden, store::lookup::read_file(&file)?)?, session, at)?;
     if let Some(file) = seen.found {
         let file = read_whole_file(scope, path, file).await?.ok_or_else(|| Error::not_found("File", path))?;
         return Ok((seen.manifest_id, FileOrDirectory::File(file)));
@@ -142,7 +178,12 @@ async fn read_whole_file(scope: &Scope, path: &FilePath, file: FileStart) -> Res
 /// Reads the chunks after the first one. The contents may lose their last reference between two reads, and the sweep
 /// may then delete them. In that case there is no result.
 async fn read_remaining_chunks(scope: &Scope, start: BlobStart) -> Result<Option<BlobContent>> {
+    if start.chunks > 1 {
+        scope.memory_turn().take().await;
+    }
     let mut text = start.data;
+    // The last chunk is the only short one, so the text never has to move while it grows.
+    text.reserve_exact(text.len() * (start.chunks.saturating_sub(1) as usize));
     let mut next = 1;
     while next < start.chunks {
         let [rows] = scope.read([store::blob::find_chunks(scope.workspace(), &start.sha256, next)]).await?;

@@ -17,7 +17,10 @@ pub use commit::{
     FileChangeOrigin, FileManifestSource, MAX_FILE_BYTES, create_session_if_missing, delete_file, write_file,
 };
 pub use listing::{DirectoryEntry, DirectoryEntryKind, listing_text};
-pub use lookup::{File, FileOrDirectory, list_dir, open_path, read_blob, read_file};
+pub use lookup::{
+    File, FileOrDirectory, find_dir, find_file, list_dir, open_path, read_blob, read_file, read_found_dir,
+    read_found_file,
+};
 pub use path::FilePath;
 pub use session::{
     FileChangeKind, FileDifference, FileDigest, FileManifest, Session, branch, check_out, delete_session, diff,

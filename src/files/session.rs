@@ -4,6 +4,7 @@ use super::store::commit::{self, FileCommit};
 use super::store::lookup::{self, FileDifferenceRow, FileView, FoundInFileManifest, ListedFile};
 use super::{FileChangeOrigin, FileManifestSource, store};
 use crate::callers::Scope;
+use crate::db::{DbFailure, Rows};
 use crate::error::{Error, Result};
 use crate::ids::{FileManifestId, SessionId};
 use crate::page::{Page, PageRequest, bad_cursor};
@@ -74,35 +75,45 @@ impl From<FileDifferenceRow> for FileDifference {
     }
 }
 
-/// A page of the workspace's sessions, the oldest first.
+/// A page of the workspace's sessions, the oldest first. A bound token sees only the sessions that its agent made.
 pub async fn list_sessions(scope: &Scope, request: &PageRequest) -> Result<Page<Session>> {
-    let [rows] = scope.read([store::session::list(scope.workspace(), request)?]).await?;
+    let agent = scope.caller().await?.agent.as_ref();
+    let [rows] = scope.read([store::session::list(scope.workspace(), agent, request)?]).await?;
     let sessions = store::session::read_all(&rows)?;
     Ok(request.page(sessions, |it| PageRequest::age_cursor(it.created_at, it.id.as_str())))
 }
 
 pub async fn get_session(scope: &Scope, id: &SessionId) -> Result<Session> {
-    let [rows] = scope.read([store::session::find(scope.workspace(), id)]).await?;
+    let [rows] = scope.read([store::session::find_visible(scope.workspace(), id, scope.session_token())]).await?;
     store::session::read(&rows)?.ok_or_else(|| session_not_found(id))
 }
 
-/// Deletes the session and its file manifests. Sessions that branched off keep their own file manifests. The sweep
-/// frees contents that no session uses any more.
+/// Deletes the session. From then on nothing of it can be seen, and a session of the same name can be made. The sweep
+/// deletes the file manifests, and frees contents that no session uses any more. Sessions that branched off keep their
+/// own file manifests.
 pub async fn delete_session(scope: &Scope, id: &SessionId) -> Result<()> {
-    let [deleted] = scope.write([store::session::delete(scope.workspace(), id)]).await??;
+    let [_, deleted] = scope
+        .write([
+            store::session::refuse_hidden(scope.workspace(), id, scope.session_token()),
+            store::session::delete(scope.workspace(), id),
+        ])
+        .await?
+        .map_err(|failure| session_failure(failure, id))?;
     if deleted.changes() == 0 { Err(session_not_found(id)) } else { Ok(()) }
 }
 
 /// Makes another file manifest of the session its present. Later file manifests stay and can be checked out again.
 pub async fn check_out(scope: &Scope, id: &SessionId, manifest: &FileManifestId) -> Result<Session> {
     let workspace = scope.workspace();
-    let [seen, _, session] = scope
+    let [_, seen, _, session] = scope
         .write([
+            store::session::refuse_hidden(workspace, id, scope.session_token()),
             lookup::find_manifest(FileView { workspace, session: id, at: Some(manifest) }),
             store::session::check_out(workspace, id, manifest, scope.app().now()),
             store::session::find(workspace, id),
         ])
-        .await??;
+        .await?
+        .map_err(|failure| session_failure(failure, id))?;
     require_session_and_manifest(lookup::read_manifest(&seen)?, id, Some(manifest))?;
     store::session::read(&session)?.ok_or_else(|| session_not_found(id))
 }
@@ -112,18 +123,22 @@ pub async fn check_out(scope: &Scope, id: &SessionId, manifest: &FileManifestId)
 pub async fn branch(scope: &Scope, session: &SessionId, at: &FileManifestId) -> Result<FileManifest> {
     let workspace = scope.workspace();
     let (branched, manifest) = (SessionId::random()?, FileManifestId::random()?);
-    let origin = FileChangeOrigin { source: FileManifestSource::Branch, source_ref: None };
+    let origin = FileChangeOrigin { source: FileManifestSource::Branch, source_ref: None, agent: None };
+    let origin = origin.completed(scope).await?;
     let new =
         FileCommit { workspace, session: &branched, manifest: &manifest, origin: &origin, now: scope.app().now() };
-    let [seen, _, _, _, made] = scope
+    let [_, seen, _, _, _, _, made] = scope
         .write([
+            store::session::refuse_hidden(workspace, session, scope.session_token()),
             lookup::find_manifest(FileView { workspace, session, at: Some(at) }),
             commit::insert_branch_session(&new, session, at),
             commit::insert_branch(&new, session, at),
-            commit::count_in_lines(workspace, &manifest),
+            commit::insert_copies(workspace, &manifest, None),
+            commit::count_branch(&new, session),
             store::session::find_manifest(workspace, &branched, &manifest),
         ])
-        .await??;
+        .await?
+        .map_err(|failure| session_failure(failure, session))?;
     require_session_and_manifest(lookup::read_manifest(&seen)?, session, Some(at))?;
     store::session::read_manifest(&made)?.ok_or_else(|| Error::Internal("a branch was not made".into()))
 }
@@ -138,10 +153,14 @@ pub async fn list_manifests(
 ) -> Result<Page<FileManifest>> {
     let last = request.after().map(|it| FileManifestId::parse(it).ok_or_else(bad_cursor)).transpose()?;
     let view = FileView { workspace: scope.workspace(), session, at: last.as_ref() };
-    let [seen, rows] = scope
-        .read([lookup::find_manifest(view), store::session::list_manifests(view, source_ref, request.rows_to_ask())])
+    let [hidden, seen, rows] = scope
+        .read([
+            store::session::find_hidden(scope.workspace(), session, scope.session_token()),
+            lookup::find_manifest(view),
+            store::session::list_manifests(view, source_ref, request.rows_to_ask()),
+        ])
         .await?;
-    let seen = lookup::read_manifest(&seen)?.ok_or_else(|| session_not_found(session))?;
+    let seen = unless_hidden(&hidden, lookup::read_manifest(&seen)?)?.ok_or_else(|| session_not_found(session))?;
     if last.is_some() && seen.manifest_id.is_none() {
         return Err(bad_cursor());
     }
@@ -157,14 +176,15 @@ pub async fn get_manifest(
 ) -> Result<(FileManifest, Page<ListedFile>)> {
     let after = after_path(request)?;
     let view = FileView { workspace: scope.workspace(), session, at: Some(id) };
-    let [seen, manifest, files] = scope
+    let [hidden, seen, manifest, files] = scope
         .read([
+            store::session::find_hidden(scope.workspace(), session, scope.session_token()),
             lookup::find_manifest(view),
             store::session::find_manifest(scope.workspace(), session, id),
             lookup::list_files(view, after, request.rows_to_ask()),
         ])
         .await?;
-    require_session_and_manifest(lookup::read_manifest(&seen)?, session, Some(id))?;
+    require_session_and_manifest(unless_hidden(&hidden, lookup::read_manifest(&seen)?)?, session, Some(id))?;
     let manifest = store::session::read_manifest(&manifest)?.ok_or_else(|| Error::not_found("Manifest", id))?;
     Ok((manifest, request.page(lookup::read_files(&files)?, |it| it.path.clone())))
 }
@@ -173,8 +193,14 @@ pub async fn get_manifest(
 pub async fn list_files(scope: &Scope, session: &SessionId, request: &PageRequest) -> Result<Page<ListedFile>> {
     let after = after_path(request)?;
     let view = FileView { workspace: scope.workspace(), session, at: None };
-    let [files] = scope.read([lookup::list_files(view, after, request.rows_to_ask())]).await?;
-    Ok(request.page(lookup::read_files(&files)?, |it| it.path.clone()))
+    let [hidden, files] = scope
+        .read([
+            store::session::find_hidden(scope.workspace(), session, scope.session_token()),
+            lookup::list_files(view, after, request.rows_to_ask()),
+        ])
+        .await?;
+    let files = unless_hidden(&hidden, Some(lookup::read_files(&files)?))?.unwrap_or_default();
+    Ok(request.page(files, |it| it.path.clone()))
 }
 
 /// A page of the differences between two file manifests of the session, by path.
@@ -187,14 +213,15 @@ pub async fn diff(
 ) -> Result<Page<FileDifference>> {
     let after = after_path(request)?;
     let workspace = scope.workspace();
-    let [one, other, rows] = scope
+    let [hidden, one, other, rows] = scope
         .read([
+            store::session::find_hidden(workspace, session, scope.session_token()),
             lookup::find_manifest(FileView { workspace, session, at: Some(from) }),
             lookup::find_manifest(FileView { workspace, session, at: Some(to) }),
             lookup::list_differences(workspace, session, (from, to), after, request.rows_to_ask()),
         ])
         .await?;
-    require_session_and_manifest(lookup::read_manifest(&one)?, session, Some(from))?;
+    require_session_and_manifest(unless_hidden(&hidden, lookup::read_manifest(&one)?)?, session, Some(from))?;
     require_session_and_manifest(lookup::read_manifest(&other)?, session, Some(to))?;
     let differences = rows.all::<FileDifferenceRow>()?.into_iter().map(FileDifference::from).collect();
     Ok(request.page(differences, |it: &FileDifference| it.path.clone()))
@@ -206,6 +233,16 @@ fn after_path(request: &PageRequest) -> Result<Option<&str>> {
         Some(path) if !path.starts_with('/') => Err(bad_cursor()),
         after => Ok(after),
     }
+}
+
+/// The result of a look into a session. For a caller who must not see the session, there is no such session.
+pub(super) fn unless_hidden<T>(hidden: &Rows, seen: Option<T>) -> Result<Option<T>> {
+    Ok(if hidden.is_empty()? { seen } else { None })
+}
+
+/// The error for a batch that failed. For a caller who must not see the session, there is no such session.
+pub(super) fn session_failure(failure: DbFailure, session: &SessionId) -> Error {
+    if store::session::is_of_another_agent(&failure) { session_not_found(session) } else { failure.into() }
 }
 
 fn session_not_found(session: &SessionId) -> Error {

@@ -2,7 +2,7 @@
 //! run does a bounded amount of work, and the next run continues where it ended. The sweep does not search for garbage:
 //! triggers mark a row when it loses its last use (0003_files.sql).
 
-use super::store::sweep::{self, ENTRIES, MANIFESTS, OldFileManifests, StaleEntry, StaleTreeSpan};
+use super::store::sweep::{self, ClearedDirectory, ENTRIES, MANIFESTS, OldFileManifests, StaleEntry, StaleTreeSpan};
 use crate::app::App;
 use crate::db::{Db, Statement};
 use crate::error::Result;
@@ -42,13 +42,24 @@ async fn delete_expired_manifests(db: &Db, before: Timestamp) -> Result<()> {
 /// Frees one piece, and tells whether there was anything to free. Contents that lose their last use here are freed with
 /// the next piece.
 async fn free_a_piece(db: &Db) -> Result<bool> {
-    let answers = db.batch(&[sweep::find_stale_entries(), sweep::delete_blobs()]).await?;
-    let [entries, blobs] = answers.as_slice() else { return Ok(false) };
+    let mut statements = sweep::delete_dead_sessions().to_vec();
+    statements.extend([
+        sweep::forget_cleared_directory(),
+        sweep::find_cleared_directory(),
+        sweep::find_stale_entries(),
+        sweep::delete_blobs(),
+    ]);
+    let answers = db.batch(&statements).await?;
+    let [manifests, sessions, _, _, cleared, entries, blobs] = answers.as_slice() else { return Ok(false) };
+    let cleared = cleared.first::<ClearedDirectory>()?;
     let spans = spans(entries.all()?);
-    if !spans.is_empty() {
-        db.batch(&spans.iter().flat_map(free_entries).collect::<Vec<_>>()).await?;
+    let mut statements = spans.iter().flat_map(free_entries).collect::<Vec<_>>();
+    statements.extend(cleared.iter().flat_map(sweep::clear_paths));
+    let found = [manifests, sessions, blobs].iter().any(|it| it.changes() > 0) || !statements.is_empty();
+    if !statements.is_empty() {
+        db.batch(&statements).await?;
     }
-    Ok(!spans.is_empty() || blobs.changes() > 0)
+    Ok(found)
 }
 
 /// The key after which retention continues. Retention starts again from the beginning when it has reached the end, or a

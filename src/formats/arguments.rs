@@ -18,6 +18,10 @@ const MAX_DEPTH: usize = 130;
 /// How many parts of the schema are applied to one value.
 const MAX_PARTS: usize = 200;
 
+/// How much work one restoration may take: parts that are compared with each other. What is left after that stays as it is,
+/// and the check of the arguments decides about it.
+const MAX_WORK: usize = 20_000_000;
+
 /// The schema of a value that no schema describes.
 const ANYTHING: &Value = &Value::Bool(true);
 
@@ -25,8 +29,12 @@ pub fn restore(schema: &Schema, arguments: &mut Value) {
     // Most calls have nothing to restore, and skip the walk through the schema.
     if schema.has_foreign_keys() || has_marks(arguments) {
         let root = schema.definition();
-        let mut restorer =
-            ArgumentRestorer { references: References::of(root), names: Vec::new(), values_left: MAX_VALUES };
+        let mut restorer = ArgumentRestorer {
+            references: References::of(root),
+            names: Vec::new(),
+            values_left: MAX_VALUES,
+            work_left: MAX_WORK,
+        };
         restorer.value(&[ApplicableSchema { schema: root, certain: true }], arguments, MAX_DEPTH);
     }
 }
@@ -62,6 +70,7 @@ struct ArgumentRestorer<'a> {
     /// How many values may still be parsed out of texts. The values of the body were counted before, but not the values
     /// inside its texts.
     values_left: usize,
+    work_left: usize,
 }
 
 struct ExportedNames<'a> {
@@ -74,7 +83,8 @@ impl<'a> ArgumentRestorer<'a> {
     fn value(&mut self, schemas: &[ApplicableSchema<'a>], value: &mut Value, depth: usize) {
         let mut parts = Vec::new();
         schemas.iter().for_each(|it| self.gather(it.schema, it.certain, &mut parts));
-        if parts.is_empty() || depth == 0 {
+        self.work_left = self.work_left.saturating_sub(parts.len() * (parts.len() + 1));
+        if parts.is_empty() || depth == 0 || self.work_left == 0 {
             return;
         }
         if let Value::String(text) = value

@@ -137,15 +137,20 @@ pub struct ToolboxQuery {
     /// is a phrase, and `-word` excludes a word.
     #[param(max_length = 2000)]
     q: Option<String>,
-    /// The most tools in the response; all, if not given.
+    /// The most tools in the response. If not given: all, as far as they fit into 4 MB.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
+    /// The `next_cursor` of the page before this one.
+    #[param(pattern = "^[A-Za-z0-9_-]+$")]
+    cursor: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct ToolboxOut {
     #[cfg_attr(not(target_arch = "wasm32"), schema(schema_with = any_form::<AttachedOut>))]
     tools: Vec<AttachedOut>,
+    /// The cursor of the next page, if `limit` or the size of the response has left tools out.
+    next_cursor: Option<String>,
 }
 
 /// List the tools that an agent may use now
@@ -163,22 +168,23 @@ pub async fn get_toolbox(
     Named(agent_id): Named<AgentId>,
     Query(query): Query<ToolboxQuery>,
 ) -> Result<ListedTools<Json<ToolboxOut>>> {
-    let limit = query.limit.map(|it| PageRequest::new(Some(it), None)).transpose()?;
+    let cursor = query.cursor.as_deref();
+    let request = match query.limit {
+        Some(limit) => PageRequest::new(Some(limit), cursor)?,
+        None => PageRequest::of_up_to(agents::MAX_ATTACHED, cursor)?,
+    };
     let text = query.q.as_deref().map(FullTextQuery::parse_any).transpose();
     let text = text.map_err(|reason| Error::query("q", reason.to_string()))?;
-    let mut tools = match text {
-        Some(text) => agents::search_toolbox(&scope, &agent_id, text).await?,
-        None => agents::toolbox(&scope, &agent_id).await?,
+    let page = match text {
+        Some(text) => agents::search_toolbox(&scope, &agent_id, text, &request).await?,
+        None => agents::toolbox(&scope, &agent_id, &request).await?,
     };
-    if let Some(limit) = limit {
-        tools.truncate(limit.limit());
-    }
     let (format, strict) = (query.format.unwrap_or(Format::Json), query.strict.unwrap_or(false));
-    let listed = tools.iter().map(|it| &it.tool).collect::<Vec<_>>();
+    let listed = page.items.iter().map(|it| &it.tool).collect::<Vec<_>>();
     if let Some(written) = formats::write(format, &listed, strict) {
-        return Ok(ListedTools::Written(written));
+        return Ok(ListedTools::Written(written.with_next(page.next_cursor.as_deref())));
     }
     let level = scope.caller().await?.level;
-    let tools = tools.into_iter().map(|it| AttachedOut::seen_by(level, it)).collect();
-    Ok(ListedTools::Own(Json(ToolboxOut { tools })))
+    let (tools, next_cursor) = page.map(|it| AttachedOut::seen_by(level, it));
+    Ok(ListedTools::Own(Json(ToolboxOut { tools, next_cursor })))
 }

@@ -9,13 +9,13 @@ use std::time::Duration;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 pub fn layer(settings: &'static Settings) -> CorsLayer {
-    let (origins, open) = (&settings.cors_origins, settings.open);
+    let origins = &settings.cors_origins;
     let origin = if origins.iter().any(|it| it == "*") {
         AllowOrigin::any()
     } else {
         AllowOrigin::predicate(move |origin, parts| {
             origins.iter().any(|it| it.as_bytes() == origin.as_bytes())
-                || (is_mcp(parts.uri.path()) && RequestOrigin::of(&parts.headers, &parts.uri).is_allowed(origins, open))
+                || (is_mcp(parts.uri.path()) && RequestOrigin::of(&parts.headers, &parts.uri).page_is_allowed(settings))
         })
     };
     CorsLayer::new()

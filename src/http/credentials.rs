@@ -29,7 +29,8 @@ pub async fn list_credentials(Admin(scope): Admin, Query(query): Query<PageQuery
 
 /// Define a credential
 ///
-/// The name must be that of a secret of the Worker (`wrangler secret put`).
+/// The name must be that of a secret of the Worker (`wrangler secret put`) that `CREDENTIAL_WORKSPACES` lends to this
+/// workspace. A secret that is not lent is refused like one that does not exist.
 #[utoipa::path(post, path = "/api/credentials", tag = "credentials", request_body = CredentialIn,
     responses((status = 201, description = "The credential", body = CredentialOut),
         (status = 409, description = "The credential is defined already")))]

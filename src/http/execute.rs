@@ -132,7 +132,8 @@ pub async fn execute_tool(Guest(scope): Guest, Bytes(body): Bytes) -> Result<Too
 impl IntoResponse for ToolResult {
     fn into_response(self) -> Response {
         let status = self.error.as_ref().map_or(StatusCode::OK, |it| status(it.code));
-        let retry_after = self.retry_after().filter(|_| status == StatusCode::TOO_MANY_REQUESTS);
+        let passes = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE].contains(&status);
+        let retry_after = self.retry_after().filter(|_| passes);
         let mut response = Json(self).into_response();
         if response.status() == StatusCode::OK {
             *response.status_mut() = status;

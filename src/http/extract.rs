@@ -5,9 +5,9 @@
 //! handler.
 
 use crate::app::App;
-use crate::callers::{CallerCredential, Level, Presented, Scope};
+use crate::callers::{Caller, CallerCredential, Level, Presented, Scope};
 use crate::error::{Error, Result, shortened};
-use crate::files::{FilePath, MAX_FILE_BYTES};
+use crate::files::FilePath;
 use crate::ids::{AgentId, ApprovalId, CallId, CredentialId, FileManifestId, SessionId, TokenId, ToolId, WorkspaceId};
 use crate::json_size::{MAX_VALUES, values};
 use crate::page::PageRequest;
@@ -29,6 +29,9 @@ pub const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
 /// How many bytes of a larger body are read before the connection is given up.
 const MAX_DRAINED_BYTES: usize = 4 * MAX_BODY_BYTES;
+
+/// The largest body that is read before the caller is known, where other bodies wait for the caller.
+const SMALL_BODY_BYTES: usize = 64 * 1024;
 
 const WORKSPACE: &str = "X-Workspace-Id";
 
@@ -71,32 +74,33 @@ impl<S: Sync> FromRequestParts<S> for Operator {
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self> {
         let app = app(parts)?;
-        match credential(&parts.headers, &app)? {
-            CallerCredential::Root | CallerCredential::Open => Ok(Self(app)),
-            CallerCredential::Token(_) => Err(Error::Unauthorized("This needs the root token")),
+        match sent_token(&parts.headers, &app)? {
+            SentToken::None | SentToken::Root => Ok(Self(app)),
+            SentToken::OfWorkspace(_) => Err(Error::Unauthorized("This needs the root token")),
         }
     }
 }
 
-/// A caller of any level in any workspace, for routes that learn both only later.
+/// A caller of any level, for routes that learn the level only later.
 pub struct Anyone {
     app: Arc<App>,
+    workspace: WorkspaceId,
     credential: CallerCredential,
 }
 
 impl Anyone {
-    pub fn of(parts: &Parts) -> Result<Self> {
+    pub fn of(parts: &Parts, workspace: WorkspaceId) -> Result<Self> {
         let app = app(parts)?;
-        let credential = credential(&parts.headers, &app)?;
-        Ok(Self { app, credential })
+        let credential = credential(&parts.headers, &workspace, &app)?;
+        Ok(Self { app, workspace, credential })
     }
 
     pub fn app(&self) -> &App {
         &self.app
     }
 
-    pub fn scope(self, workspace: WorkspaceId, needs: Level) -> Scope {
-        Scope::new(self.app, workspace, self.credential, needs)
+    pub fn scope(self, needs: Level) -> Scope {
+        Scope::new(self.app, self.workspace, self.credential, needs)
     }
 }
 
@@ -127,7 +131,7 @@ pub async fn named_agent<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result
 fn scope(parts: &Parts, needs: Level) -> Result<Scope> {
     let app = app(parts)?;
     let workspace = workspace(&parts.headers)?;
-    let credential = credential(&parts.headers, &app)?;
+    let credential = credential(&parts.headers, &workspace, &app)?;
     Ok(Scope::new(app, workspace, credential, needs))
 }
 
@@ -146,10 +150,30 @@ fn workspace(headers: &HeaderMap) -> Result<WorkspaceId> {
         .ok_or_else(|| Error::header(WORKSPACE, "must be 1 to 64 letters, digits, _ or -"))
 }
 
-fn credential(headers: &HeaderMap, app: &App) -> Result<CallerCredential> {
+/// The credential of a caller. A token that was not made here for this workspace is refused at once.
+fn credential(headers: &HeaderMap, workspace: &WorkspaceId, app: &App) -> Result<CallerCredential> {
+    Ok(match sent_token(headers, app)? {
+        SentToken::None => CallerCredential::Open,
+        SentToken::Root => CallerCredential::Root,
+        SentToken::OfWorkspace(token) => {
+            CallerCredential::Token(Presented::parse(token, workspace, app.settings().sealer.as_ref())?)
+        }
+    })
+}
+
+/// The token of a request.
+enum SentToken<'a> {
+    /// No token, in open mode.
+    None,
+    Root,
+    /// Any other token. It has not been checked.
+    OfWorkspace(&'a str),
+}
+
+fn sent_token<'a>(headers: &'a HeaderMap, app: &App) -> Result<SentToken<'a>> {
     let Some(value) = headers.get(header::AUTHORIZATION) else {
         return if app.settings().open {
-            Ok(CallerCredential::Open)
+            Ok(SentToken::None)
         } else {
             Err(Error::Unauthorized("A token is needed: Authorization: Bearer …"))
         };
@@ -163,8 +187,8 @@ fn credential(headers: &HeaderMap, app: &App) -> Result<CallerCredential> {
         .ok_or(Error::Unauthorized("The Authorization header must be: Bearer …"))?;
     let digest: [u8; 32] = Sha256::digest(token).into();
     match app.settings().root_token {
-        Some(root) if bool::from(root.ct_eq(&digest)) => Ok(CallerCredential::Root),
-        _ => Presented::parse(token).map(CallerCredential::Token),
+        Some(root) if bool::from(root.ct_eq(&digest)) => Ok(SentToken::Root),
+        _ => Ok(SentToken::OfWorkspace(token)),
     }
 }
 
@@ -299,14 +323,50 @@ impl<S: Sync> FromRequest<S> for Bytes {
     }
 }
 
-/// A body that is the contents of a file, with any Content-Type.
-pub struct FileBytes(pub Vec<u8>);
+/// A body that has not been read yet, with any Content-Type. The handlers of large bodies first learn who is calling.
+pub struct UnreadBody {
+    body: RequestBody,
+    /// The length that the request's head tells.
+    length: Option<usize>,
+}
 
-impl<S: Sync> FromRequest<S> for FileBytes {
+impl<S: Sync> FromRequest<S> for UnreadBody {
     type Rejection = Error;
 
     async fn from_request(request: Request<RequestBody>, _state: &S) -> Result<Self> {
-        collect(request.into_body(), MAX_FILE_BYTES as usize).await.map(Self)
+        let length = request.headers().get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+        Ok(Self { body: request.into_body(), length })
+    }
+}
+
+impl UnreadBody {
+    /// The body, if the caller was let in. The body of a refused caller is thrown away as it comes.
+    pub async fn read_for(self, caller: Result<&Caller>, limit_bytes: usize) -> Result<Vec<u8>> {
+        if let Err(refusal) = caller {
+            // The refusal is the answer, whatever becomes of the body.
+            let _ = collect(self.body, 0).await;
+            return Err(refusal);
+        }
+        collect(self.body, limit_bytes).await
+    }
+
+    /// The body piece by piece, for a body of any size.
+    pub fn pieces(self) -> impl Stream<Item = Result<Vec<u8>>> {
+        let read = |piece: std::result::Result<Buffer, axum::Error>| match piece {
+            Ok(piece) => Ok(Vec::from(piece)),
+            Err(cause) => Err(Error::body("", format!("The body could not be read: {cause}"))),
+        };
+        self.body.into_data_stream().map(read)
+    }
+
+    /// Whether the body is so small that reading it costs less than asking the database who is calling.
+    pub fn is_small(&self) -> bool {
+        self.length.is_some_and(|it| it <= SMALL_BODY_BYTES)
+    }
+
+    /// Reads a small body.
+    pub async fn read(self) -> Result<Vec<u8>> {
+        collect(self.body, SMALL_BODY_BYTES).await
     }
 }
 
@@ -331,15 +391,6 @@ pub async fn collect(mut body: RequestBody, limit_bytes: usize) -> Result<Vec<u8
         return Err(Error::TooLarge { limit_bytes });
     }
     Ok(bytes)
-}
-
-/// The body piece by piece, for a body of any size.
-pub fn pieces_of(body: RequestBody) -> impl Stream<Item = Result<Vec<u8>>> {
-    let read = |piece: std::result::Result<Buffer, axum::Error>| match piece {
-        Ok(piece) => Ok(Vec::from(piece)),
-        Err(cause) => Err(Error::body("", format!("The body could not be read: {cause}"))),
-    };
-    body.into_data_stream().map(read)
 }
 
 /// JSON Lines.

@@ -1,7 +1,7 @@
 //! `/api/sessions/{session_id}/files` and `/api/sessions/{session_id}/files/{path}`: reads, writes and deletes files,
 //! and lists directories.
 
-use super::extract::{FileAt, FileBytes, Named, Query, User};
+use super::extract::{FileAt, Named, Query, UnreadBody, User};
 use super::respond::{Json, NoContent, Stored};
 use super::sessions::manifest_id;
 use crate::callers::Scope;
@@ -183,12 +183,13 @@ pub async fn put_file(
     User(scope): User,
     FileAt(path): FileAt,
     SessionToWrite(session_id): SessionToWrite,
-    FileBytes(bytes): FileBytes,
+    body: UnreadBody,
 ) -> Result<Stored<WrittenOut>> {
     if path.is_root() {
         return Err(Error::path("path", "is the root, which is a directory"));
     }
-    let origin = FileChangeOrigin { source: FileManifestSource::UserUpload, source_ref: None };
+    let bytes = body.read_for(scope.caller().await, files::MAX_FILE_BYTES as usize).await?;
+    let origin = FileChangeOrigin { source: FileManifestSource::UserUpload, source_ref: None, agent: None };
     let written = files::write_file(&scope, &session_id, &path, bytes, origin).await??;
     let out = WrittenOut {
         path: path.to_string(),
@@ -216,7 +217,7 @@ pub async fn delete_file(
         &scope,
         &session_id,
         &path,
-        FileChangeOrigin { source: FileManifestSource::Edit, source_ref: None },
+        FileChangeOrigin { source: FileManifestSource::Edit, source_ref: None, agent: None },
     )
     .await?;
     Ok(NoContent)

@@ -4,7 +4,7 @@
 use super::extract::{self, Query};
 use super::origin::RequestOrigin;
 use crate::error::{Error, Result};
-use crate::ids::{SessionId, WorkspaceId};
+use crate::ids::SessionId;
 use crate::json_rpc::{RpcError, RpcErrorCode, RpcMessage, RpcResponse};
 use crate::mcp::{self, McpEndpoint, McpOutcome};
 use crate::mcp_protocol::{McpHeaders, PARAM_HEADER_PREFIX, RepeatingHeader};
@@ -91,7 +91,6 @@ pub async fn speak_as_agent(request: McpRequest) -> Result<Response> {
 /// and the bundle holds a copy of the extractors for each handler.
 pub struct McpRequest {
     caller: extract::Anyone,
-    workspace: WorkspaceId,
     endpoint: McpEndpoint,
     headers: HeaderMap,
     body: Vec<u8>,
@@ -109,28 +108,26 @@ impl<S: Send + Sync> FromRequest<S> for McpRequest {
         if session == Some(None) {
             return Err(Error::query("session", "must be 1 to 64 letters, digits, _ or -"));
         }
-        let caller = extract::Anyone::of(&parts)?;
-        let settings = caller.app().settings();
-        if !RequestOrigin::of(&parts.headers, &parts.uri).is_allowed(&settings.cors_origins, settings.open) {
-            let message = "Requests from this Origin, or to this Host, are not let in: see CORS_ORIGINS".to_owned();
-            return Err(Error::Forbidden(message));
+        let caller = extract::Anyone::of(&parts, workspace)?;
+        if !RequestOrigin::of(&parts.headers, &parts.uri).page_is_allowed(caller.app().settings()) {
+            return Err(Error::Forbidden("Requests from this Origin are not let in: see CORS_ORIGINS".to_owned()));
         }
         let body = extract::collect(body, extract::MAX_BODY_BYTES).await?;
         let endpoint = McpEndpoint { agent, session: session.flatten() };
-        Ok(Self { caller, workspace, endpoint, headers: parts.headers, body })
+        Ok(Self { caller, endpoint, headers: parts.headers, body })
     }
 }
 
 impl McpRequest {
     async fn answer(self) -> Result<Response> {
-        let Self { caller, workspace, endpoint, headers, body } = self;
+        let Self { caller, endpoint, headers, body } = self;
         if let Some((status, problem)) = media_type_problem(&headers) {
             let error = RpcError::new(RpcErrorCode::INVALID_REQUEST, problem);
             let message = RpcMessage::Response(RpcResponse { id: None, outcome: Err(error) });
             return Ok(with_message(status.into_response(), message.write()));
         }
         let mcp_headers = mcp_headers(&headers);
-        let reply = mcp::serve(|level| caller.scope(workspace, level), &endpoint, &mcp_headers, body).await?;
+        let reply = mcp::serve(|level| caller.scope(level), &endpoint, &mcp_headers, body).await?;
         let response = match reply.outcome {
             McpOutcome::Answered => StatusCode::OK.into_response(),
             McpOutcome::Accepted => StatusCode::ACCEPTED.into_response(),

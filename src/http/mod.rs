@@ -35,14 +35,25 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
+use origin::RequestOrigin;
 use std::cell::OnceCell;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tower_service::Service;
 use utoipa::openapi::HttpMethod;
-use worker::{Env, console_error, web_sys};
+use worker::wasm_bindgen::JsCast;
+use worker::wasm_bindgen_futures::{JsFuture, future_to_promise};
+use worker::{Context, Env, console_error, web_sys};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const COST: HeaderName = HeaderName::from_static("x-d1-cost");
+
+/// The header with the bytes of the isolate's WebAssembly memory. This memory never shrinks, so the bytes are the most that
+/// any request of the isolate has needed.
+#[cfg(target_arch = "wasm32")]
+const MEMORY: HeaderName = HeaderName::from_static("x-wasm-bytes");
+#[cfg(target_arch = "wasm32")]
+const WASM_PAGE_BYTES: usize = 64 * 1024;
 
 /// Makes the router and the API's description from one list of handlers. Each handler carries its path and method in
 /// its own attribute. So every route is described.
@@ -133,16 +144,37 @@ routes![
 ];
 
 /// Serves one request.
-pub async fn serve(request: web_sys::Request, env: Env) -> worker::Result<web_sys::Response> {
+///
+/// The runtime cancels a request whose client has left. A read may be cancelled. Anything else is carried on by
+/// `wait_until` for the 30 seconds that the platform gives: a tool that has acted must get its record, and an approval
+/// that was used must get its run.
+pub async fn serve(request: web_sys::Request, env: Env, context: &Context) -> worker::Result<web_sys::Response> {
+    if ["GET", "HEAD", "OPTIONS"].contains(&request.method().as_str()) {
+        return respond_to(&request, env).await;
+    }
+    let work = future_to_promise(AssertUnwindSafe(async move { Ok(respond_to(&request, env).await?.into()) }));
+    let carried = JsFuture::from(work.clone());
+    context.wait_until(async move {
+        let _ = carried.await;
+    });
+    Ok(JsFuture::from(work).await?.unchecked_into())
+}
+
+async fn respond_to(request: &web_sys::Request, env: Env) -> worker::Result<web_sys::Response> {
     let response = match App::new(env) {
-        Ok(app) => answer(Arc::new(app), &request).await,
+        Ok(app) => answer(app, request).await,
         Err(error) => finish("", error.into_response()),
     };
     wire::to_worker(response).await
 }
 
-async fn answer(app: Arc<App>, request: &web_sys::Request) -> Response {
-    let response = match wire::from_worker(request).await {
+async fn answer(app: App, request: &web_sys::Request) -> Response {
+    let request = wire::from_worker(request).await;
+    let origin = request.as_ref().ok().map(|it| RequestOrigin::of(it.headers(), it.uri()));
+    let app = Arc::new(app.at_host(origin.as_ref().and_then(|it| it.host)));
+    let is_misdirected = origin.is_some_and(|it| !it.host_is_answered(app.settings()));
+    let response = match request {
+        Ok(_) if is_misdirected => Error::Misdirected.into_response(),
         Ok(mut request) => {
             request.extensions_mut().insert(app.clone());
             let Ok(response) = router(&app).call(request).await;
@@ -155,6 +187,8 @@ async fn answer(app: Arc<App>, request: &web_sys::Request) -> Response {
         && let Ok(cost) = HeaderValue::try_from(app.cost().to_string())
     {
         response.headers_mut().insert(COST, cost);
+        #[cfg(target_arch = "wasm32")]
+        response.headers_mut().insert(MEMORY, HeaderValue::from(core::arch::wasm32::memory_size(0) * WASM_PAGE_BYTES));
     }
     response
 }

@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 use utoipa::OpenApi;
 
 /// The error responses of every route under `/api`, besides those that its handler describes.
-const REFUSALS: [(&str, &str); 7] = [
+const REFUSALS: [(&str, &str); 8] = [
     ("400", "The request is wrong: `error.details.problems` says where"),
     ("401", "No token, or one that is not valid in this workspace"),
     ("403", "The token does not allow this request"),
     ("404", "The workspace has no such thing"),
     ("413", "The body is too large"),
+    ("421", "In open mode, the Host is neither this machine's nor one of `OPEN_HOSTS`"),
     ("500", "A fault of the Worker; `error.details.request_id` finds it in the log"),
     ("503", "Something that the request needs is not available now"),
 ];
@@ -81,14 +82,15 @@ fn complete(path: &str, operation: &mut Value) {
 
 /// The error responses of an MCP endpoint. A request that is refused before its message is read gets the error envelope
 /// of the API. Later refusals are JSON-RPC errors.
-const MCP_REFUSALS: [(&str, &str); 9] = [
+const MCP_REFUSALS: [(&str, &str); 10] = [
     ("400", "The body is no message, or the message breaks the rules of its revision"),
     ("401", "No token, or one that is not valid in this workspace"),
-    ("403", "The token does not allow this request, or the Origin or Host is not admitted"),
+    ("403", "The token does not allow this request, or the Origin is not admitted"),
     ("404", "No such workspace or agent, or no such method (2026-07-28)"),
     ("406", "The Accept header does not admit JSON"),
     ("413", "The body is too large"),
     ("415", "The Content-Type is not JSON"),
+    ("421", "In open mode, the Host is neither this machine's nor one of `OPEN_HOSTS`"),
     ("500", "A fault of the Worker; `request_id` finds it in the log"),
     ("503", "Something that the request needs is not available now"),
 ];

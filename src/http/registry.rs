@@ -1,11 +1,10 @@
 //! `/api/registry/invariants`, `/api/registry/backup` and `/api/registry/restore`: the registry as a whole.
 
-use super::extract::{Admin, Owner, collect, pieces_of, read_json, read_json_up_to, sends_lines, wants_lines};
+use super::extract::{Admin, Owner, UnreadBody, read_json, read_json_up_to, sends_lines, wants_lines};
 use super::respond::{Json, JsonText, Lines};
 use crate::backup::{self, Backup, MAX_DOCUMENT_BYTES, Restored};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::registry::invariants::{self, Invariant};
-use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -36,8 +35,8 @@ pub async fn check_invariants(Admin(scope): Admin) -> Result<Json<InvariantsOut>
 /// Back the registry up
 ///
 /// The response holds tools, versions, agents, attachments and the names of credentials. It can be sent as the body of
-/// a restore. Handlers are in it as they were given, so keep a backup as safe as its contents require. One document has
-/// at most 16 MiB. With `Accept: application/x-ndjson`, the response is one record per line, and of any size. Its last
+/// a restore. Handlers are in it with their whole URLs, and with literal header values sealed, so keep a backup as safe as
+/// its contents require. One document has at most 16 MiB. With `Accept: application/x-ndjson`, the response is one record per line, and of any size. Its last
 /// line is `{"end": …}`. If the registry changes before the last line, the response breaks off without this line.
 #[utoipa::path(get, path = "/api/registry/backup", tag = "registry",
     responses((status = 200, description = "The whole registry", content(
@@ -63,21 +62,10 @@ pub async fn take_backup(Owner(scope): Owner, headers: HeaderMap) -> Result<Resp
         (status = 409, description = "The backup would bring back a version that was deactivated for security, or another request changed the registry in the meantime"),
         (status = 413, description = "The present registry or the backup is too large for one document: use JSON Lines")))]
 #[worker::send]
-pub async fn restore_backup(Owner(scope): Owner, headers: HeaderMap, body: Body) -> Result<Json<Restored>> {
+pub async fn restore_backup(Owner(scope): Owner, headers: HeaderMap, body: UnreadBody) -> Result<Json<Restored>> {
     if sends_lines(&headers) {
-        return Ok(Json(backup::lines::restore(&scope, pieces_of(body), read_json).await?));
+        return Ok(Json(backup::lines::restore(&scope, body.pieces(), read_json).await?));
     }
-    // The first reading also checks the caller, before the body is read.
-    let present = match backup::read_registry(&scope).await {
-        Ok(present) => present,
-        Err(error) => {
-            // A client that may restore gets the answer, and not a broken connection.
-            if let Error::NoRoom { .. } = error {
-                collect(body, MAX_DOCUMENT_BYTES).await?;
-            }
-            return Err(error);
-        }
-    };
-    let body = collect(body, MAX_DOCUMENT_BYTES).await?;
-    Ok(Json(backup::restore(&scope, present, read_json_up_to(MAX_VALUES, &body)?).await?))
+    let body = body.read_for(scope.unbound_caller().await, MAX_DOCUMENT_BYTES).await?;
+    Ok(Json(backup::restore(&scope, read_json_up_to(MAX_VALUES, &body)?).await?))
 }

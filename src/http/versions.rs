@@ -1,6 +1,6 @@
 //! `/api/tools`: registers tools, lists their versions, and activates and deactivates versions.
 
-use super::extract::{Admin, Body, Bytes, Named, PageQuery, Query, read_json};
+use super::extract::{Admin, Body, MAX_BODY_BYTES, Named, PageQuery, Query, UnreadBody, read_json};
 use super::respond::{Created, Json};
 use crate::callers::Level;
 use crate::error::{Error, Result};
@@ -27,7 +27,11 @@ pub struct RegisteredOut {
     responses((status = 201, description = "The version, which is active", body = RegisteredOut),
         (status = 409, description = "There is that version, the id is a built-in's, or another request was faster")))]
 #[worker::send]
-pub async fn register_tool(Admin(scope): Admin, Bytes(body): Bytes) -> Result<Created<RegisteredOut>> {
+pub async fn register_tool(Admin(scope): Admin, body: UnreadBody) -> Result<Created<RegisteredOut>> {
+    let body = match body.is_small() {
+        true => body.read().await?,
+        false => body.read_for(scope.unbound_caller().await, MAX_BODY_BYTES).await?,
+    };
     let registered = registry::register(&scope, read_json::<ToolIn>(&body).into(), formats::warn).await?;
     let tool = ToolOut::seen_by(Level::Admin, registered.tool);
     Ok(Created(RegisteredOut { tool, warnings: registered.warnings }))

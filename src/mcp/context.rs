@@ -95,9 +95,18 @@ impl McpContext<'_> {
             found = execution::tool_of_name(self.scope, name).await?;
         }
         if let Some(agent_id) = self.agent().await? {
-            let tools = agents::toolbox(self.scope, agent_id).await?;
             let is_named = |tool: &Tool| tool.id.as_str() == name || formats::names::exported(&tool.id) == name;
-            return Ok(tools.into_iter().map(|it| it.tool).find(is_named));
+            // The toolbox is one page, unless its tools are very large.
+            let mut cursor = None;
+            loop {
+                let request = PageRequest::of_up_to(agents::MAX_ATTACHED, cursor.as_deref())?;
+                let page = agents::toolbox(self.scope, agent_id, &request).await?;
+                let found = page.items.into_iter().map(|it| it.tool).find(is_named);
+                cursor = page.next_cursor;
+                if found.is_some() || cursor.is_none() {
+                    return Ok(found);
+                }
+            }
         }
         let level = self.scope.caller().await?.level;
         Ok(found.filter(|it| agents::judge_caller(level, it, it.active).is_ok()))

@@ -7,6 +7,7 @@ use crate::callers::Scope;
 use crate::error::Result;
 use crate::ids::AgentId;
 use crate::mcp_protocol::CallToolResult;
+use crate::page::PageRequest;
 use crate::search_text::FullTextQuery;
 use serde_json::{Map, Value};
 
@@ -41,9 +42,8 @@ pub async fn find(scope: &Scope, agent_id: &AgentId, arguments: &Map<String, Val
         Ok(text) => text,
         Err(reason) => return Ok(CallToolResult::error(&format!("INVALID_ARGUMENTS: query {reason}"))),
     };
-    let mut found = agents::search_toolbox(scope, agent_id, text).await?;
-    found.truncate(limit as usize);
-    Ok(CallToolResult::structured(format!(r#"{{"tools":{}}}"#, tools_json(found.iter().map(|it| &it.tool))?)))
+    let found = agents::search_toolbox(scope, agent_id, text, &PageRequest::new(Some(limit), None)?).await?;
+    Ok(CallToolResult::structured(format!(r#"{{"tools":{}}}"#, tools_json(found.items.iter().map(|it| &it.tool))?)))
 }
 
 /// The call that the arguments of `call_tool` describe.

@@ -7,14 +7,58 @@ use web_sys::Url;
 /// Host names that by convention belong to a private network.
 const PRIVATE_NAMES: [&str; 5] = ["localhost", "local", "internal", "home.arpa", "lan"];
 
-/// Checks that requests may be sent to a URL. `private` allows private networks.
-pub fn check_url(url: &str, private: bool) -> Result<Url, &'static str> {
+/// Which URLs a deployment calls.
+#[derive(Clone, Copy, Default)]
+pub struct UrlRules<'a> {
+    /// Whether addresses of private networks may be called.
+    pub private: bool,
+    /// Whether the deployment is in open mode.
+    pub open: bool,
+    /// The host under which the present request reached this Worker, perhaps with a port.
+    pub own_host: Option<&'a str>,
+}
+
+/// Checks that requests may be sent to a URL.
+pub fn check_url(url: &str, rules: UrlRules<'_>) -> Result<Url, &'static str> {
     let url = Url::new(url).map_err(|_| "cannot be read as a URL")?;
     if !url.username().is_empty() || !url.password().is_empty() {
         return Err("must not hold a user or a password: use a header");
     }
-    check(&url.protocol(), &url.hostname(), private)?;
+    check(&url.protocol(), &url.hostname(), rules.private)?;
+    if rules.own_host.is_some_and(|own| is_same_server(own, &url.host())) {
+        return Err("is Pegboard's own address");
+    }
     Ok(url)
+}
+
+/// Whether two hosts, each perhaps with a port, are the same server. A host without a port has the usual port of http or
+/// https: the Worker answers at both. All names of this machine are one host.
+fn is_same_server(one: &str, other: &str) -> bool {
+    let ((one_name, one_port), (other_name, other_port)) = (name_and_port(one), name_and_port(other));
+    one_port == other_port && (one_name == other_name || (is_this_machine(&one_name) && is_this_machine(&other_name)))
+}
+
+/// The name of a host in one spelling, and its port, if it has an unusual one.
+fn name_and_port(host: &str) -> (String, Option<&str>) {
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|it| it.is_ascii_digit()) => (name, port),
+        _ => (host, ""),
+    };
+    let port = Some(port).filter(|it| !["", "80", "443"].contains(it));
+    (name.trim_end_matches('.').to_ascii_lowercase(), port)
+}
+
+fn is_this_machine(name: &str) -> bool {
+    let address = |name: &str| name.parse::<Ipv4Addr>().is_ok_and(|it| it.is_loopback() || it.is_unspecified());
+    let address_v6 = |name: &str| {
+        let name = name.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+        name.and_then(|it| it.parse::<Ipv6Addr>().ok()).is_some_and(|it| {
+            it.is_loopback()
+                || it.is_unspecified()
+                || it.to_ipv4_mapped().is_some_and(|it| it.is_loopback() || it.is_unspecified())
+        })
+    };
+    name == "localhost" || name.ends_with(".localhost") || address(name) || address_v6(name)
 }
 
 /// Checks the protocol and the host of a URL, both in the form that a browser gives them. `private` allows private
@@ -27,6 +71,16 @@ fn check(protocol: &str, host: &str, private: bool) -> Result<(), &'static str> 
         return Err("points into a private network");
     }
     Ok(())
+}
+
+/// Whether a request to the URL may carry credentials. A credential must not be readable on its way. In open mode the
+/// way to a private address is the developer's own network.
+pub fn may_carry_credentials(url: &Url, open: bool) -> bool {
+    is_confidential(&url.protocol(), &url.hostname(), open)
+}
+
+fn is_confidential(protocol: &str, host: &str, open: bool) -> bool {
+    protocol == "https:" || (open && is_private(host))
 }
 
 fn is_private(host: &str) -> bool {
@@ -112,6 +166,44 @@ mod tests {
         ] {
             assert!(check("http:", host, false).is_err(), "{host}");
             assert_eq!(check("http:", host, true), Ok(()), "{host}");
+        }
+    }
+
+    #[test]
+    fn pegboard_knows_itself() {
+        for (own, other, expected) in [
+            ("peg.example", "peg.example", true),
+            ("peg.example", "PEG.example.", true),
+            ("peg.example", "peg.example:80", true),
+            ("peg.example:443", "peg.example", true),
+            ("peg.example", "peg.example:8443", false),
+            ("peg.example", "a.peg.example", false),
+            ("127.0.0.1:8787", "127.0.0.1:8787", true),
+            ("127.0.0.1:8787", "localhost:8787", true),
+            ("127.0.0.1:8787", "a.localhost:8787", true),
+            ("localhost:8787", "[::1]:8787", true),
+            ("localhost:8787", "[::ffff:7f00:1]:8787", true),
+            ("localhost:8787", "0.0.0.0:8787", true),
+            ("127.0.0.1:8787", "127.0.0.1:8788", false),
+            ("127.0.0.1:8787", "127.0.0.1", false),
+            ("127.0.0.1:8787", "10.0.0.1:8787", false),
+        ] {
+            assert_eq!(is_same_server(own, other), expected, "{own} and {other}");
+        }
+    }
+
+    #[test]
+    fn credentials_travel_over_https_or_stay_at_home() {
+        for (protocol, host, open, expected) in [
+            ("https:", "a.example", false, true),
+            ("https:", "127.0.0.1", false, true),
+            ("http:", "a.example", false, false),
+            ("http:", "a.example", true, false),
+            ("http:", "127.0.0.1", false, false),
+            ("http:", "127.0.0.1", true, true),
+            ("http:", "printer.local", true, true),
+        ] {
+            assert_eq!(is_confidential(protocol, host, open), expected, "{protocol}//{host}, open: {open}");
         }
     }
 

@@ -52,6 +52,32 @@ pub fn credentials_in(value: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The words before a credential that say how the credential is to be used.
+const SCHEMES: [&str; 6] = ["apikey", "basic", "bearer", "bot", "key", "token"];
+
+/// Whether a header's value holds text of its own, which may be a secret. The scheme before a credential and the
+/// punctuation around a credential are no such text.
+pub fn is_literal(value: &str) -> bool {
+    let mut texts = Vec::new();
+    let mut names_credential = false;
+    for piece in pieces(value) {
+        match piece {
+            Piece::Text(text) => texts.push(text),
+            Piece::Credential(_) => names_credential = true,
+        }
+    }
+    if !names_credential {
+        return !value.is_empty();
+    }
+    if let Some(first) = texts.first_mut()
+        && let Some((scheme, rest)) = first.split_once(' ')
+        && SCHEMES.iter().any(|it| scheme.eq_ignore_ascii_case(it))
+    {
+        *first = rest;
+    }
+    texts.iter().any(|it| it.bytes().any(|byte| byte.is_ascii_alphanumeric()))
+}
+
 /// The headers with the values of their credentials, or the name of a credential that has no value.
 pub fn fill_in(
     headers: &BTreeMap<String, String>,
@@ -120,6 +146,16 @@ mod tests {
             [("", "x"), ("a b", "x"), ("Host", "x"), ("content-type", "x"), ("x", "a\r\nb"), ("x", "ä")]
         {
             assert!(fault_of_header(name, value).is_some(), "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn only_a_scheme_and_punctuation_may_stand_beside_a_credential() {
+        for value in ["", "${KEY}", "Bearer ${KEY}", "bearer ${KEY}", "${USER}:${PASSWORD}", "Token ${KEY}; ${OTHER}"] {
+            assert!(!is_literal(value), "{value}");
+        }
+        for value in ["x", "Bearer s3cret", "s3cret ${KEY}", "${KEY}s3cret", "Bearer s3cret ${KEY}", "${", "$KEY"] {
+            assert!(is_literal(value), "{value}");
         }
     }
 

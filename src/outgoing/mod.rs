@@ -10,8 +10,8 @@ mod headers;
 mod request;
 mod response;
 
-pub use address::check_url;
-pub use headers::{credentials_in, fault_of_header, fill_in, is_sensitive};
+pub use address::{UrlRules, check_url, may_carry_credentials};
+pub use headers::{credentials_in, fault_of_header, fill_in, is_literal, is_sensitive};
 pub use request::{OutgoingRequest, Redirects, Route};
 pub use response::{OutgoingResponse, excerpt};
 

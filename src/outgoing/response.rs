@@ -2,6 +2,7 @@
 
 use super::OutgoingFailure;
 use super::deadline::Deadline;
+use crate::memory_turn::{LARGE_BYTES, MemoryTurn};
 use futures_util::StreamExt;
 use worker::{ByteStream, Response, ResponseBody};
 
@@ -27,12 +28,15 @@ impl OutgoingResponse {
         self.response
     }
 
-    /// The whole body, if it is text of at most `max_bytes`.
-    pub async fn text(self, max_bytes: usize) -> Result<String, OutgoingFailure> {
+    /// The whole body, if it is text of at most `max_bytes`. A large body is read when it is the call's turn.
+    pub async fn text(self, max_bytes: usize, turn: &MemoryTurn) -> Result<String, OutgoingFailure> {
         let mut body = self.body(max_bytes)?;
         let mut bytes = Vec::new();
         while let Some(piece) = body.next().await? {
             bytes.extend_from_slice(&piece);
+            if bytes.len() > LARGE_BYTES {
+                turn.take().await;
+            }
         }
         String::from_utf8(bytes).map_err(|_| OutgoingFailure::NotText)
     }

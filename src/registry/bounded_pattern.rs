@@ -2,22 +2,24 @@
 //!
 //! Patterns come from those who register tools, and texts from those who call them. `jsonschema` runs patterns on the
 //! engine of the crate `regex`, which never backtracks: one match takes at most the length of the text times the size of
-//! the compiled pattern. This file bounds both the translation of patterns, at registration, and that product, at a call.
+//! the compiled pattern. This file bounds both the translation of patterns, at registration, and the sum of these products, at
+//! a call.
 
-use jsonschema::paths::Location;
 use jsonschema::{Keyword, PatternOptions, ValidationError, Validator};
-use serde_json::{Map, Value, json};
-use std::sync::OnceLock;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The largest compiled pattern, in bytes.
 const MAX_COMPILED_BYTES: u64 = 1024 * 1024;
 
-/// The most work of one match: the bytes of the text times the bytes of the compiled pattern.
-/// A state of a compiled pattern has about 20 bytes, so this is 500 million steps: some seconds, at worst.
-const MAX_WORK: u64 = 10_000_000_000;
+/// The sizes by which compiled patterns are told apart start here, and each is four times the one before.
+const LEAST_COMPILED_BYTES: u64 = 1024;
 
-/// The longest text, in bytes, that may be matched with every pattern, so that nobody has to ask how large the pattern is.
-const SHORT_TEXT: usize = (MAX_WORK / MAX_COMPILED_BYTES) as usize;
+/// The most work of all matches in one check: for each match, the bytes of the text times the bytes of the compiled
+/// pattern. A state of a compiled pattern has about 20 bytes, so this is 500 million steps: some seconds, at worst.
+const MAX_WORK: u64 = 10_000_000_000;
 
 /// The most work of translating all patterns of one schema: see [`check_translation`].
 const MAX_TRANSLATION: usize = 4_000_000;
@@ -25,14 +27,17 @@ const MAX_TRANSLATION: usize = 4_000_000;
 /// The length of `\s` in the engine's syntax, which is the longest of all translated escapes.
 const ESCAPE_BYTES: usize = 200;
 
-/// Compiles a schema. References lead nowhere but into the schema itself.
-pub fn build(definition: &Value) -> Result<Validator, String> {
+/// Compiles a schema. References lead nowhere but into the schema itself. The matches of its patterns are charged to the
+/// budget.
+pub fn build(definition: &Value, budget: &Arc<PatternBudget>) -> Result<Validator, String> {
     check_translation(definition)?;
-    jsonschema::draft202012::options()
+    let budget = budget.clone();
+    let options = jsonschema::draft202012::options()
         .with_pattern_options(engine(MAX_COMPILED_BYTES))
-        .with_keyword("pattern", BoundedPattern::compile)
-        .build(definition)
-        .map_err(|cause| cause.to_string())
+        .with_keyword("pattern", move |_, pattern, _| BoundedPattern::compile(pattern, budget.clone()));
+    #[cfg(test)]
+    let options = super::counted_steps::with_counting(options);
+    options.build(definition).map_err(|cause| cause.to_string())
 }
 
 fn engine(max_bytes: u64) -> PatternOptions<jsonschema::Regex> {
@@ -44,36 +49,73 @@ fn build_alone(pattern: &Value, max_bytes: u64) -> Result<Validator, ValidationE
     jsonschema::draft202012::options().with_pattern_options(engine(max_bytes)).build(&json!({ "pattern": pattern }))
 }
 
-/// The longest text, in bytes, that a pattern may be matched with. `jsonschema` tells the size of a compiled pattern only
-/// by refusing one that is larger than its limit, so the limit is halved for as long as the pattern still compiles.
-fn longest_text(pattern: &Value) -> usize {
-    let mut bytes = MAX_COMPILED_BYTES;
-    while bytes > 1 && build_alone(pattern, bytes / 2).is_ok() {
-        bytes /= 2;
+/// How many bytes a compiled pattern has at most. `jsonschema` tells the size of a compiled pattern only by refusing one
+/// that is larger than its limit, so the limit is raised until the pattern compiles.
+pub fn compiled_bytes(pattern: &str) -> u64 {
+    let pattern = Value::from(pattern);
+    let mut bytes = LEAST_COMPILED_BYTES;
+    while bytes < MAX_COMPILED_BYTES && build_alone(&pattern, bytes).is_err() {
+        bytes *= 4;
     }
-    usize::try_from(MAX_WORK / bytes).unwrap_or(usize::MAX)
+    bytes
 }
 
-/// The keyword `pattern`: `jsonschema`'s own, for texts that are not too long for the pattern.
+/// The work that the patterns of a schema may still do in the present check of a document.
+///
+/// A match that does not fit is not made. Its keyword says "no match", and `not` would turn this into a match, so the
+/// budget remembers the pattern, and the whole document is refused, wherever the keyword stands.
+#[derive(Default)]
+pub struct PatternBudget {
+    spent: AtomicU64,
+    exceeded: Mutex<Option<String>>,
+}
+
+impl PatternBudget {
+    /// Begins the check of another document.
+    pub fn renew(&self) {
+        self.spent.store(0, Relaxed);
+        *self.exceeded.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The first pattern that the budget did not suffice for.
+    pub fn exceeded(&self) -> Option<String> {
+        self.exceeded.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes the work of one match, if there is enough left. After the first match that did not fit, no match is made.
+    fn take(&self, work: u64, pattern: &Value) -> bool {
+        let spent = self.spent.load(Relaxed).saturating_add(work);
+        if spent <= MAX_WORK {
+            self.spent.store(spent, Relaxed);
+            return true;
+        }
+        self.spent.store(u64::MAX, Relaxed);
+        self.exceeded.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| pattern.to_string());
+        false
+    }
+}
+
+/// The keyword `pattern`: `jsonschema`'s own, within the budget of the schema.
 struct BoundedPattern {
     pattern: Value,
     validator: Validator,
-    longest_text: OnceLock<usize>,
+    bytes: OnceLock<u64>,
+    budget: Arc<PatternBudget>,
 }
 
 impl BoundedPattern {
     fn compile<'a>(
-        _parent: &'a Map<String, Value>,
         pattern: &'a Value,
-        _path: Location,
+        budget: Arc<PatternBudget>,
     ) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>> {
         let validator = build_alone(pattern, MAX_COMPILED_BYTES)?;
-        Ok(Box::new(Self { pattern: pattern.clone(), validator, longest_text: OnceLock::new() }))
+        Ok(Box::new(Self { pattern: pattern.clone(), validator, bytes: OnceLock::new(), budget }))
     }
 
     fn may_match(&self, instance: &Value) -> bool {
         instance.as_str().is_none_or(|text| {
-            text.len() <= SHORT_TEXT || text.len() <= *self.longest_text.get_or_init(|| longest_text(&self.pattern))
+            let bytes = *self.bytes.get_or_init(|| compiled_bytes(self.pattern.as_str().unwrap_or_default()));
+            self.budget.take(bytes.saturating_mul(text.len() as u64), &self.pattern)
         })
     }
 }
@@ -94,8 +136,8 @@ impl<'i> Keyword<'i> for BoundedPattern {
 /// The patterns that a schema holds against the names of properties.
 #[derive(Default)]
 pub struct NamePatterns {
-    patterns: Vec<Value>,
-    longest_name: OnceLock<usize>,
+    patterns: Vec<String>,
+    bytes: OnceLock<HashMap<String, u64>>,
 }
 
 impl NamePatterns {
@@ -103,21 +145,29 @@ impl NamePatterns {
         let mut patterns = Vec::new();
         for_each_pattern(definition, &mut |place, pattern| {
             if place == Place::Name {
-                patterns.push(Value::from(pattern));
+                patterns.push(pattern.to_owned());
             }
         });
-        Self { patterns, longest_name: OnceLock::new() }
+        Self { patterns, bytes: OnceLock::new() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    fn bytes(&self) -> &HashMap<String, u64> {
+        self.bytes.get_or_init(|| self.patterns.iter().map(|it| (it.clone(), compiled_bytes(it))).collect())
+    }
+
+    /// The bytes of one compiled pattern.
+    pub fn bytes_of(&self, pattern: &str) -> u64 {
+        self.bytes().get(pattern).copied().unwrap_or(MAX_COMPILED_BYTES)
     }
 
     /// Whether a name in the document is too long to be matched with one of the patterns.
     pub fn are_too_much_for(&self, document: &Value) -> bool {
-        if self.patterns.is_empty() {
-            return false;
-        }
-        let longest = longest_name(document);
-        longest > SHORT_TEXT
-            && longest
-                > *self.longest_name.get_or_init(|| self.patterns.iter().map(longest_text).min().unwrap_or(usize::MAX))
+        let largest = if self.is_empty() { None } else { self.bytes().values().max() };
+        largest.is_some_and(|bytes| bytes.saturating_mul(longest_name(document) as u64) > MAX_WORK)
     }
 }
 

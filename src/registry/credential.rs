@@ -73,7 +73,10 @@ pub async fn create(scope: &Scope, given: CredentialIn) -> Result<Credential> {
     if problems.is_empty() && !scope.app().has_credential(scope.workspace(), &given.id) {
         problems.push(problem(
             "/id",
-            "is no secret of this Worker that this workspace may use: wrangler secret put sets one".to_owned(),
+            // The same words for a secret that does not exist and for one that is not lent.
+            "is no secret of this Worker that this workspace may use: wrangler secret put sets one, and \
+             CREDENTIAL_WORKSPACES lends it"
+                .to_owned(),
         ));
     }
     if !problems.is_empty() {

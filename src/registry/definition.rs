@@ -6,8 +6,9 @@ use super::tool::{Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy,
 use crate::callers::Level;
 use crate::error::{Error, Place, Problem, Result};
 use crate::ids::{ToolId, Version};
+use crate::seal::Sealer;
 use crate::time::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -66,6 +67,7 @@ macro_rules! tool_in {
                     deactivated_at: None,
                     deactivated_reason: None,
                     missing_credentials: Vec::new(),
+                    current_policy: None,
                     $($shared: decided(self.$shared, $decide),)*
                 })
             }
@@ -90,8 +92,8 @@ struct Parts {
 
 impl ToolIn {
     /// Parses the registration into an active version and its handler. If parts have the wrong form, returns all of
-    /// these problems.
-    pub fn read(self, registered_by: &str, now: Timestamp) -> Result<(Tool, Handler)> {
+    /// these problems. The version holds the handler as it is stored, with literal header values sealed.
+    pub fn read(self, registered_by: &str, now: Timestamp, sealer: Option<&Sealer>) -> Result<(Tool, Handler)> {
         let mut problems = Vec::new();
         let mut problem = |path: &str, message: &str| {
             problems.push(Problem { place: Place::Body, path: path.to_owned(), message: message.to_owned() });
@@ -125,7 +127,7 @@ impl ToolIn {
             return Err(Error::Invalid(problems));
         };
         let parts = Parts { id, version, parameters_schema, returns_schema: returns_schema.flatten() };
-        let mut tool = self.with(parts, &handler, registered_by, now)?;
+        let mut tool = self.with(parts, &handler.sealed(sealer)?, registered_by, now)?;
         for name in handler.credentials() {
             if !tool.credentials_required.iter().any(|it| it == name) {
                 tool.credentials_required.push(name.to_owned());
@@ -136,7 +138,7 @@ impl ToolIn {
 }
 
 /// The JSON of a handler, as the column stores it.
-pub fn handler_json(handler: &Handler) -> Result<Box<RawValue>> {
+pub fn handler_json(handler: &impl Serialize) -> Result<Box<RawValue>> {
     serde_json::value::to_raw_value(handler).map_err(|cause| Error::Internal(format!("a handler is not JSON: {cause}")))
 }
 
@@ -180,7 +182,7 @@ mod tests {
         });
         given.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         let given = serde_json::from_value::<ToolIn>(given).unwrap();
-        given.read("root", Timestamp::from_millis(0).unwrap()).map(|(tool, _)| tool)
+        given.read("root", Timestamp::from_millis(0).unwrap(), None).map(|(tool, _)| tool)
     }
 
     #[test]

@@ -3,8 +3,10 @@
 
 use super::Tool;
 use super::credential::is_credential_id;
+use super::header_value::HeaderValue;
 use crate::error::{Error, Place, Problem, Result};
-use crate::outgoing::{check_url, credentials_in, fault_of_header};
+use crate::outgoing::{UrlRules, check_url, credentials_in, fault_of_header, may_carry_credentials};
+use crate::seal::Sealer;
 use crate::text_enum::{TextEnum, text_enum};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -36,7 +38,7 @@ pub enum Handler {
     Http {
         url: String,
         #[serde(default)]
-        headers: BTreeMap<String, String>,
+        headers: BTreeMap<String, HeaderValue>,
     },
     /// A function that runs in the sandbox.
     Python { code: String, function: String },
@@ -50,8 +52,17 @@ impl Handler {
 
     /// Parses a handler as a registrant gives it, or returns everything that is wrong with its form.
     pub fn read(given: &Value) -> std::result::Result<Self, Vec<Problem>> {
+        Self::read_form(given, false)
+    }
+
+    /// Parses a handler of a backup. Its headers may have sealed values.
+    pub fn read_backup(given: &Value) -> std::result::Result<Self, Vec<Problem>> {
+        Self::read_form(given, true)
+    }
+
+    fn read_form(given: &Value, may_be_sealed: bool) -> std::result::Result<Self, Vec<Problem>> {
         let Value::Object(fields) = given else { return Err(vec![problem("", "must be an object with a `type`")]) };
-        let mut form = Form { fields, problems: Vec::new() };
+        let mut form = Form { fields, may_be_sealed, problems: Vec::new() };
         let handler = match form.text("type").as_str() {
             "builtin" => {
                 form.no_others(&["type", "key"]);
@@ -83,20 +94,50 @@ impl Handler {
         }
     }
 
-    /// The handler with the names of its headers, but without their values.
+    /// The handler as it is stored: every literal header value is sealed. Fails if a value must be sealed and the
+    /// deployment has no key for it.
+    pub fn sealed(&self, sealer: Option<&Sealer>) -> Result<Self> {
+        let Self::Http { url, headers } = self else { return Ok(self.clone()) };
+        let Some(sealer) = sealer else {
+            let literal = headers.iter().filter(|(_, value)| value.needs_seal());
+            let problems = literal.map(|(name, _)| header_problem(name, NO_KEY)).collect::<Vec<_>>();
+            return if problems.is_empty() { Ok(self.clone()) } else { Err(Error::Invalid(problems)) };
+        };
+        let seal = |(name, value): (&String, &HeaderValue)| Ok((name.clone(), value.sealed(sealer, name, url)?));
+        Ok(Self::Http { url: url.clone(), headers: headers.iter().map(seal).collect::<Result<_>>()? })
+    }
+
+    /// The handler with its header values as they were given. A value that cannot be opened stays sealed.
+    pub fn opened(&self, sealer: Option<&Sealer>) -> Self {
+        let Self::Http { url, headers } = self else { return self.clone() };
+        let open = |(name, value): (&String, &HeaderValue)| {
+            let opened = value.open(sealer, name, url).map(HeaderValue::Plain);
+            (name.clone(), opened.unwrap_or_else(|| value.clone()))
+        };
+        Self::Http { url: url.clone(), headers: headers.iter().map(open).collect() }
+    }
+
+    /// A problem for each header whose value is still sealed after [`Self::opened`].
+    pub fn unopened(&self) -> Vec<Problem> {
+        let Self::Http { headers, .. } = self else { return Vec::new() };
+        let sealed = headers.iter().filter(|(_, value)| value.plain().is_none());
+        sealed.map(|(name, _)| header_problem(name, OTHER_KEY)).collect()
+    }
+
+    /// The handler with the names of its headers and of its URL's parameters, but without their values.
     pub fn masked(&self) -> Value {
         match self {
             Self::Http { url, headers } => {
                 let headers = headers.keys().map(|name| (name.clone(), "***".into())).collect::<Map<_, _>>();
-                json!({"type": "http", "url": url, "headers": headers})
+                json!({"type": "http", "url": masked_url(url), "headers": headers})
             }
             Self::Builtin { key } => json!({"type": "builtin", "key": key}),
             Self::Python { code, function } => json!({"type": "python", "code": code, "function": function}),
         }
     }
 
-    /// Returns everything that is wrong with the handler. `private` allows a URL in a private network.
-    pub fn check(&self, private: bool) -> Vec<Problem> {
+    /// Returns everything that is wrong with the handler. `rules` are those for its URL.
+    pub fn check(&self, rules: UrlRules<'_>) -> Vec<Problem> {
         match self {
             Self::Builtin { key } => match Builtin::parse(key) {
                 Some(_) => Vec::new(),
@@ -108,7 +149,13 @@ impl Handler {
             Self::Http { url, headers } => {
                 let mut problems = check_headers(headers);
                 let fault = match url.len() {
-                    0..=MAX_URL_BYTES => check_url(url, private).err(),
+                    0..=MAX_URL_BYTES => match check_url(url, rules) {
+                        Ok(url) if !self.credentials().is_empty() && !may_carry_credentials(&url, rules.open) => {
+                            Some("must be https, because the headers hold credentials")
+                        }
+                        Ok(_) => None,
+                        Err(fault) => Some(fault),
+                    },
                     _ => Some("is too long"),
                 };
                 problems.extend(fault.map(|it| problem("/url", it)));
@@ -142,10 +189,12 @@ impl Handler {
         self.builtin_key().and_then(missing_builtin)
     }
 
-    /// The credentials that the handler's headers name.
+    /// The credentials that the handler's headers name. A sealed value tells none: see [`Self::opened`].
     pub fn credentials(&self) -> Vec<&str> {
         match self {
-            Self::Http { headers, .. } => headers.values().flat_map(|value| credentials_in(value)).collect(),
+            Self::Http { headers, .. } => {
+                headers.values().filter_map(HeaderValue::plain).flat_map(credentials_in).collect()
+            }
             Self::Builtin { .. } | Self::Python { .. } => Vec::new(),
         }
     }
@@ -166,19 +215,40 @@ pub fn missing_builtin(key: &str) -> Option<String> {
     Builtin::parse(key).is_none().then(|| format!("its handler {key} is not part of this deployment"))
 }
 
-fn check_headers(headers: &BTreeMap<String, String>) -> Vec<Problem> {
+const NO_KEY: &str = "has a literal value, which is stored sealed, and no SECRET_KEY is configured: \
+    npx wrangler secret put SECRET_KEY, or name a credential as ${NAME}";
+const OTHER_KEY: &str = "was sealed with another SECRET_KEY, or for another URL: give the value again";
+
+/// The URL with the names of its parameters, but without their values, which may be keys.
+fn masked_url(url: &str) -> String {
+    let (url, fragment) = url.split_once('#').map_or((url, ""), |(url, _)| (url, "#***"));
+    let Some((path, query)) = url.split_once('?') else { return format!("{url}{fragment}") };
+    let parameters = query.split('&').map(|it| match it.split_once('=') {
+        Some((name, _)) => format!("{name}=***"),
+        None => "***".to_owned(),
+    });
+    format!("{path}?{}{fragment}", parameters.collect::<Vec<_>>().join("&"))
+}
+
+fn check_headers(headers: &BTreeMap<String, HeaderValue>) -> Vec<Problem> {
     let mut problems = Vec::new();
     if headers.len() > MAX_HEADERS {
         problems.push(problem("/headers", format!("holds {} headers; {MAX_HEADERS} are allowed", headers.len())));
     }
     for (name, value) in headers {
+        // A sealed value was checked before it was sealed.
+        let value = value.plain().unwrap_or_default();
         let named = || credentials_in(value).all(is_credential_id);
         let fault = fault_of_header(name, value)
             .or_else(|| (!named()).then_some("names what could be no credential between ${ and }"));
-        let shown = name.chars().take(64).collect::<String>();
-        problems.extend(fault.map(|it| problem(&format!("/headers/{shown}"), it)));
+        problems.extend(fault.map(|it| header_problem(name, it)));
     }
     problems
+}
+
+fn header_problem(name: &str, message: &str) -> Problem {
+    let shown = name.chars().take(64).collect::<String>();
+    problem(&format!("/headers/{shown}"), message)
 }
 
 fn is_identifier(name: &str) -> bool {
@@ -195,6 +265,8 @@ fn problem(path: &str, message: impl Into<String>) -> Problem {
 /// Reads an object field by field, and collects all problems.
 struct Form<'a> {
     fields: &'a Map<String, Value>,
+    /// Whether the values of headers may be sealed.
+    may_be_sealed: bool,
     problems: Vec<Problem>,
 }
 
@@ -209,7 +281,7 @@ impl Form<'_> {
         }
     }
 
-    fn headers(&mut self) -> BTreeMap<String, String> {
+    fn headers(&mut self) -> BTreeMap<String, HeaderValue> {
         let fields = match self.fields.get("headers") {
             None | Some(Value::Null) => return BTreeMap::new(),
             Some(Value::Object(fields)) => fields,
@@ -220,11 +292,12 @@ impl Form<'_> {
         };
         let mut headers = BTreeMap::new();
         for (name, value) in fields {
-            match value {
-                Value::String(text) => {
-                    headers.insert(name.clone(), text.clone());
+            let read = HeaderValue::deserialize(value).ok();
+            match read.filter(|it| self.may_be_sealed || it.plain().is_some()) {
+                Some(value) => {
+                    headers.insert(name.clone(), value);
                 }
-                _ => self.problems.push(problem("/headers", "must be an object of texts")),
+                None => self.problems.push(problem("/headers", "must be an object of texts")),
             }
         }
         headers
@@ -267,7 +340,7 @@ mod tests {
     #[track_caller]
     fn faults(given: Value, expected: &[&str]) {
         let problems = match Handler::read(&given) {
-            Ok(handler) => handler.check(false),
+            Ok(handler) => handler.check(UrlRules::default()),
             Err(problems) => problems,
         };
         assert_eq!(problems.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), expected, "{given}");
@@ -287,8 +360,7 @@ mod tests {
 
     #[test]
     fn headers_are_held_to_what_can_be_sent() {
-        let faults =
-            |name: &str, value: &str| check_headers(&BTreeMap::from([(name.to_owned(), value.to_owned())])).len();
+        let faults = |name: &str, value: &str| check_headers(&headers(&[(name, value)])).len();
         for (name, value) in [("X-Key", "abc"), ("Authorization", "Bearer ${API_KEY}"), ("x", "")] {
             assert_eq!(faults(name, value), 0, "{name}: {value}");
         }
@@ -307,8 +379,7 @@ mod tests {
 
     #[test]
     fn credentials_are_found_where_headers_name_them() {
-        let headers = [("A", "Bearer ${ONE}"), ("B", "${TWO}${THREE} ${"), ("C", "$ONE {TWO}")];
-        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let headers = headers(&[("A", "Bearer ${ONE}"), ("B", "${TWO}${THREE} ${"), ("C", "$ONE {TWO}")]);
         let handler = Handler::Http { url: "https://a.example".into(), headers };
         assert_eq!(handler.credentials(), ["ONE", "TWO", "THREE"]);
     }
@@ -318,5 +389,45 @@ mod tests {
         let given = json!({"type": "http", "url": "https://a.example", "headers": {"X-Key": "s3cret"}});
         let shown = Handler::read(&given).unwrap().masked();
         assert_eq!(shown, json!({"type": "http", "url": "https://a.example", "headers": {"X-Key": "***"}}));
+    }
+
+    #[test]
+    fn what_is_shown_has_no_values_of_the_urls_parameters() {
+        for (url, shown) in [
+            ("https://a.example/x", "https://a.example/x"),
+            ("https://a.example/x?key=s3cret&b=&c", "https://a.example/x?key=***&b=***&***"),
+            ("https://a.example?s3cret#s3cret", "https://a.example?***#***"),
+            ("https://a.example/#a?b=c", "https://a.example/#***"),
+        ] {
+            assert_eq!(masked_url(url), shown);
+        }
+    }
+
+    #[test]
+    fn literal_values_are_stored_sealed_and_open_with_the_same_key() {
+        let url = "https://a.example".to_owned();
+        let handler = Handler::Http { url, headers: headers(&[("A", "Bearer ${ONE}"), ("B", "s3cret")]) };
+        let sealer = Sealer::new("k");
+        let sealed = handler.sealed(Some(&sealer)).unwrap();
+        assert!(!json!(sealed).to_string().contains("s3cret") && json!(sealed).to_string().contains("${ONE}"));
+        assert_eq!(Handler::read_backup(&json!(sealed)).unwrap(), sealed);
+        assert!(Handler::read(&json!(sealed)).is_err(), "a registrant gives values as they are");
+        assert_eq!(sealed.opened(Some(&sealer)), handler);
+        let unopened = sealed.opened(Some(&Sealer::new("other"))).unopened();
+        assert_eq!(unopened.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), ["/handler/headers/B"]);
+        assert!(handler.unopened().is_empty());
+    }
+
+    #[test]
+    fn without_a_key_a_literal_value_is_refused() {
+        let with = |value: &str| Handler::Http { url: "https://a.example".into(), headers: headers(&[("A", value)]) };
+        let Err(Error::Invalid(problems)) = with("s3cret").sealed(None) else { unreachable!("it has no key") };
+        assert_eq!(problems[0].path, "/handler/headers/A");
+        assert!(problems[0].message.contains("wrangler secret put SECRET_KEY"));
+        assert!(with("Bearer ${KEY}").sealed(None).is_ok());
+    }
+
+    fn headers(given: &[(&str, &str)]) -> BTreeMap<String, HeaderValue> {
+        given.iter().map(|(name, value)| ((*name).to_owned(), HeaderValue::Plain((*value).to_owned()))).collect()
     }
 }

@@ -23,7 +23,8 @@ pub async fn list_versions(scope: &Scope, id: &ToolId, request: &PageRequest) ->
     if tool.is_empty()? {
         return Err(Error::not_found("Tool", id));
     }
-    Ok(request.page(store::tools::read_tools(&versions)?, |it| it.version.to_string()))
+    let is_cut = store::bounded::is_cut(&versions)?;
+    Ok(request.cut_page(store::tools::read_tools(&versions)?, is_cut, |it| it.version.to_string()))
 }
 
 /// Makes another version of the tool the active one, and records the change as a rollback.

@@ -6,6 +6,8 @@ mod bounded_pattern;
 mod builtins;
 mod bump;
 mod compat;
+#[cfg(test)]
+mod counted_steps;
 pub mod credential;
 mod definition;
 mod describe;
@@ -13,11 +15,13 @@ mod difference;
 mod fields;
 mod filter;
 mod handler;
+mod header_value;
 pub mod invariants;
 mod lifecycle;
 mod log;
 mod out;
 mod placement;
+mod policy;
 mod portable;
 mod record;
 mod redact;
@@ -26,10 +30,14 @@ mod register;
 mod replacement;
 mod rules;
 pub mod schema;
+mod schema_bounds;
+mod sealing;
 mod shown;
 mod store;
 mod stored;
+mod subschemas;
 mod tool;
+mod validation_cost;
 mod warnings;
 
 pub use definition::{ToolIn, handler_json, is_registered_id};
@@ -37,6 +45,7 @@ pub use describe::describe;
 pub use difference::RecordDifference;
 pub use filter::ToolFilter;
 pub use handler::{Builtin, Handler};
+pub use header_value::HeaderValue;
 pub use lifecycle::{activate, deactivate, list_versions, roll_back};
 pub use log::VersionSwitch;
 pub use out::ToolOut;
@@ -50,8 +59,10 @@ pub use replacement::{
     version_removed,
 };
 pub use rules::problems;
+pub use sealing::seal_headers;
+pub use store::bounded::{TOOL_BYTES, is_cut, select_within_bytes};
 pub use store::columns::version_json;
-pub use store::columns::{MISSING_CREDENTIALS, TOOL_COLUMNS};
+pub use store::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, TOOL_COLUMNS};
 pub use store::credentials::{after as credentials_after, all as find_credentials};
 pub use store::lookup::ToolLookup;
 pub use store::placing::named as version_name;
@@ -82,18 +93,22 @@ use shown::ShownTool;
 /// Returns a page of the tools that match the filter. With a search text, the best matches come first. Without one, the
 /// tools are in order of creation, the built-ins first.
 pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> Result<Page<Tool>> {
-    let tools = match find_listed(ToolForm::Read, scope, filter, request).await? {
-        Some(rows) => store::tools::read_tools(&rows)?,
-        None => Vec::new(),
+    let (tools, is_cut) = match find_listed(ToolForm::Read, scope, filter, request).await? {
+        Some(rows) => (store::tools::read_tools(&rows)?, store::bounded::is_cut(&rows)?),
+        None => (Vec::new(), false),
     };
-    page(filter, request, tools, |tool| tool.id.to_string())
+    page(filter, request, tools, is_cut, |tool| tool.id.to_string())
 }
 
 /// The page of [`list`] as the caller may see it, in JSON.
 pub async fn list_json(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> Result<String> {
-    let rows = find_listed(ToolForm::Shown, scope, filter, request).await?;
+    let mut rows = find_listed(ToolForm::Shown, scope, filter, request).await?;
+    if rows.as_ref().map(ShownTool::misses_large).transpose()? == Some(true) {
+        rows = find_listed(ToolForm::ShownWithinBytes, scope, filter, request).await?;
+    }
     let tools = rows.as_ref().map(ShownTool::read_all).transpose()?.unwrap_or_default();
-    shown::page_json(&page(filter, request, tools, |it| it.id.to_owned())?, scope.caller().await?.level)
+    let is_cut = rows.as_ref().map(ShownTool::is_cut).transpose()? == Some(true);
+    shown::page_json(&page(filter, request, tools, is_cut, |it| it.id.to_owned())?, scope.caller().await?.level)
 }
 
 /// Returns the rows of a page, or none if no tool can match the filter.
@@ -131,8 +146,14 @@ async fn in_order(scope: &Scope, listed: Statement, request: &PageRequest) -> Re
     Ok(rows)
 }
 
-fn page<T>(filter: &ToolFilter, request: &PageRequest, tools: Vec<T>, id: impl Fn(&T) -> String) -> Result<Page<T>> {
-    if filter.text.is_some() { request.ranked_page(tools) } else { Ok(request.page(tools, id)) }
+fn page<T>(
+    filter: &ToolFilter,
+    request: &PageRequest,
+    tools: Vec<T>,
+    is_cut: bool,
+    id: impl Fn(&T) -> String,
+) -> Result<Page<T>> {
+    if filter.text.is_some() { request.ranked_page(tools, is_cut) } else { Ok(request.cut_page(tools, is_cut, id)) }
 }
 
 /// Returns the tool at the given version. Without one: at the active version, or at the highest if none is active.

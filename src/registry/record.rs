@@ -32,7 +32,7 @@ impl From<&Tool> for ToolRecord {
 macro_rules! version_record {
     (own { $($own:ident: $own_type:tt;)* }
      shared { $($shared:ident: ($($type:tt)*), given $attributes:tt $given:tt $decide:expr, shown $shown:tt;)* }) => {
-        /// A version, with its handler as it was given: header values are not masked.
+        /// A version, with its handler as it is stored: header values are not masked, and literal ones are sealed.
         #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
         #[serde(deny_unknown_fields)]
         pub struct VersionRecord {
@@ -73,7 +73,8 @@ macro_rules! version_record {
         }
 
         impl VersionRecord {
-            /// Converts the record to a [`Tool`]. The ids and the handler have been parsed before.
+            /// Converts the record to a [`Tool`]. The ids and the handler have been parsed before, and the record holds
+            /// the handler as it is stored.
             pub fn to_tool(&self, id: ToolId, version: Version, of: &ToolRecord, handler: &Handler) -> Result<Tool> {
                 Ok(Tool {
                     key: 0,
@@ -82,8 +83,9 @@ macro_rules! version_record {
                     created_at: of.created_at,
                     version,
                     handler_key: handler.key().to_owned(),
-                    handler: handler_json(handler)?,
+                    handler: handler_json(&self.handler)?,
                     missing_credentials: Vec::new(),
+                    current_policy: None,
                     $($own: self.$own.clone(),)*
                     $($shared: self.$shared.clone(),)*
                 })

@@ -95,29 +95,31 @@ pub async fn register(
 
 async fn try_register(scope: &Scope, given: Registration) -> Attempt<Registered> {
     let read = match given {
-        Registration::Read(given) => given.read(scope.operator(), scope.app().now()),
+        Registration::Read(given) => {
+            given.read(scope.operator(), scope.app().now(), scope.app().settings().sealer.as_ref())
+        }
         Registration::Unreadable(error) => Err(error),
     };
     let (mut tool, handler) = match read {
         Ok(read) => read,
         Err(error) => return refuse(RefusalReason::Invalid, error),
     };
-    let mut problems = rules::problems(&tool, &handler);
-    problems.extend(handler.check(scope.app().settings().private_urls));
-    if !problems.is_empty() {
-        return refuse(RefusalReason::Invalid, Error::Invalid(problems));
-    }
-
     let workspace = scope.workspace();
     let [current, position, same, undefined] = scope
         .read([
             store::tools::find_tool(workspace, &tool.id),
             store::versions::find_position(workspace, &tool.id),
             store::versions::exists(workspace, &tool.id, tool.version),
-            store::credentials::undefined(workspace, &tool.credentials_required),
+            store::credentials::undefined(workspace, &rules::possible_credentials(&tool)),
         ])
         .await?;
+    // The rules compile schemas and try examples against them. So they come after the check of the caller.
     scope.caller().await?.must_be_unbound()?;
+    let mut problems = rules::problems(&tool, &handler);
+    problems.extend(handler.check(scope.app().url_rules()));
+    if !problems.is_empty() {
+        return refuse(RefusalReason::Invalid, Error::Invalid(problems));
+    }
     if !same.is_empty()? {
         let message = format!("{}@{} is already registered", tool.id, tool.version);
         return refuse(RefusalReason::Exists, Error::AlreadyExists(message));

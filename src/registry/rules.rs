@@ -2,8 +2,9 @@
 
 use super::handler::Handler;
 use super::schema::Schema;
+use super::schema_bounds::{self, SchemaFault};
 use super::tool::Tool;
-use crate::error::{Place, Problem};
+use crate::error::{Place, Problem, shortened};
 use crate::ids::check_name;
 use serde_json::Value;
 use std::cell::RefCell;
@@ -114,24 +115,10 @@ impl RuleProblems {
             self.add(path, format!("has {} bytes; {MAX_SCHEMA_BYTES} are allowed", text.len()));
             return None;
         }
-        let definition = match serde_json::from_str::<Value>(text) {
-            Ok(definition) if definition.is_object() => definition,
-            Ok(_) => {
-                self.add(path, "must be a JSON Schema that is an object");
-                return None;
-            }
-            Err(cause) => {
-                self.add(path, format!("is not JSON: {cause}"));
-                return None;
-            }
-        };
-        if definition.get("$schema").is_some_and(|it| !is_2020_12(it)) {
-            self.add(format!("{path}/$schema"), "must be https://json-schema.org/draft/2020-12/schema, if it is given");
-        }
-        match Schema::compile(definition) {
+        match check_schema(text) {
             Ok(schema) => Some(schema),
-            Err(cause) => {
-                self.add(path, format!("is not a usable JSON Schema 2020-12: {}", crate::error::shortened(&cause)));
+            Err((place, reason)) => {
+                self.add(format!("{path}{place}"), reason);
                 None
             }
         }
@@ -173,6 +160,31 @@ impl RuleProblems {
             }
         }
     }
+}
+
+/// The credentials that a tool asks for, as far as the rules allow so many and such names. So a list of any size can be
+/// looked up before the rules are checked.
+pub fn possible_credentials(tool: &Tool) -> Vec<String> {
+    tool.credentials_required.iter().filter(|it| is_word(it)).take(MAX_LIST).cloned().collect()
+}
+
+/// Compiles the text of a schema. If it breaks a rule, returns the place inside the schema, and the reason.
+pub fn check_schema(text: &str) -> Result<Schema, (String, String)> {
+    let whole = |reason: String| (String::new(), reason);
+    let at = |SchemaFault { path, reason }| (shortened(&path), reason);
+    let definition = serde_json::from_str::<Value>(text).map_err(|cause| whole(format!("is not JSON: {cause}")))?;
+    if !definition.is_object() {
+        return Err(whole("must be a JSON Schema that is an object".into()));
+    }
+    if definition.get("$schema").is_some_and(|it| !is_2020_12(it)) {
+        let reason = "must be https://json-schema.org/draft/2020-12/schema, if it is given";
+        return Err(("/$schema".into(), reason.into()));
+    }
+    schema_bounds::check_structure(&definition).map_err(at)?;
+    let schema = Schema::compile(definition)
+        .map_err(|cause| whole(format!("is not a usable JSON Schema 2020-12: {}", shortened(&cause))))?;
+    schema_bounds::check_patterns(schema.definition()).map_err(at)?;
+    Ok(schema)
 }
 
 /// Whether a text can be one of a tool's capabilities, credentials or kinds of effect.

@@ -1,9 +1,10 @@
 //! JSON Schemas of tools. A schema is compiled once per isolate, fills in its defaults, and lists every violation with
 //! its place.
 
-use super::bounded_pattern::{self, NamePatterns};
+use super::bounded_pattern::{self, NamePatterns, PatternBudget};
 use super::redact;
 use super::reference::References;
+use super::validation_cost::{MAX_STEPS, SchemaCost};
 use super::warnings::is_key;
 use crate::error::{Error, Result, shortened};
 use jsonschema::error::ValidationErrorKind;
@@ -11,9 +12,10 @@ use jsonschema::{ValidationError, Validator};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// How many compiled schemas an isolate keeps. Each takes about 20 KB, so all of them stay far below an isolate's
@@ -26,6 +28,10 @@ const MAX_DEPTH: usize = 64;
 const MAX_HOPS: usize = 1_000;
 const MAX_DEFAULTS: usize = 10_000;
 
+/// How often filling in defaults may apply a schema to a value, in one document. Only a schema that describes the same
+/// values many times exceeds this limit.
+const MAX_FILLS: usize = 2_000_000;
+
 /// How many violations are reported.
 const MAX_VIOLATIONS: usize = 100;
 
@@ -33,11 +39,16 @@ const MAX_VIOLATIONS: usize = 100;
 /// collected before the first is reported.
 const MAX_VALUES_FOR_ALL: usize = 20_000;
 
+/// The most steps of a check that may each leave an error in memory. An error takes some hundred bytes.
+const MAX_ERRORS: u32 = 200_000;
+
 /// A compiled schema.
 pub struct Schema {
     definition: Value,
     validator: Validator,
+    budget: Arc<PatternBudget>,
     name_patterns: NamePatterns,
+    cost: SchemaCost,
     /// Whether the schema marks any value as secret.
     has_secrets: bool,
     has_defaults: bool,
@@ -62,9 +73,13 @@ impl Violation {
         Self { path: shortened(error.instance_path().as_str()), message: shortened(message) }
     }
 
-    fn of_long_name() -> Self {
-        let message = "The name of a property is too long to be matched with the schema's patternProperties";
+    /// A violation of the document as a whole.
+    fn of_document(message: impl Into<String>) -> Self {
         Self { path: String::new(), message: message.into() }
+    }
+
+    fn of_long_name() -> Self {
+        Self::of_document("The name of a property is too long to be matched with the schema's patternProperties")
     }
 }
 
@@ -101,22 +116,60 @@ impl Schema {
     /// Compiles a schema. `bounded_pattern` bounds the work of its patterns. References can lead only into the schema
     /// itself.
     pub fn compile(definition: Value) -> std::result::Result<Self, String> {
-        let validator = bounded_pattern::build(&definition)?;
+        let budget = Arc::new(PatternBudget::default());
+        let validator = bounded_pattern::build(&definition, &budget)?;
         let name_patterns = NamePatterns::of(&definition);
+        let cost = SchemaCost::of(&definition);
         let (has_secrets, has_defaults) = (redact::marks_secrets(&definition), mentions_default(&definition));
         let has_foreign_keys = has_foreign_keys(&definition);
-        Ok(Self { definition, validator, name_patterns, has_secrets, has_defaults, has_foreign_keys })
+        Ok(Self { definition, validator, budget, name_patterns, cost, has_secrets, has_defaults, has_foreign_keys })
     }
 
-    /// Every way in which `document` does not fit, up to a limit.
+    /// Every way in which `document` does not fit, up to a limit. The work has a limit, too: a document that would take
+    /// more is refused, and so is a document that the patterns are too much for.
     pub fn violations(&self, document: &Value) -> Vec<Violation> {
-        if self.name_patterns.are_too_much_for(document) {
-            return vec![Violation::of_long_name()];
+        match self.fits(document) {
+            Ok(true) => Vec::new(),
+            Ok(false) => self.collected(document),
+            Err(violation) => vec![violation],
         }
-        if count(document) > MAX_VALUES_FOR_ALL {
+    }
+
+    /// Whether the document fits, if this can be found out within the limits.
+    fn fits(&self, document: &Value) -> std::result::Result<bool, Violation> {
+        if self.name_patterns.are_too_much_for(document) {
+            return Err(Violation::of_long_name());
+        }
+        if !(self.name_patterns.is_empty() && self.cost.is_low_for(document))
+            && self.cost.count(&self.definition, &self.name_patterns, document).fits > MAX_STEPS
+        {
+            let message =
+                format!("The document is too large for its schema: the check would take over {MAX_STEPS} steps");
+            return Err(Violation::of_document(message));
+        }
+        self.budget.renew();
+        let fits = self.validator.is_valid(document);
+        match self.budget.exceeded() {
+            Some(pattern) => {
+                let message = format!("A text is too long to be matched with the pattern {}", shortened(&pattern));
+                Err(Violation::of_document(message))
+            }
+            None => Ok(fits),
+        }
+    }
+
+    /// The violations of a document that does not fit. The library collects all errors before it returns the first, so a
+    /// document with very many of them gets fewer details.
+    fn collected(&self, document: &Value) -> Vec<Violation> {
+        let steps = self.cost.count(&self.definition, &self.name_patterns, document);
+        self.budget.renew();
+        if steps.errors <= MAX_ERRORS && count(document) <= MAX_VALUES_FOR_ALL {
+            return self.validator.iter_errors(document).take(MAX_VIOLATIONS).map(|it| self.violation(&it)).collect();
+        }
+        if steps.errors <= MAX_STEPS && steps.kept <= MAX_ERRORS {
             return self.validator.validate(document).err().map(|it| self.violation(&it)).into_iter().collect();
         }
-        self.validator.iter_errors(document).take(MAX_VIOLATIONS).map(|it| self.violation(&it)).collect()
+        vec![Violation::of_document("The document does not fit, and it is too large for a list of the places")]
     }
 
     /// A message repeats the value that does not fit, and that value may hold a secret at any depth. So a schema with
@@ -156,9 +209,17 @@ impl Schema {
     /// whole fits none of several forms.
     pub fn violations_of_properties(&self, properties: &Map<String, Value>) -> Vec<Violation> {
         let document = Value::Object(properties.clone());
-        if self.name_patterns.are_too_much_for(&document) {
-            return vec![Violation::of_long_name()];
+        match self.fits(&document) {
+            Ok(true) => return Vec::new(),
+            Ok(false) => {}
+            Err(violation) => return vec![violation],
         }
+        if self.cost.count(&self.definition, &self.name_patterns, &document).errors > MAX_ERRORS {
+            return vec![Violation::of_document(
+                "The properties do not fit, and are too many for a list of the places",
+            )];
+        }
+        self.budget.renew();
         let about_a_property = |error: &ValidationError<'_>| {
             !error.instance_path().as_str().is_empty()
                 || matches!(
@@ -177,15 +238,19 @@ impl Schema {
             return Ok(());
         }
         let mut left = MAX_DEFAULTS;
-        Defaults(References::of(&self.definition)).fill_value(&self.definition, document, MAX_DEPTH, &mut left);
+        let defaults = Defaults { references: References::of(&self.definition), fills: Cell::new(MAX_FILLS) };
+        defaults.fill_value(&self.definition, document, MAX_DEPTH, &mut left);
         if left > 0 {
             return Ok(());
         }
-        Err(Violation { path: String::new(), message: "The schema has too many defaults within defaults".into() })
+        Err(Violation::of_document("The schema has too many defaults within defaults"))
     }
 }
 
-struct Defaults<'a>(References<'a>);
+struct Defaults<'a> {
+    references: References<'a>,
+    fills: Cell<usize>,
+}
 
 impl Defaults<'_> {
     /// Fills one value inside the document, by the schema that describes it.
@@ -196,7 +261,8 @@ impl Defaults<'_> {
     }
 
     fn fill(&self, schema: &Value, document: &mut Value, depth: usize, hops: &mut usize, left: &mut usize) {
-        if *hops == 0 {
+        self.fills.update(|it| it.saturating_sub(1));
+        if *hops == 0 || self.fills.get() == 0 {
             *left = 0;
         }
         if *left == 0 {
@@ -247,7 +313,7 @@ impl Defaults<'_> {
 
     /// The part of the schema that a `$ref` leads to.
     fn referred(&self, schema: &Value) -> Option<&Value> {
-        self.0.follow(schema.as_object()?, "$ref")
+        self.references.follow(schema.as_object()?, "$ref")
     }
 }
 

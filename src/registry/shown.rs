@@ -3,32 +3,50 @@
 //! JSON.
 
 use super::handler::Handler;
+use super::store::columns::SHOWN_PARTS;
 use crate::callers::Level;
 use crate::db::Rows;
 use crate::error::{Error, Result};
 use crate::page::Page;
 
-/// The row of a tool ([`super::store::columns::SHOWN_COLUMNS`]).
+/// The number of texts in a row of [`super::ToolForm::Shown`].
+const TEXTS: usize = 3 + SHOWN_PARTS;
+
+/// The row of a tool.
 pub struct ShownTool<'a> {
-    /// The JSON of the tool without its handler.
-    json: &'a str,
-    handler: &'a str,
     pub id: &'a str,
+    handler: &'a str,
+    /// The fields of the tool without its handler, as JSON objects. Empty for a large tool that the query left out.
+    parts: [&'a str; SHOWN_PARTS],
 }
 
 impl<'a> ShownTool<'a> {
     pub fn read_all(rows: &'a Rows) -> Result<Vec<Self>> {
-        let rows = rows.texts()?.into_iter();
-        Ok(rows.map(|[json, handler, id]| Self { json, handler, id }).collect())
+        let rows = rows.texts::<TEXTS>()?.into_iter();
+        Ok(rows.map(|[id, handler, parts @ .., _cut]| Self { id, handler, parts }).collect())
+    }
+
+    /// Whether the query left a tool out because the tool is large.
+    pub fn misses_large(rows: &Rows) -> Result<bool> {
+        Ok(rows.texts::<TEXTS>()?.iter().any(|[_, _, part, ..]| part.is_empty()))
+    }
+
+    /// Whether the query left out tools that the page has no room for.
+    pub fn is_cut(rows: &Rows) -> Result<bool> {
+        Ok(rows.texts::<TEXTS>()?.first().is_some_and(|[.., cut]| *cut == "1"))
     }
 
     /// Writes the JSON of the tool as a caller of this level sees the tool. Only admins see the handler, and they see it
     /// without header values.
     fn write(&self, level: Level, out: &mut String) {
-        match self.json.strip_suffix('}').filter(|_| level >= Level::Admin) {
-            None => out.push_str(self.json),
-            Some(fields) => out.extend([fields, ",\"handler\":", &self.masked_handler(), "}"]),
+        for (part, json) in self.parts.into_iter().enumerate() {
+            let fields = json.strip_prefix('{').and_then(|it| it.strip_suffix('}')).unwrap_or_default();
+            out.extend([if part == 0 { "{" } else { "," }, fields]);
         }
+        if level >= Level::Admin {
+            out.extend([",\"handler\":", &self.masked_handler()]);
+        }
+        out.push('}');
     }
 
     /// Returns the handler without header values. A stored handler is always readable; an unreadable one would be shown
@@ -39,9 +57,14 @@ impl<'a> ShownTool<'a> {
 
     /// The JSON of one tool.
     pub fn to_json(&self, level: Level) -> String {
-        let mut json = String::with_capacity(self.json.len() + self.handler.len() + 32);
+        let mut json = String::with_capacity(self.bytes());
         self.write(level, &mut json);
         json
+    }
+
+    /// About how many bytes the JSON has.
+    fn bytes(&self) -> usize {
+        self.parts.iter().map(|it| it.len()).sum::<usize>() + self.handler.len() + 32
     }
 }
 
@@ -49,7 +72,7 @@ impl<'a> ShownTool<'a> {
 pub fn page_json(page: &Page<ShownTool<'_>>, level: Level) -> Result<String> {
     let cursor = serde_json::to_string(&page.next_cursor)
         .map_err(|cause| Error::Internal(format!("a cursor is not JSON: {cause}")))?;
-    let bytes = page.items.iter().map(|it| it.json.len() + it.handler.len() + 32).sum::<usize>();
+    let bytes = page.items.iter().map(ShownTool::bytes).sum::<usize>();
     let mut json = String::with_capacity(bytes + cursor.len() + 32);
     json.push_str("{\"tools\":[");
     for (index, tool) in page.items.iter().enumerate() {
@@ -102,9 +125,10 @@ mod tests {
         let id = ToolId::parse("notes").unwrap();
         let [read, shown] = [find_tool(&workspace, &id), show_tool(&workspace, &id, None)]
             .map(|it| it.rows_of(&database).unwrap().remove(0));
-        let column = |name: &str| shown[name].as_str().unwrap();
-        let shown = ShownTool { json: column("tool"), handler: column("handler"), id: column("id") };
-        assert_eq!(shown.id, "notes");
+        let texts = shown.as_object().unwrap().values().map(|it| it.as_str().unwrap()).collect::<Vec<_>>();
+        let [id, handler, parts @ .., _cut] = <[&str; TEXTS]>::try_from(texts).unwrap();
+        let shown = ShownTool { id, handler, parts };
+        assert_eq!(id, "notes");
         for level in [Level::User, Level::Admin] {
             let tool: Tool = serde_json::from_value(read.clone()).unwrap();
             let read = serde_json::to_string(&ToolOut::seen_by(level, tool)).unwrap();
@@ -139,11 +163,18 @@ mod tests {
 
     #[test]
     fn a_page_is_one_object() {
-        let tool = |json, id| ShownTool { json, handler: r#"{"type":"builtin","key":"read_file"}"#, id };
+        let tool = |json, id| ShownTool {
+            id,
+            handler: r#"{"type":"builtin","key":"read_file"}"#,
+            parts: [json, r#"{"active":true}"#],
+        };
         let items = vec![tool(r#"{"id":"a"}"#, "a"), tool(r#"{"id":"b"}"#, "b")];
         let page = Page { items, next_cursor: Some("62".into()) };
         let read = |level| serde_json::from_str::<Value>(&page_json(&page, level).unwrap()).unwrap();
-        assert_eq!(read(Level::User), json!({"tools": [{"id": "a"}, {"id": "b"}], "next_cursor": "62"}));
+        assert_eq!(
+            read(Level::User),
+            json!({"tools": [{"id": "a", "active": true}, {"id": "b", "active": true}], "next_cursor": "62"})
+        );
         assert_eq!(read(Level::Admin)["tools"][1]["handler"], json!({"type": "builtin", "key": "read_file"}));
         let none = Page { items: Vec::new(), next_cursor: None };
         assert_eq!(page_json(&none, Level::Owner).unwrap(), r#"{"tools":[],"next_cursor":null}"#);

@@ -1,6 +1,7 @@
 //! How columns store the fields of a version: lists and handlers as JSON text, booleans as 0 and 1, other fields
 //! unchanged.
 
+use super::policy::Policy;
 use super::tool::{DeactivationReason, ExecutionMode, ResourceClass, Risk, RollbackStrategy};
 use crate::callers::Level;
 use crate::ids::{ToolId, Version};
@@ -43,6 +44,12 @@ pub fn read_list<'de, D: Deserializer<'de>>(column: D) -> Result<Vec<String>, D:
         Some(text) => serde_json::from_str(&text).map_err(D::Error::custom),
         None => Ok(Vec::new()),
     }
+}
+
+/// Reads the policy from a column of JSON. The column is null if no other version's policy counts.
+pub fn read_policy<'de, D: Deserializer<'de>>(column: D) -> Result<Option<Policy>, D::Error> {
+    let text = Option::<String>::deserialize(column)?;
+    text.map(|it| serde_json::from_str(&it).map_err(D::Error::custom)).transpose()
 }
 
 pub fn read_id<'de, D: Deserializer<'de>>(column: D) -> Result<ToolId, D::Error> {

@@ -1,6 +1,7 @@
 //! A tool at one of its versions, and the types of its fields.
 
 use super::fields::version_fields;
+use super::policy::Policy;
 use super::stored;
 use crate::callers::Level;
 use crate::ids::{ToolId, Version};
@@ -122,6 +123,10 @@ macro_rules! tool {
             /// fill this field; in lists the field is empty.
             #[serde(default, deserialize_with = "stored::read_list")]
             pub missing_credentials: Vec<String>,
+            /// The policy of the tool's current version, if this version was looked up by its number. Otherwise this
+            /// version is the current one.
+            #[serde(default, deserialize_with = "stored::read_policy")]
+            pub current_policy: Option<Policy>,
         }
     };
 }
@@ -155,6 +160,6 @@ pub fn fixture(id: &str) -> Tool {
         "parameters_schema": {"type": "object"}, "handler": {"type": "http", "url": "https://example.com"},
     });
     let given: super::ToolIn = serde_json::from_value(given).unwrap();
-    let (tool, _) = given.read("root", Timestamp::from_millis(0).unwrap()).unwrap();
+    let (tool, _) = given.read("root", Timestamp::from_millis(0).unwrap(), None).unwrap();
     Tool { key: 1, id: ToolId::parse(id).unwrap(), ..tool }
 }

@@ -22,13 +22,20 @@ struct FileRunner {
 
 /// Refuses an invalid path, and the root if the operation needs a file.
 pub fn prepare(verb: FileVerb, arguments: &Value) -> Prepared {
-    let given = arguments.get("path").and_then(Value::as_str).unwrap_or("/");
-    let fault = match FilePath::parse(given) {
-        Ok(path) if path.is_root() && verb != FileVerb::List => "must name a file, not the root".to_owned(),
-        Ok(path) => return Ok(Box::new(FileRunner { verb, path })),
-        Err(reason) => reason.to_string(),
-    };
-    Err(vec![Violation { path: "/path".into(), message: fault }])
+    match path_of(verb, arguments.get("path")) {
+        Ok(path) => Ok(Box::new(FileRunner { verb, path })),
+        Err(message) => Err(vec![Violation { path: "/path".into(), message }]),
+    }
+}
+
+/// The path that the argument `path` names, or the reason why the operation cannot use it.
+pub fn path_of(verb: FileVerb, argument: Option<&Value>) -> Result<FilePath, String> {
+    let given = argument.map_or(Some("/"), Value::as_str).ok_or("must be a text")?;
+    let path = FilePath::parse(given).map_err(|reason| reason.to_string())?;
+    if path.is_root() && verb != FileVerb::List {
+        return Err("must name a file, not the root".to_owned());
+    }
+    Ok(path)
 }
 
 impl Runner for FileRunner {
@@ -42,7 +49,10 @@ impl Runner for FileRunner {
 }
 
 async fn read(scope: &Scope, task: &RunTask<'_>, path: &FilePath) -> Result<RunOutput, RunFailure> {
-    let seen = files::read_file(scope, task.session, None, path).await?;
+    let seen = match task.early.and_then(|it| it.of_file(path)) {
+        Some(rows) => files::read_found_file(scope, rows, None, path).await?,
+        None => files::read_file(scope, task.session, None, path).await?,
+    };
     let file = seen.found.ok_or_else(|| RunFailure::tool(format!("File not found: {path}")))?;
     Ok(RunOutput {
         result: contents(file),
@@ -62,7 +72,11 @@ fn contents(file: File) -> Value {
 async fn write(scope: &Scope, task: &RunTask<'_>, path: &FilePath) -> Result<RunOutput, RunFailure> {
     let content = task.text("content").unwrap_or_default().as_bytes().to_vec();
     let bytes = content.len();
-    let origin = FileChangeOrigin { source: FileManifestSource::ToolRun, source_ref: Some(task.call_id.to_string()) };
+    let origin = FileChangeOrigin {
+        source: FileManifestSource::ToolRun,
+        source_ref: Some(task.call_id.to_string()),
+        agent: task.agent.cloned(),
+    };
     let written = files::write_file(scope, task.session, path, content, origin).await?;
     let written = written.map_err(|cause| RunFailure::tool(cause.to_string()))?;
     Ok(RunOutput {
@@ -73,7 +87,10 @@ async fn write(scope: &Scope, task: &RunTask<'_>, path: &FilePath) -> Result<Run
 }
 
 async fn list(scope: &Scope, task: &RunTask<'_>, dir: &FilePath) -> Result<RunOutput, RunFailure> {
-    let seen = files::list_dir(scope, task.session, None, dir).await?;
+    let seen = match task.early.and_then(|it| it.of_directory(dir)) {
+        Some(rows) => files::read_found_dir(rows, None, dir)?,
+        None => files::list_dir(scope, task.session, None, dir).await?,
+    };
     let entries = seen.found.ok_or_else(|| RunFailure::tool(format!("Directory not found: {dir}")))?;
     Ok(RunOutput {
         result: files::listing_text(dir, &entries).into(),

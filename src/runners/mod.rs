@@ -4,15 +4,18 @@
 //! Each kind of handler has a file here, with its own [`Runner`]. Only [`prepare`] distinguishes the kinds.
 
 mod builtin;
+mod early;
 mod files;
 mod http;
 mod mail;
 mod python;
 mod sandbox;
 
+pub use early::{EarlyRead, EarlyRows};
+
 use crate::callers::Scope;
 use crate::error::{Error, Result};
-use crate::ids::{CallId, FileManifestId, SessionId};
+use crate::ids::{AgentId, CallId, FileManifestId, SessionId};
 use crate::registry::schema::Violation;
 use crate::registry::{Handler, Tool};
 use futures_util::future::{Either, select};
@@ -31,6 +34,10 @@ pub struct RunTask<'a> {
     pub arguments: &'a Value,
     pub session: &'a SessionId,
     pub user_id: Option<&'a str>,
+    /// The rows that were read together with the look-up of the call.
+    pub early: Option<&'a EarlyRows>,
+    /// The agent that makes the call.
+    pub agent: Option<&'a AgentId>,
 }
 
 impl<'a> RunTask<'a> {

@@ -35,6 +35,30 @@ pub struct SandboxJob<'a> {
     pub limits: Limits,
 }
 
+/// A job with the name of the workspace, by which the sandbox shares its slots fairly.
+#[derive(Serialize)]
+struct SharedJob<'a> {
+    #[serde(flatten)]
+    job: &'a SandboxJob<'a>,
+    share: &'a str,
+}
+
+/// The body of a refusal.
+#[derive(Deserialize)]
+struct Refusal {
+    error: RefusalError,
+}
+
+#[derive(Deserialize)]
+struct RefusalError {
+    details: Option<RefusalDetails>,
+}
+
+#[derive(Deserialize)]
+struct RefusalDetails {
+    reason: String,
+}
+
 #[derive(Serialize)]
 pub struct Limits {
     pub timeout_seconds: u32,
@@ -62,17 +86,32 @@ pub struct Truncated {
 }
 
 pub async fn run(scope: &Scope, job: &SandboxJob<'_>) -> Result<SandboxOutput, RunFailure> {
-    let asked = serde_json::to_string(job).map_err(|cause| Error::Internal(format!("a job is not JSON: {cause}")))?;
+    let shared = SharedJob { job, share: scope.workspace().as_str() };
+    let asked =
+        serde_json::to_string(&shared).map_err(|cause| Error::Internal(format!("a job is not JSON: {cause}")))?;
     let response = ask(scope, &asked).await?;
     let status = response.status();
-    let text = response.text(MAX_RESPONSE_BYTES).await.map_err(|it| failed("its answer cannot be read", it))?;
+    let text = response
+        .text(MAX_RESPONSE_BYTES, scope.memory_turn())
+        .await
+        .map_err(|it| failed("its answer cannot be read", it))?;
     match status {
         200 if values(text.as_bytes()) > MAX_VALUES => {
             Err(RunFailure::tool(format!("The code returned more than {MAX_VALUES} values")))
         }
         200 => serde_json::from_str(&text).map_err(|cause| unusable("what answers is no sandbox", &cause.to_string())),
-        429 => Err(RunFailure::Unreachable("The sandbox is busy: call again in a second".into())),
+        429 => Err(RunFailure::Unreachable(busy(&text).into())),
         status => Err(unusable(&format!("it answered with the status {status}"), excerpt(&text))),
+    }
+}
+
+/// The message of a call that got no slot, from the body of the sandbox's refusal.
+fn busy(refusal: &str) -> &'static str {
+    match serde_json::from_str::<Refusal>(refusal) {
+        Ok(Refusal { error: RefusalError { details: Some(RefusalDetails { reason }) } }) if reason == "share" => {
+            "This workspace's own calls hold its half of the sandbox, and other workspaces wait: call again in a second"
+        }
+        _ => "The sandbox is busy: call again in a second",
     }
 }
 
@@ -113,4 +152,17 @@ pub fn too_late() -> RunFailure {
 fn unusable(why: &str, cause: &str) -> RunFailure {
     console_error!("the sandbox cannot be used: {why}: {cause}");
     RunFailure::Unreachable(format!("The sandbox cannot be used: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_tells_whose_calls_are_in_the_way() {
+        assert!(busy(r#"{"error": {"details": {"reason": "share"}}}"#).starts_with("This workspace's own calls"));
+        for other in [r#"{"error": {"details": {"reason": "busy"}}}"#, r#"{"error": {"details": null}}"#, "", "{}"] {
+            assert_eq!(busy(other), "The sandbox is busy: call again in a second");
+        }
+    }
 }

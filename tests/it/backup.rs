@@ -1,6 +1,6 @@
 //! Invariants, backups, and restores that are all or nothing.
 
-use crate::harness::{Answer, Client, Tool, closed_workspace, open, race, workspace};
+use crate::harness::{Answer, Client, Server, Tool, Upstream, closed_workspace, open, race, workspace};
 use serde_json::{Value, json};
 
 /// A registry with at least one thing of every kind.
@@ -90,7 +90,7 @@ fn restores_exactly(form: Form) {
     let client = workspace();
     furnish(&client);
     let (before, seen, taken) = (backup(&client), shown(&client), form.take(&client));
-    assert!(taken.contains("a literal"), "a backup is whole");
+    assert!(!taken.contains("a literal"), "a backup holds header values sealed");
     let unchanged = form.restore(&client, &taken).ok();
     assert_eq!(unchanged["changes"], 0);
     assert_eq!(client.changes().len() as u64, unchanged["seq"].as_u64().unwrap());
@@ -111,6 +111,53 @@ fn restores_exactly(form: Form) {
     other.register("x", "1.2.0", json!({"returns_schema": {"type": "string"}, "rate_limit": 7}));
     let state = other.get(&format!("/api/registry/state?seq={}", restored["seq"])).ok();
     assert_eq!(state["versions"].as_array().unwrap().len(), 3);
+}
+
+/// The header values of the only version of `x`, in a backup.
+fn key_of(backup: &mut Value) -> &mut Value {
+    &mut backup["versions"][0]["handler"]["headers"]["X-Key"]
+}
+
+#[test]
+fn a_backup_restores_only_under_the_same_key_or_with_the_values_given_again() {
+    let upstream = Upstream::start();
+    let handler =
+        json!({"type": "http", "url": upstream.at("/echo"), "headers": {"X-Key": "s3cret", "Accept": "text/plain"}});
+    let client = workspace();
+    client.register("x", "1.0.0", json!({"handler": handler, "parameters_schema": {"type": "object"}}));
+    let mut sealed = backup(&client);
+    assert!(key_of(&mut sealed)["sealed"].is_string() && !sealed.to_string().contains("s3cret"), "{sealed}");
+
+    // Under the same key, a restored tool sends the value.
+    let other = workspace();
+    other.post("/api/registry/restore", sealed.clone()).ok();
+    other.execute("x", json!({})).success();
+    let sent = |upstream: &Upstream| upstream.received().last().unwrap().headers.clone();
+    assert!(sent(&upstream).contains(&("x-key".to_owned(), "s3cret".to_owned())));
+
+    // Under another key, the restore is refused, and names every header. With the values, it works.
+    let vars = [("AUTH", "open"), ("SECRET_KEY", "another"), ("PRIVATE_URLS", "allow")];
+    let server = Server::start("another-key", &vars);
+    let elsewhere = server.client("ws");
+    let refused = elsewhere.post("/api/registry/restore", sealed.clone()).refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["/versions/0/handler/headers/Accept", "/versions/0/handler/headers/X-Key"]);
+    assert!(refused.message.contains("give the value again"), "{}", refused.message);
+    let mut given = sealed.clone();
+    given["versions"][0]["handler"]["headers"] = json!({"X-Key": "again", "Accept": "text/plain"});
+    elsewhere.post("/api/registry/restore", given.clone()).ok();
+    elsewhere.execute("x", json!({})).success();
+    assert!(sent(&upstream).contains(&("x-key".to_owned(), "again".to_owned())));
+    assert!(!backup(&elsewhere).to_string().contains("again"));
+
+    // Without a key, even the values themselves are refused.
+    let keyless = Server::start("no-key", &[("AUTH", "open")]);
+    let refused = keyless.client("ws").post("/api/registry/restore", given).refused(400, "VALIDATION_ERROR");
+    assert!(refused.message.contains("wrangler secret put SECRET_KEY"), "{}", refused.message);
+
+    // A value is sealed for one URL: a stolen backup cannot send the value to another server.
+    let mut moved = sealed;
+    moved["versions"][0]["handler"]["url"] = json!("https://thief.example");
+    client.post("/api/registry/restore", moved).refused(400, "VALIDATION_ERROR");
 }
 
 #[test]
@@ -385,13 +432,37 @@ fn invariants_name_what_breaks_them() {
 }
 
 #[test]
-fn backup_and_restore_take_two_round_trips_at_most() {
+fn backup_and_restore_ask_who_is_calling_and_take_two_round_trips_at_most() {
     let owner = closed_workspace().token(json!({"name": "o", "level": "owner"}));
     owner.register("x", "1.0.0", json!({}));
     let taken = owner.get("/api/registry/backup");
-    assert_eq!(taken.cost("round_trips"), 1);
+    assert_eq!(taken.cost("round_trips"), 1 + 1);
     let other = closed_workspace().token(json!({"name": "o", "level": "owner"}));
     let restored = other.post("/api/registry/restore", taken.ok());
     restored.ok();
-    assert_eq!(restored.cost("round_trips"), 2);
+    assert_eq!(restored.cost("round_trips"), 1 + 2);
+}
+
+#[test]
+fn who_may_not_back_up_makes_the_worker_read_nothing() {
+    let root = closed_workspace();
+    let agent = root.agent(json!({}));
+    for _ in 0..20 {
+        root.agent(json!({}));
+    }
+    let callers = [
+        root.token(json!({"name": "a", "level": "admin"})),
+        root.token(json!({"name": "b", "level": "owner", "agent_id": agent})),
+    ];
+    for caller in callers {
+        let taken = caller.get("/api/registry/backup");
+        taken.refused(403, "PERMISSION_DENIED");
+        // A body that could not be restored, and one that is too large, are not looked at.
+        let restored = [&b"{"[..], &vec![b' '; 17 * 1024 * 1024]]
+            .map(|body| caller.send("POST", "/api/registry/restore", Some(body.to_vec())));
+        for answer in restored.iter().chain([&taken]) {
+            answer.refused(403, "PERMISSION_DENIED");
+            assert_eq!((answer.cost("round_trips"), answer.cost("rows_read")), (1, 1));
+        }
+    }
 }

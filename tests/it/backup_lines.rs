@@ -1,7 +1,7 @@
 //! Backups of any size: JSON Lines, sent and read in pieces.
 
 use crate::backup::{Form, backup, furnish};
-use crate::harness::{Client, Server, closed, closed_workspace, open, workspace};
+use crate::harness::{Client, Server, Upstream, closed, closed_workspace, open, workspace};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -146,6 +146,11 @@ fn lines_that_do_not_fit_together_change_nothing() {
     refused(|it| it[4]["version"]["version"] = json!("1.0"), "three numbers");
     refused(|it| it[4]["version"]["description"] = json!("short"), "/5/description");
     refused(|it| it[4]["version"]["parameters_schema"] = json!("{"), "/5/parameters_schema");
+    let nested = (0..30).fold(json!({"type": "object"}), |schema, _| json!({"allOf": [schema]})).to_string();
+    // The second refusal shows that a schema which broke a rule is not remembered as a good one.
+    for _ in 0..2 {
+        refused(|it| it[4]["version"]["parameters_schema"] = json!(nested), "/5/parameters_schema");
+    }
     refused(|it| it[4]["version"]["surprise"] = json!(1), "surprise");
     refused(|it| it[4]["version"]["active"] = json!("yes"), "/5/active");
     refused(|it| it[1]["agent"]["name"] = json!(""), "/2/name");
@@ -274,17 +279,55 @@ fn the_caller_is_known_before_the_body_is_read() {
     let token = client.post("/api/tokens", json!({"name": "a", "level": "admin"})).created();
     let admin = format!("\r\nAuthorization: Bearer {}", token["token"].as_str().unwrap());
     let stranger = "\r\nAuthorization: Bearer peg_tok_0000_0000".to_owned();
-    for (more, status) in [(stranger, "401"), (admin, "403")] {
+    for (more, status) in [(&stranger, "401"), (&admin, "403")] {
         // No byte of the body is ever sent.
-        let answer = SlowRequest::restore(closed(), &client, &more).answer();
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
-        let head = format!(
-            "POST /api/registry/restore HTTP/1.1\r\nX-Workspace-Id: {}\r\nContent-Length: 3000000{more}",
-            client.workspace()
-        );
-        let answer = SlowRequest::start(closed(), &head).answer();
+        let answer = SlowRequest::restore(closed(), &client, more).answer();
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
     }
+    // A document of a caller without a good token is not waited for either. With a good token of too low a level, the
+    // document is thrown away as it comes (`who_may_not_back_up_makes_the_worker_read_nothing`).
+    let head = format!(
+        "POST /api/registry/restore HTTP/1.1\r\nX-Workspace-Id: {}\r\nContent-Length: 3000000{stranger}",
+        client.workspace()
+    );
+    let answer = SlowRequest::start(closed(), &head).answer();
+    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+}
+
+#[test]
+fn lines_hold_header_values_sealed_and_restore_only_under_the_same_key() {
+    let upstream = Upstream::start();
+    let handler = json!({"type": "http", "url": upstream.at("/echo"), "headers": {"X-Key": "s3cret"}});
+    let client = workspace();
+    client.register("x", "1.0.0", json!({"handler": handler, "parameters_schema": {"type": "object"}}));
+    let sealed = lines(&client);
+    // The lines: 0 tool, 1 its version, 2 end.
+    assert!(sealed[1]["version"]["handler"]["headers"]["X-Key"]["sealed"].is_string(), "{sealed:?}");
+    assert!(!text_of(&sealed).contains("s3cret"), "{sealed:?}");
+
+    let other = workspace();
+    Form::Lines.restore(&other, &text_of(&sealed)).ok();
+    assert_eq!(lines(&other), sealed);
+    other.execute("x", json!({})).success();
+    let sent =
+        |value: &str| upstream.received().last().unwrap().headers.contains(&("x-key".to_owned(), value.to_owned()));
+    assert!(sent("s3cret"));
+
+    let vars = [("AUTH", "open"), ("SECRET_KEY", "another"), ("PRIVATE_URLS", "allow")];
+    let server = Server::start("another-key-lines", &vars);
+    let elsewhere = server.client("ws");
+    let refused = Form::Lines.restore(&elsewhere, &text_of(&sealed)).refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["/2/handler/headers/X-Key"]);
+    let mut given = sealed.clone();
+    given[1]["version"]["handler"]["headers"]["X-Key"] = json!("again");
+    Form::Lines.restore(&elsewhere, &text_of(&given)).ok();
+    elsewhere.execute("x", json!({})).success();
+    assert!(sent("again") && !text_of(&lines(&elsewhere)).contains("again"));
+
+    // A value is sealed for one URL.
+    let mut moved = sealed;
+    moved[1]["version"]["handler"]["url"] = json!("https://thief.example");
+    Form::Lines.restore(&client, &text_of(&moved)).refused(400, "VALIDATION_ERROR");
 }
 
 const MANY: usize = 50_000;

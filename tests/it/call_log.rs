@@ -1,6 +1,6 @@
 //! `/api/tool-calls`: the record of calls, with its filters and its summary.
 
-use crate::harness::{Client, Tool, closed_workspace, open, workspace};
+use crate::harness::{Client, Tool, call_id, closed_workspace, open, workspace};
 use serde_json::{Value, json};
 
 fn ids(calls: &[Value]) -> Vec<&str> {
@@ -98,8 +98,12 @@ fn a_list_tells_of_what_is_not_small() {
 fn insert(client: &Client, id: &str, tool: &str, status: &str, duration: Option<u32>, error: Option<&str>) {
     let error = error.map(|code| json!({"code": code, "message": "m", "details": null}).to_string());
     open().sql(
-        "INSERT INTO tool_calls (workspace_id, id, tool_name, operator, status, duration_ms, started_at, error)
-         VALUES (?1, ?2, ?3, 'tests', ?4, ?5, strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 hour'), ?6)",
+        &format!(
+            "INSERT INTO tool_calls (workspace_id, id, tool_name, operator, status, duration_ms, started_at, error)
+             SELECT ?1, {}, ?3, 'tests', ?4, ?5, time, ?6
+             FROM (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 hour') AS time)",
+            call_id("time", "?2")
+        ),
         &[json!(client.workspace()), json!(id), json!(tool), json!(status), json!(duration), json!(error)],
     );
 }
@@ -108,17 +112,17 @@ fn insert(client: &Client, id: &str, tool: &str, status: &str, duration: Option<
 fn the_summary_has_the_right_figures() {
     let client = workspace();
     for number in 1..=100 {
-        insert(&client, &format!("call_{number}"), "steady", "success", Some(number), None);
+        insert(&client, &number.to_string(), "steady", "success", Some(number), None);
     }
-    insert(&client, "call_refused", "steady", "error", None, Some("RATE_LIMITED"));
+    insert(&client, "refused", "steady", "error", None, Some("RATE_LIMITED"));
     for number in 0..3 {
-        insert(&client, &format!("call_t{number}"), "shaky", "error", Some(1_000 + number), Some("TIMEOUT"));
+        insert(&client, &format!("t{number}"), "shaky", "error", Some(1_000 + number), Some("TIMEOUT"));
     }
-    insert(&client, "call_ok", "shaky", "success", Some(10), None);
-    insert(&client, "call_wait", "waiting", "pending_approval", None, Some("APPROVAL_REQUIRED"));
+    insert(&client, "ok", "shaky", "success", Some(10), None);
+    insert(&client, "wait", "waiting", "pending_approval", None, Some("APPROVAL_REQUIRED"));
     open().sql(
         "INSERT INTO tool_calls (workspace_id, id, tool_name, operator, status, duration_ms, started_at)
-         VALUES (?1, 'call_old', 'old', 'tests', 'success', 5, '2020-01-01T00:00:00.000Z')",
+         VALUES (?1, 'call_016f5e66e800', 'old', 'tests', 'success', 5, '2020-01-01T00:00:00.000Z')",
         &[json!(client.workspace())],
     );
     let summary = client.get("/api/tool-calls/summary").ok();
@@ -135,7 +139,7 @@ fn the_summary_has_the_right_figures() {
         ])
     );
     assert_eq!(summary["slowest"].as_array().unwrap().len(), 10);
-    assert_eq!(summary["slowest"][0]["id"], "call_t2");
+    assert!(summary["slowest"][0]["id"].as_str().unwrap().ends_with("t2"));
     assert_eq!(
         summary["errors"],
         json!([
@@ -198,10 +202,14 @@ fn a_running_call_knows_when_it_may_be_taken_for_dead() {
 fn a_page_of_many_calls_reads_its_own_rows() {
     let client = workspace();
     open().sql(
-        "INSERT INTO tool_calls (workspace_id, id, tool_name, operator, status, started_at, duration_ms, session_id)
-         WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
-         SELECT ?1, 'call_' || i, 'tool-' || (i % 50), 'tests', iif(i % 100 = 0, 'error', 'success'),
-           strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-' || i || ' seconds'), i % 97, 'session-' || (i % 30) FROM n",
+        &format!(
+            "INSERT INTO tool_calls (workspace_id, id, tool_name, operator, status, started_at, duration_ms, session_id)
+             WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
+             SELECT ?1, {}, 'tool-' || (i % 50), 'tests', iif(i % 100 = 0, 'error', 'success'), time, i % 97,
+               'session-' || (i % 30)
+             FROM (SELECT i, strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-' || i || ' seconds') AS time FROM n)",
+            call_id("time", "i")
+        ),
         &[json!(client.workspace())],
     );
     // After some time in use, the query planner has statistics.

@@ -224,6 +224,57 @@ fn what_a_request_costs_is_told_only_where_it_is_configured() {
 }
 
 #[test]
+fn in_open_mode_every_route_refuses_a_host_that_is_not_this_machine() {
+    let open = workspace();
+    let rebound = open.with_header("Host", "evil.example");
+    let requests: [(&str, &str, Option<Vec<u8>>); 10] = [
+        ("GET", "/api/tools", None),
+        ("POST", "/api/agents", Some(br#"{"name": "x"}"#.to_vec())),
+        ("POST", "/api/execute", Some(br#"{"tool_name": "list_files"}"#.to_vec())),
+        ("PUT", "/api/sessions/s/files/f", Some(b"x".to_vec())),
+        ("OPTIONS", "/api/tools", None),
+        ("GET", "/metrics", None),
+        ("GET", "/healthz", None),
+        ("GET", "/docs", None),
+        ("POST", "/mcp", Some(br#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}"#.to_vec())),
+        ("GET", "/nowhere", None),
+    ];
+    for (method, path, body) in requests {
+        // A port, a listed origin and a token change nothing.
+        let clients = [
+            rebound.clone(),
+            rebound.with_header("Host", "evil.example:8787"),
+            rebound.with_header("Origin", "https://console.example"),
+            rebound.with_token("peg_tok_0_0"),
+        ];
+        for client in clients {
+            let answer = client.send(method, path, body.clone());
+            let refused = answer.refused(421, "MISDIRECTED_REQUEST");
+            assert!(refused.message.contains("OPEN_HOSTS"), "{}", refused.message);
+            assert_eq!(answer.cost("round_trips"), 0);
+            assert!(answer.header("x-request-id").is_some());
+        }
+    }
+    assert_eq!(open.get("/api/agents").ok()["agents"], json!([]));
+    for host in ["localhost", "localhost:8787", "127.0.0.1:1", "[::1]"] {
+        open.with_header("Host", host).get("/api/tools").ok();
+    }
+    // If tokens are required, any name will do.
+    harness::closed_workspace().with_header("Host", "peg.example").get("/api/tools").ok();
+}
+
+#[test]
+fn a_host_can_be_opened() {
+    let server = Server::start("open-hosts", &[("AUTH", "open"), ("OPEN_HOSTS", "peg.lan, 10.0.0.7:8787")]);
+    let at = |host: &str| server.client("ws").with_header("Host", host).get("/api/tools").status;
+    for (host, status) in
+        [("peg.lan", 200), ("PEG.lan:8080", 200), ("10.0.0.7:8787", 200), ("10.0.0.7", 421), ("x.peg.lan", 421)]
+    {
+        assert_eq!(at(host), status, "{host}");
+    }
+}
+
+#[test]
 fn a_failure_of_ours_shows_nothing_but_an_id() {
     let server = Server::start("broken", &[("AUTH", "open")]);
     server.sql("ALTER TABLE agents RENAME COLUMN name TO title", &[]);

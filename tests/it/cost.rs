@@ -131,3 +131,21 @@ fn a_page_of_ten_thousand_tools_reads_its_own_rows_whatever_the_filter() {
     one.ok();
     assert!(one.cost("rows_read") <= 10, "one tool read {} rows", one.cost("rows_read"));
 }
+
+/// D1 counts a row of an index like a row of a table.
+#[test]
+fn a_written_file_costs_few_rows() {
+    let client = workspace();
+    let write = |text: &str| {
+        let asked = json!({"path": "/d/x", "content": text});
+        let body = json!({"tool_name": "write_file", "arguments": asked, "session_id": "small"});
+        client.post("/api/execute", body)
+    };
+    write("first").ok();
+    for text in ["second", "third", "first"] {
+        let answer = write(text);
+        answer.ok();
+        let rows = answer.cost("rows_written");
+        assert!(rows <= 14, "{rows} rows were written");
+    }
+}

@@ -60,8 +60,8 @@ fn no_acknowledged_write_is_lost_and_no_state_is_torn() {
         assert_eq!(entries.len(), manifests.len() - index);
     }
     let missing = server.sql(
-        "SELECT e.path FROM file_entries e LEFT JOIN blob_chunks c ON c.workspace_id = e.workspace_id AND c.sha256 = e.sha256
-         WHERE c.sha256 IS NULL",
+        "SELECT e.path FROM file_entries e LEFT JOIN blobs b ON b.workspace_id = e.workspace_id AND b.sha256 = e.sha256
+         WHERE b.data IS NULL",
         &[],
     );
     assert_eq!(missing, Vec::<Value>::new());

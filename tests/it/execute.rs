@@ -1,6 +1,6 @@
 //! `POST /api/execute`: every stage of a call, the refusals of that stage, and their record.
 
-use crate::harness::{Client, Server, Tool, Upstream, closed, closed_workspace, open, unique, workspace};
+use crate::harness::{Client, Server, Tool, Upstream, closed, closed_workspace, definition, open, unique, workspace};
 use serde_json::{Value, json};
 
 /// Checks that a refused call is recorded with its code, and was not run.
@@ -359,6 +359,44 @@ fn without_a_secret_what_needs_one_says_so_and_is_recorded() {
 }
 
 #[test]
+fn no_tool_is_pegboard_itself() {
+    let client = workspace();
+    let port = open().url().rsplit_once(':').unwrap().1;
+    let tool = |url: &str| json!({"handler": {"type": "http", "url": url}, "parameters_schema": {"type": "object"}});
+    for host in ["127.0.0.1", "localhost", "LOCALHOST", "[::1]", "0.0.0.0", "127.1"] {
+        let url = format!("http://{host}:{port}/api/execute");
+        let refused =
+            client.post("/api/tools", definition("own", "1.0.0", tool(&url))).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), ["/handler/url"], "{url}");
+        assert!(refused.message.contains("own address"), "{}", refused.message);
+        let id = unique("own").replace('_', "-");
+        Tool::new(&id).http(&url).put(open(), &client);
+        let failed = client.execute(&id, json!({"a": 1})).failed(200, "UNREACHABLE");
+        assert!(failed["error"]["message"].as_str().unwrap().contains("own address"), "{failed}");
+    }
+    // A backup brings no such tool in either.
+    client.register("fine", "1.0.0", tool(&Upstream::start().at("/echo")));
+    open().sql("DELETE FROM tools WHERE workspace_id = ?1 AND id <> 'fine'", &[json!(client.workspace())]);
+    let mut backup = client.get("/api/registry/backup").ok();
+    backup["versions"][0]["handler"]["url"] = json!(open().url());
+    let refused = client.post("/api/registry/restore", backup).refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["/versions/0/handler/url"]);
+    // Another port is another server.
+    client.execute("fine", json!({})).success();
+    // Behind a name, the usual ports are all Pegboard's.
+    let named = closed_workspace().with_header("Host", "peg.example");
+    for (url, status) in [
+        ("https://peg.example/x", 400),
+        ("http://peg.example/x", 400),
+        ("https://peg.example:8443/x", 201),
+        ("https://tools.peg.example/x", 201),
+    ] {
+        let id = unique("t").replace('_', "-");
+        assert_eq!(named.post("/api/tools", definition(&id, "1.0.0", tool(url))).status, status, "{url}");
+    }
+}
+
+#[test]
 fn a_server_is_sent_the_call_and_nothing_of_the_callers() {
     let (client, upstream) = (workspace(), Upstream::start());
     Tool::new("echo").http(&upstream.at("/echo")).put(open(), &client);
@@ -525,11 +563,88 @@ fn a_call_takes_a_round_trip_before_the_tool_and_one_after() {
     assert_eq!(written.cost("round_trips"), 3, "one of the tool's own");
     let read = call("read_file", json!({"path": "/a"}));
     read.success();
-    assert_eq!(read.cost("round_trips"), 3);
+    assert_eq!(read.cost("round_trips"), 2, "the file is read together with the look-up");
     let refused = owner.execute("read_file", json!({}));
     refused.failed(400, "INVALID_ARGUMENTS");
     assert_eq!(refused.cost("round_trips"), 2);
     let again = call("read_file", json!({"path": "/a"}));
     again.success();
     assert_eq!(again.cost("round_trips"), 1, "answered from the record");
+}
+
+#[test]
+fn a_call_that_changes_nothing_is_written_once() {
+    let root = closed_workspace();
+    let owner = root.token(json!({"name": "o", "level": "owner"}));
+    owner.execute("write_file", json!({"path": "/a/b", "content": "x"})).success();
+    for (tool, arguments) in [("read_file", json!({"path": "/a/b"})), ("list_files", json!({"path": "/"}))] {
+        let answer = owner.execute(tool, arguments.clone());
+        answer.success();
+        assert_eq!((answer.cost("round_trips"), answer.cost("rows_written")), (2, 4), "{tool}");
+        let record = owner.record(&answer.json());
+        assert_eq!((&record["arguments"], &record["status"]), (&arguments, &json!("success")));
+    }
+    let agent = owner.agent(json!({}));
+    let bound = owner.token(json!({"name": "b", "level": "user", "agent_id": agent}));
+    let call = json!({"tool_name": "read_file", "arguments": {"path": "/a/b"}, "user_id": "u", "message_id": "m"});
+    let record = owner.record(&bound.call(call).result(200));
+    assert_eq!(
+        (&record["agent_id"], &record["user_id"], &record["message_id"]),
+        (&json!(agent), &json!("u"), &json!("m"))
+    );
+    let refused =
+        owner.call(json!({"tool_name": "read_file", "arguments": {"path": "/a/b"}, "agent_id": "agent_none"}));
+    recorded(&owner, &refused.failed(404, "UNKNOWN_AGENT"));
+    recorded(&owner, &owner.execute("nothing_of_the_kind", json!({})).failed(404, "UNKNOWN_TOOL"));
+}
+
+#[test]
+fn only_a_call_that_may_change_something_has_a_row_while_it_runs() {
+    let (client, upstream) = (workspace(), Upstream::start());
+    for (id, more) in [
+        ("looks", json!({"risk_level": "safe"})),
+        ("acts", json!({"risk_level": "low"})),
+        (
+            "tells",
+            json!({"risk_level": "safe", "side_effects": [
+            {"effect_type": "mail", "description": "sends", "reversible": false, "scope": "all"}]}),
+        ),
+    ] {
+        Tool::new(id).http(&upstream.at("/slow")).with(more).put(open(), &client);
+    }
+    std::thread::scope(|threads| {
+        let calls = ["looks", "acts", "tells"].map(|id| {
+            let client = &client;
+            threads.spawn(move || client.execute(id, json!({})).result(200))
+        });
+        let mut patience = 4_000;
+        while upstream.received().len() < 3 && patience > 0 {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            patience -= 1;
+        }
+        let running = client.get("/api/tool-calls?status=running").ok();
+        let mut running =
+            running["tool_calls"].as_array().unwrap().iter().map(|it| it["tool_name"].clone()).collect::<Vec<_>>();
+        running.sort_by_key(Value::to_string);
+        assert_eq!(running, ["acts", "tells"]);
+        for call in calls {
+            let result = call.join().unwrap();
+            assert_eq!(recorded(&client, &result)["status"], "success");
+        }
+    });
+}
+
+#[test]
+fn a_file_that_is_read_early_is_the_file_that_is_meant() {
+    let client = workspace();
+    client.execute("write_file", json!({"path": "/d/a", "content": "1"})).success();
+    let agent = client.agent(json!({}));
+    let path = format!("/api/agents/{agent}/tools");
+    client.post(&path, json!({"tool_id": "list_files", "config": {"default_path": "/d"}})).created();
+    let call = json!({"tool_name": "list_files", "arguments": {}, "agent_id": agent});
+    assert_eq!(client.call(call).success(), "Contents of /d:\n[FILE] /d/a (1 bytes)");
+    // The agent has no read_file, so it sees nothing of the file.
+    let call = json!({"tool_name": "read_file", "arguments": {"path": "/d/a"}, "agent_id": agent});
+    let refused = client.call(call).failed(403, "NOT_ATTACHED");
+    assert_eq!(refused["result"], Value::Null);
 }

@@ -23,11 +23,15 @@
 //! | `idempotency` | the same call sent twice |
 //! | `call_log` | the record of calls: filters, pages, figures, the sweep |
 //! | `crash` | the runtime killed in the middle of writes |
+//! | `database_faults` | passing faults of D1: what is sent again, and what is 503 with `Retry-After` |
+//! | `disconnect` | clients that leave before the response: calls, approvals, messages and MCP go on |
 //! | `tokens` | which callers are accepted, at which level, and until when |
 //! | `changes` | the rows of the change log for all mutations |
 //! | `walk` | every route of /openapi.json, with callers of other workspaces, lower levels and bound tokens |
 //! | `cost` | round trips and rows read, also with 10,000 tools |
 //! | `document` | the curl commands of the specification's first document |
+//! | `hostile_schemas` | schemas that make checks expensive: refused, or bounded in CPU |
+//! | `memory` | pages, toolboxes and messages that are bounded by bytes, and the memory that they take |
 //! | `limiter` | rate limits: racing calls, workspaces, restarts |
 //! | `mcp` | the MCP server, in both revisions: messages, callers, calls, approvals, resources, search |
 //! | `mail` | email_search and email_get: the specification's query, filters, any text, both inbox rules, cost |
@@ -49,15 +53,19 @@ mod conventions;
 mod cost;
 mod crash;
 mod credentials;
+mod database_faults;
+mod disconnect;
 mod document;
 mod execute;
 mod files;
 mod formats;
 mod history;
+mod hostile_schemas;
 mod idempotency;
 mod limiter;
 mod mail;
 mod mcp;
+mod memory;
 mod model_calls;
 mod oversight;
 mod python;

@@ -1,6 +1,6 @@
 //! Figures, health and metrics: they are right at any time, and cost little however much there is.
 
-use crate::harness::{Client, ROOT_TOKEN, Server, Tool, closed, closed_workspace, open, workspace};
+use crate::harness::{Client, ROOT_TOKEN, Server, Tool, call_id, closed, closed_workspace, open, workspace};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -192,10 +192,14 @@ fn calls_are_counted_exactly_wherever_upkeep_has_got_to() {
 /// Twice as many calls as one run of upkeep counts, in one workspace among others.
 fn many_calls(server: &Server, client: &Client) {
     server.sql(
-        "INSERT INTO tool_calls (workspace_id, id, tool_name, operator, status, started_at, duration_ms)
-         WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99999)
-         SELECT ?1, 'call_' || i, 'tool-' || (i % 50), 'tests', CASE i % 100 WHEN 0 THEN 'error' WHEN 1 THEN 'denied' ELSE 'success' END,
-           strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-' || (i / 2) || ' seconds'), i % 97 FROM n",
+        &format!(
+            "INSERT INTO tool_calls (workspace_id, id, tool_name, operator, status, started_at, duration_ms)
+             WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99999)
+             SELECT ?1, {}, 'tool-' || (i % 50), 'tests',
+               CASE i % 100 WHEN 0 THEN 'error' WHEN 1 THEN 'denied' ELSE 'success' END, time, i % 97
+             FROM (SELECT i, strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-' || (i / 2) || ' seconds') AS time FROM n)",
+            call_id("time", "i")
+        ),
         &[json!(client.workspace())],
     );
 }
@@ -351,7 +355,7 @@ fn an_active_version_that_leads_nowhere_is_critical() {
 
 #[test]
 fn an_active_version_without_its_credentials_is_critical() {
-    let vars = [("AUTH", "open"), ("HERE", "x"), ("THEIRS", "x"), ("CREDENTIAL_WORKSPACES", "THEIRS=other")];
+    let vars = [("AUTH", "open"), ("HERE", "x"), ("THEIRS", "x"), ("CREDENTIAL_WORKSPACES", "THEIRS=other@*")];
     let server = Server::start("oversight-credentials", &vars);
     let client = server.client("ws");
     for id in ["HERE", "ABSENT", "THEIRS"] {

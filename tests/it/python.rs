@@ -217,3 +217,45 @@ fn a_full_sandbox_says_to_come_back() {
     });
     assert_eq!(execute(&client, "print(1)"), "1\n");
 }
+
+/// Endless calls of one workspace use all slots only while nobody else waits.
+#[test]
+fn one_workspace_does_not_keep_another_waiting() {
+    let sandbox = Sandbox::start(&["--slots", "4", "--timeout-seconds", "60"]);
+    let server = server_with(sandbox.url());
+    let (greedy, other) = (server.client("greedy"), server.client("other"));
+    register(&greedy, "forever", "def run(arguments):\n    while True: pass", json!({"timeout_seconds": 6}));
+    execute(&other, "print('warm')");
+    std::thread::scope(|threads| {
+        let endless = (0..10).map(|_| threads.spawn(|| greedy.execute("forever", json!({})).result(200)));
+        let endless = endless.collect::<Vec<_>>();
+        sandbox.settle(4);
+        let plain = other.execute("execute_python", json!({"code": "print(1)"})).result(200);
+        assert_eq!(plain["result"], "1\n", "{plain}");
+        assert!(plain["duration_ms"].as_u64().unwrap() < 2_000, "{plain}");
+        for answer in endless {
+            let error = answer.join().unwrap()["error"].clone();
+            assert!(matches!(error["code"].as_str(), Some("TIMEOUT" | "UNREACHABLE")), "{error}");
+        }
+    });
+    assert_eq!(execute(&greedy, "print(1)"), "1\n");
+}
+
+#[test]
+fn a_workspace_is_told_that_its_own_calls_are_in_the_way() {
+    let sandbox = Sandbox::start(&["--slots", "2", "--timeout-seconds", "60"]);
+    let server = server_with(sandbox.url());
+    let (greedy, other) = (server.client("greedy"), server.client("other"));
+    for client in [&greedy, &other] {
+        register(client, "forever", "def run(arguments):\n    while True: pass", json!({"timeout_seconds": 6}));
+    }
+    std::thread::scope(|threads| {
+        threads.spawn(|| greedy.execute("forever", json!({})).failed(200, "TIMEOUT"));
+        sandbox.settle(1);
+        threads.spawn(|| other.execute("forever", json!({})).failed(200, "TIMEOUT"));
+        sandbox.settle(2);
+        let error = fails(&greedy, "print(1)", "UNREACHABLE");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with("This workspace's own calls hold its half of the sandbox"), "{message}");
+    });
+}

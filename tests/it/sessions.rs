@@ -1,7 +1,7 @@
 //! `/api/sessions`: sessions and their past.
 
 use crate::files::{Files, count, id};
-use crate::harness::{Dice, Server, open, race, unique, workspace};
+use crate::harness::{Client, Dice, Server, Tool, closed, closed_workspace, open, race, unique, workspace};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;
@@ -45,6 +45,149 @@ fn sessions_are_listed_oldest_first_to_the_end() {
         assert_eq!(seen, names);
     }
     assert_eq!(workspace().get("/api/sessions").ok(), json!({"sessions": [], "next_cursor": null}));
+}
+
+/// A workspace with two agents, a token bound to each, and a session that no agent made.
+struct Shared {
+    root: Client,
+    agents: [String; 2],
+    tokens: [Client; 2],
+}
+
+impl Shared {
+    fn new() -> Self {
+        let root = closed_workspace();
+        let agents = [(); 2].map(|()| root.agent(json!({})));
+        let bound = |agent: &String| root.token(json!({"name": "b", "level": "owner", "agent_id": agent}));
+        root.put("/api/sessions/shared/files/f", "nobody's").created();
+        Self { tokens: [bound(&agents[0]), bound(&agents[1])], agents, root }
+    }
+}
+
+fn names(client: &Client) -> BTreeSet<String> {
+    client.pages("/api/sessions", "sessions", 2).iter().map(|it| id(it, "id")).collect()
+}
+
+#[test]
+fn a_bound_token_sees_the_sessions_that_its_agent_made() {
+    let Shared { root, agents: [own, other], tokens: [mine, theirs] } = Shared::new();
+    let call = |client: &Client, agent: Option<&String>, session: &str| {
+        client.call(json!({"tool_name": "list_files", "agent_id": agent, "session_id": session})).success();
+    };
+    let first = mine.put("/api/sessions/put/files/f", "mine").created();
+    call(&mine, None, "called");
+    call(&root, Some(&own), "called-for");
+    root.call(json!({"tool_name": "write_file", "arguments": {"path": "/f", "content": "x"}, "agent_id": own,
+        "session_id": "written-for"}))
+        .success();
+    theirs.put("/api/sessions/theirs/files/f", "theirs").created();
+    call(&root, Some(&other), "called-for-them");
+    // A call in a session that exists changes nothing about who made it.
+    call(&mine, None, "theirs");
+    call(&root, Some(&own), "shared");
+
+    let branched = mine.post("/api/sessions/put/branch", json!({"manifest_id": first["manifest_id"]})).created();
+    let branched = id(&branched, "session_id");
+    let made = ["put", "called", "called-for", "written-for", &branched].map(str::to_owned);
+    assert_eq!(names(&mine), BTreeSet::from(made));
+    assert_eq!(names(&theirs), BTreeSet::from(["theirs".to_owned(), "called-for-them".to_owned()]));
+    assert_eq!(names(&root).len(), 8);
+    for session in ["put", "written-for", &branched] {
+        let at = format!("/api/sessions/{session}");
+        mine.get(&at).ok();
+        mine.get(&format!("{at}/manifests")).ok();
+        assert_eq!(mine.get(&format!("{at}/files/f")).status, 200);
+        mine.put(&format!("{at}/files/g"), "more").created();
+        mine.delete(&format!("{at}/files/g")).no_content();
+        mine.delete(&at).no_content();
+    }
+    // The session that an unbound caller branches off belongs to no agent.
+    let theirs_at = id(&theirs.get("/api/sessions/theirs").ok(), "active_manifest_id");
+    root.post("/api/sessions/theirs/branch", json!({"manifest_id": theirs_at})).created();
+    assert_eq!(names(&theirs).len(), 2);
+}
+
+#[test]
+fn a_session_of_others_is_answered_like_an_unknown_one() {
+    let Shared { root, agents: [_, other], tokens: [mine, theirs] } = Shared::new();
+    theirs.put("/api/sessions/theirs/files/f", "theirs").created();
+    for session in ["shared", "theirs"] {
+        let present = id(&root.get(&format!("/api/sessions/{session}")).ok(), "active_manifest_id");
+        let before = root.get(&format!("/api/sessions/{session}/manifests")).text;
+        let manifest = format!(r#"{{"manifest_id": "{present}"}}"#).into_bytes();
+        let requests = [
+            ("GET", String::new(), None),
+            ("GET", "/manifests".to_owned(), None),
+            ("GET", format!("/manifests/{present}"), None),
+            ("GET", format!("/diff?from={present}&to={present}"), None),
+            ("GET", "/files".to_owned(), None),
+            ("GET", "/files/f".to_owned(), None),
+            ("GET", format!("/files/f?manifest_id={present}"), None),
+            ("POST", "/checkout".to_owned(), Some(manifest.clone())),
+            ("POST", "/branch".to_owned(), Some(manifest)),
+            ("DELETE", "/files/f".to_owned(), None),
+            ("DELETE", String::new(), None),
+        ];
+        for (method, path, body) in requests {
+            let of = |session: &str| mine.send(method, &format!("/api/sessions/{session}{path}"), body.clone());
+            let (hidden, unknown) = (of(session), of("unknown"));
+            hidden.refused(404, "NOT_FOUND");
+            assert_eq!(hidden.text.replace(session, "unknown"), unknown.text, "{method} {path}");
+            assert!(hidden.cost("round_trips") <= 2);
+        }
+        let refused = mine.put(&format!("/api/sessions/{session}/files/g"), "x").refused(403, "PERMISSION_DENIED");
+        assert!(refused.message.contains(session), "{}", refused.message);
+
+        let call = |tool: &str, arguments: Value| {
+            mine.call(json!({"tool_name": tool, "arguments": arguments, "session_id": session}))
+        };
+        let message = |result: Value| result["error"]["message"].as_str().unwrap().to_owned();
+        let read = call("read_file", json!({"path": "/f"})).failed(200, "TOOL_ERROR");
+        assert_eq!((message(read.clone()), &read["pre_manifest_id"]), ("File not found: /f".to_owned(), &Value::Null));
+        assert_eq!(call("list_files", json!({})).success(), "Contents of /:");
+        let wrote = call("write_file", json!({"path": "/g", "content": "x"})).failed(200, "TOOL_ERROR");
+        assert!(message(wrote).contains("was not made by this agent"));
+        assert_eq!(root.get(&format!("/api/sessions/{session}/manifests")).text, before);
+    }
+    // Callers who are not bound see all, also when they call for an agent.
+    let body =
+        json!({"tool_name": "read_file", "arguments": {"path": "/f"}, "agent_id": other, "session_id": "shared"});
+    assert_eq!(root.call(body).success(), "nobody's");
+    let user = root.token(json!({"name": "u", "level": "user"}));
+    assert_eq!(user.get("/api/sessions/theirs/files/f").text, "theirs");
+}
+
+#[test]
+fn an_approval_lends_no_sight_of_other_sessions() {
+    let Shared { root, agents: [own, _], tokens: [mine, _] } = Shared::new();
+    let tools = format!("/api/agents/{own}/tools");
+    for key in ["read_file", "write_file"] {
+        Tool::new(&format!("careful-{key}")).builtin(key).with(json!({"requires_approval": 1})).put(closed(), &root);
+        root.post(&tools, json!({"tool_id": format!("careful-{key}")})).created();
+    }
+    let decided = |client: &Client, tool: &str, arguments: Value, session: &str| {
+        let body = json!({"tool_name": tool, "arguments": arguments, "session_id": session, "agent_id": own});
+        let asked = client.call(body).result(202);
+        let approval = asked["error"]["details"]["approval_id"].as_str().unwrap().to_owned();
+        root.post(&format!("/api/approvals/{approval}/approve"), json!({}))
+    };
+    let file = || json!({"path": "/f", "content": "x"});
+    decided(&mine, "careful-read_file", json!({"path": "/f"}), "shared").failed(200, "TOOL_ERROR");
+    decided(&mine, "careful-write_file", file(), "shared").failed(200, "TOOL_ERROR");
+    assert_eq!(root.get("/api/sessions/shared/files/f").text, "nobody's");
+    // In a session of its own the agent may, and the session is the agent's although the admin's request created it.
+    decided(&mine, "careful-write_file", file(), "own").success();
+    assert_eq!(names(&mine), BTreeSet::from(["own".to_owned()]));
+    // The root caller may use any session, also for an agent.
+    assert_eq!(decided(&root, "careful-read_file", json!({"path": "/f"}), "shared").success(), "nobody's");
+}
+
+#[test]
+fn a_session_never_changes_hands() {
+    let root = closed_workspace();
+    root.put("/api/sessions/s/files/f", "x").created();
+    let refused = closed().sql_error("UPDATE sessions SET agent_id = 'agent_x'");
+    assert!(refused.contains("the session of another agent"), "{refused}");
 }
 
 #[test]
@@ -255,11 +398,11 @@ fn a_deleted_session_is_gone_and_may_come_again() {
     files.client.delete(&files.url("")).no_content();
     files.client.delete(&files.url("")).refused(404, "NOT_FOUND");
     files.get("x").refused(404, "NOT_FOUND");
-    assert_eq!(count(&server, &files.client, "manifests"), 0);
     written(&files, "y", "new");
     files.get("x").refused(404, "NOT_FOUND");
     files.get(&format!("x?manifest_id={old}")).refused(404, "NOT_FOUND");
     sweep(&server);
+    assert_eq!(count(&server, &files.client, "manifests"), 1);
     assert_eq!(count(&server, &files.client, "blobs"), 1);
     assert_eq!(files.get("y").text, "new");
 }
@@ -292,7 +435,6 @@ fn the_sweep_frees_what_nobody_refers_to_and_nothing_else() {
     files.client.delete(&files.url("")).no_content();
     sweep(&server);
     assert_eq!(count(&server, &files.client, "blobs"), 2);
-    assert_eq!(count(&server, &files.client, "blob_chunks"), 2);
     assert_eq!(other.get("x").text, "elsewhere too");
     server.sql("DELETE FROM tool_calls WHERE workspace_id = ?1", &[ws]);
     sweep(&server);
@@ -326,7 +468,7 @@ fn a_large_tree_is_swept_in_several_runs() {
     for table in ["stale_trees", "stale_blobs"] {
         assert_eq!(count(&server, &files.client, table), 0, "{table}");
     }
-    assert_eq!((count(&server, &files.client, "lines"), count(&server, &files.client, "blobs")), (1, 1));
+    assert_eq!((count(&server, &files.client, "manifests"), count(&server, &files.client, "blobs")), (1, 1));
     assert_eq!(kept.get("x").text, "kept");
 }
 
@@ -374,7 +516,7 @@ fn a_large_tree_does_not_keep_others_waiting() {
     }
     sweep(&server);
     assert!(count(&server, &large.client, "file_entries") > 0);
-    for table in ["file_entries", "lines", "blobs", "stale_trees", "stale_blobs"] {
+    for table in ["file_entries", "manifests", "sessions", "blobs", "stale_trees", "stale_blobs"] {
         assert_eq!(count(&server, &small.client, table), 0, "{table}");
     }
 }
@@ -460,13 +602,206 @@ fn the_sweep_takes_nothing_from_those_who_race_with_it() {
     assert_eq!(files.client.pages(&files.url("/manifests"), "manifests", 200).len(), acknowledged.len());
     let missing = server.sql(
         "SELECT count(*) AS n FROM file_entries e WHERE e.sha256 IS NOT NULL AND NOT EXISTS (
-           SELECT 1 FROM blobs b JOIN blob_chunks c ON c.workspace_id = b.workspace_id AND c.sha256 = b.sha256
-           WHERE b.workspace_id = e.workspace_id AND b.sha256 = e.sha256)",
+           SELECT 1 FROM blobs b
+           WHERE b.workspace_id = e.workspace_id AND b.sha256 = e.sha256 AND b.data IS NOT NULL)",
         &[],
     );
     assert_eq!(missing[0]["n"], 0, "every entry has its contents");
     let used = server.sql("SELECT count(DISTINCT sha256) AS n FROM file_entries", &[]);
     assert_eq!(used[0]["n"], count(&server, &files.client, "blobs"), "and no others are kept");
+}
+
+/// A session with this many file manifests, each with an entry of its own, as that many writes would make it.
+fn fill(server: &Server, files: &Files, manifests: u32) {
+    written(files, "x", "x");
+    let params = [json!(files.client.workspace()), json!(files.session), json!(manifests)];
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(?3 AS INTEGER))";
+    let label = "char(96 + length(i)) || i";
+    for statement in [
+        format!(
+            "INSERT INTO manifests (workspace_id, id, session_id, tree_id, line, seq, source, created_at, files, bytes)
+             {numbers} SELECT s.workspace_id, s.id || '_' || i, s.id, s.tree_id, '', i, 'edit', s.created_at, i, i
+             FROM n JOIN sessions s ON s.workspace_id = ?1 AND s.id = ?2"
+        ),
+        format!(
+            "INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size)
+             {numbers} SELECT s.workspace_id, s.tree_id, '/many/' || i, {label}, e.sha256, 1
+             FROM n JOIN sessions s ON s.workspace_id = ?1 AND s.id = ?2
+             JOIN file_entries e ON e.workspace_id = ?1 AND e.tree_id = s.tree_id AND e.path = '/x'"
+        ),
+        "UPDATE sessions SET active_manifest_id = ?2 || '_' || CAST(?3 AS INTEGER),
+           head_id = ?2 || '_' || CAST(?3 AS INTEGER) WHERE workspace_id = ?1 AND id = ?2"
+            .to_owned(),
+    ] {
+        server.sql(&statement, &params);
+    }
+}
+
+#[test]
+fn a_large_session_is_deleted_at_once_and_freed_in_pieces() {
+    let server = Server::start("large-session", &[("AUTH", "open"), ("COST_HEADER", "on")]);
+    let files = Files::on(&server);
+    fill(&server, &files, 100_000);
+    let last = format!("{}_100000", files.session);
+    let kept = branch(&files, &last).0;
+    assert_eq!(files.get("many/99999").text, "x");
+    let deleted = files.client.delete(&files.url(""));
+    deleted.no_content();
+    let (read, rows) = (deleted.cost("rows_read"), deleted.cost("rows_written"));
+    assert!(read <= 20 && rows <= 10, "{read} rows were read, and {rows} written");
+
+    // Nothing of the session is visible, whoever asks.
+    let gone = || {
+        for path in ["", "/manifests", &format!("/manifests/{last}"), &format!("/diff?from={last}&to={last}")] {
+            files.client.get(&files.url(path)).refused(404, "NOT_FOUND");
+        }
+        files.get("many/99999").refused(404, "NOT_FOUND");
+        files.get(&format!("x?manifest_id={last}")).refused(404, "NOT_FOUND");
+        files.delete("x").refused(404, "NOT_FOUND");
+        for action in ["/checkout", "/branch"] {
+            files.client.post(&files.url(action), json!({"manifest_id": last})).refused(404, "NOT_FOUND");
+        }
+        files.client.delete(&files.url("")).refused(404, "NOT_FOUND");
+        let listed = files.client.get("/api/sessions").ok();
+        assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "{listed}");
+    };
+    gone();
+    sweep(&server);
+    gone();
+    let left = count(&server, &files.client, "manifests");
+    assert!((80_000..100_000).contains(&left), "one run deletes a piece: {left} are left");
+
+    // A session of the same name begins with nothing, and the sweep does not touch it.
+    let new = written(&files, "y", "new");
+    let listed = files.client.get(&files.url("/manifests"));
+    assert_eq!(listed.ok()["manifests"].as_array().unwrap().len(), 1);
+    assert!(listed.cost("rows_read") <= 50, "{} rows were read", listed.cost("rows_read"));
+    files.get("x").refused(404, "NOT_FOUND");
+    files.get(&format!("x?manifest_id={last}")).refused(404, "NOT_FOUND");
+    files.client.post(&files.url("/checkout"), json!({"manifest_id": last})).refused(404, "NOT_FOUND");
+    files.client.delete(&files.url("")).no_content();
+    let newest = written(&files, "z", "newest");
+    for _ in 0..30 {
+        sweep(&server);
+    }
+    assert_eq!(count(&server, &files.client, "manifests"), 2, "the branch, and the session that was made again");
+    assert_eq!(count(&server, &files.client, "dead_sessions"), 0);
+    assert_eq!(files.get(&format!("z?manifest_id={newest}")).text, "newest");
+    files.get(&format!("y?manifest_id={new}")).refused(404, "NOT_FOUND");
+    assert_eq!((kept.get("many/99999").text.as_str(), kept.get("x").text.as_str()), ("x", "x"));
+}
+
+#[test]
+fn a_large_directory_is_deleted_at_once_and_freed_in_pieces() {
+    let server = Server::start("large-directory", &[("AUTH", "open"), ("COST_HEADER", "on")]);
+    let files = Files::on(&server);
+    fill(&server, &files, 50_001);
+    let before = id(&files.client.get(&files.url("")).ok(), "active_manifest_id");
+    let deleted = files.delete("many");
+    deleted.no_content();
+    let rows = deleted.cost("rows_written");
+    assert!(rows <= 15, "{rows} rows were written");
+    println!("deleting 50,000 files: {}", deleted.header("x-d1-cost").unwrap_or_default());
+    let after = id(&files.client.get(&files.url("")).ok(), "active_manifest_id");
+
+    let names = |files: &Files, at: &str| {
+        let listed = files.client.get(&files.url(&format!("/manifests/{at}?limit=5"))).ok();
+        (listed["files"].as_u64().unwrap(), listed["entries"].as_array().unwrap().len())
+    };
+    let differs = |from: &str, to: &str| {
+        let changes = files.client.get(&files.url(&format!("/diff?from={from}&to={to}&limit=3"))).ok();
+        changes["changes"].as_array().unwrap().iter().map(|it| id(it, "path")).collect::<Vec<_>>()
+    };
+    let gone = || {
+        assert_eq!(names(&files, &after), (1, 1));
+        assert_eq!(names(&files, &before), (50_001, 5), "the file manifest before the deletion is as it was");
+        for path in ["many", "many/2", "many/30000", "many/50001"] {
+            files.get(&format!("{path}?manifest_id={after}")).refused(404, "NOT_FOUND");
+        }
+        assert_eq!(files.get(&format!("many/30000?manifest_id={before}")).text, "x");
+        assert_eq!(differs(&before, &after), ["/many/10", "/many/100", "/many/1000"]);
+        assert_eq!(differs(&after, &before), ["/many/10", "/many/100", "/many/1000"]);
+    };
+    gone();
+    files.get("many").refused(404, "NOT_FOUND");
+    files.delete("many").refused(404, "NOT_FOUND");
+
+    // The directory is made again at once, also on a line that forks, and in a branch.
+    let again = written(&files, "many/30000", "again");
+    assert_eq!(names(&files, &again), (2, 2));
+    assert_eq!(files.get("many/30000").text, "again");
+    files.client.post(&files.url("/checkout"), json!({"manifest_id": after})).ok();
+    let forked = written(&files, "many/40000", "forked");
+    files.get("many/30000").refused(404, "NOT_FOUND");
+    files.client.post(&files.url("/checkout"), json!({"manifest_id": again})).ok();
+    let next = written(&files, "other", "next");
+    let branched = branch(&files, &after).0;
+    assert_eq!(branched.client.get(&branched.url("")).ok()["files"], 1);
+    written(&branched, "many/2", "branched");
+    let all = || {
+        gone();
+        assert_eq!((names(&files, &again).1, names(&files, &forked).1, names(&files, &next).1), (2, 2, 3));
+        assert_eq!(files.get(&format!("many/30000?manifest_id={again}")).text, "again");
+        files.get(&format!("many/40000?manifest_id={next}")).refused(404, "NOT_FOUND");
+        files.get(&format!("many/2?manifest_id={next}")).refused(404, "NOT_FOUND");
+        assert_eq!(files.get(&format!("many/40000?manifest_id={forked}")).text, "forked");
+        assert_eq!(branched.get("many/2").text, "branched");
+        branched.get("many/3").refused(404, "NOT_FOUND");
+    };
+    all();
+    let cleared = || count(&server, &files.client, "cleared_directories");
+    assert_eq!(cleared(), 1);
+    sweep(&server);
+    assert_eq!(cleared(), 1, "one run does a piece");
+    all();
+    for _ in 0..6 {
+        sweep(&server);
+    }
+    assert_eq!(cleared(), 0);
+    all();
+    let last = written(&files, "many/2", "last");
+    assert_eq!(names(&files, &last).1, 4);
+    all();
+}
+
+/// A nested undo is a write, a checkout of the file manifest before it, and another write. Set PEGBOARD_UNDOS to try
+/// more of them.
+#[test]
+fn nested_undos_keep_rows_small() {
+    let undos = std::env::var("PEGBOARD_UNDOS").map_or(400, |it| it.parse::<usize>().unwrap());
+    let server = Server::start("undos", &[("AUTH", "open")]);
+    let files = Files::on(&server);
+    for path in ["a", "b", "d/c"] {
+        written(&files, path, path);
+    }
+    let size = || server.ask(json!({"sql": "SELECT 1", "params": []}))["meta"]["size_after"].as_u64().unwrap();
+    let check_out = |manifest: &str| {
+        files.client.post(&files.url("/checkout"), json!({"manifest_id": manifest})).ok();
+    };
+    let window = 100;
+    let mut sizes = vec![size()];
+    let mut made = Vec::new();
+    for number in 0..undos {
+        let base = id(&files.client.get(&files.url("")).ok(), "active_manifest_id");
+        written(&files, "a", &format!("undone {number}"));
+        check_out(&base);
+        made.push(written(&files, "b", &format!("kept {number}")));
+        if (number + 1) % window == 0 {
+            sizes.push(size());
+        }
+    }
+    let grown = sizes.windows(2).map(|it| it[1] - it[0]).collect::<Vec<_>>();
+    let (first, last) = (grown[0] as f64, grown[grown.len() - 1] as f64);
+    println!("bytes per write: {} at the start, {} at the end", first / 200.0, last / 200.0);
+    assert!(last <= 1.2 * first, "{grown:?}");
+    for (number, manifest) in made.iter().enumerate().step_by(undos / 20) {
+        assert_eq!(files.get(&format!("b?manifest_id={manifest}")).text, format!("kept {number}"));
+        assert_eq!(files.get(&format!("a?manifest_id={manifest}")).text, "a");
+    }
+    // Two file manifests in different trees are compared like any others.
+    let changes = files.client.get(&files.url(&format!("/diff?from={}&to={}", made[0], made[undos - 1]))).ok();
+    let changed = changes["changes"].as_array().unwrap().iter().map(|it| id(it, "path")).collect::<Vec<_>>();
+    assert_eq!(changed, ["/b"]);
 }
 
 /// After a line, a file manifest may see contents that only the entry at the end of an inner line still holds.
@@ -483,16 +818,16 @@ fn a_write_after_a_sweep_changes_nothing_of_what_was() {
     check_out(&base);
     let outer = written(&files, "other", "outer");
     let outer_next = written(&files, "other", "outer again");
-    check_out(&outer);
-    written(&files, "p", "inner");
-    check_out(&outer_next);
-    for manifest in [&base, &outer] {
+    // A line forks inside a line that goes on afterwards: only a branch does so.
+    let (inner, made) = branch(&files, &outer);
+    written(&inner, "p", "inner");
+    for manifest in [&base, &outer, &id(&made, "manifest_id")] {
         server.sql("DELETE FROM manifests WHERE id = ?1", &[json!(manifest)]);
     }
     sweep(&server);
     let entries = server.sql("SELECT label FROM file_entries WHERE path = '/p' ORDER BY label", &[]);
     let labels = entries.iter().map(|it| id(it, "label")).collect::<Vec<_>>();
-    assert_eq!(labels, ["a1", "a2.a1a1.a1a1", "a2.a1a1.a1~"], "the second contents stand nowhere but at an end");
+    assert_eq!(labels, ["a1", "a2.a1a1.a2a2", "a2.a1a1.a2~"], "the second contents stand nowhere but at an end");
     let before = |manifest: &str| files.get(&format!("p?manifest_id={manifest}")).text;
     assert_eq!((before(&beyond), before(&outer_next)), ("second".into(), "second".into()));
     written(&files, "p", "outer");
@@ -747,7 +1082,7 @@ fn every_manifest_ever_made_reads_as_it_was_made() {
     for _ in 0..4 {
         sweep(&model.server);
     }
-    for table in ["manifests", "file_entries", "lines", "blobs", "blob_chunks", "stale_trees", "stale_blobs"] {
+    for table in ["sessions", "manifests", "file_entries", "blobs", "blob_chunks", "stale_trees", "stale_blobs"] {
         assert_eq!(model.rows(table), 0, "{table}");
     }
 }

@@ -1,6 +1,6 @@
 //! `/api/tokens`, and the callers that tokens let in.
 
-use crate::harness::{ROOT_TOKEN, closed, closed_workspace, open, unique, workspace};
+use crate::harness::{ROOT_TOKEN, Server, closed, closed_workspace, definition, open, unique, workspace};
 use serde_json::{Value, json};
 
 #[test]
@@ -93,6 +93,59 @@ fn a_changed_token_is_not_the_token() {
 }
 
 #[test]
+fn a_token_that_was_not_made_here_costs_nothing() {
+    let root = closed_workspace();
+    let made = root.post("/api/tokens", json!({"name": "a", "level": "owner"})).created();
+    let token = made["token"].as_str().unwrap();
+    let (head, secret) = token.rsplit_once('_').unwrap();
+    let forged = [
+        "peg_tok_0_0".to_owned(),
+        format!("{head}_{}", "0".repeat(64)),
+        // The signature of another random number, and a random number with another signature.
+        format!("{head}_{}{}", "0".repeat(32), &secret[32..]),
+        format!("{head}_{}{}", &secret[..32], "0".repeat(32)),
+        // The secret of another token.
+        format!("peg_tok_{}_{secret}", "0".repeat(32)),
+    ];
+    let elsewhere = root.in_workspace(&unique("ws")).with_token(token);
+    let requests = |client: &crate::harness::Client| {
+        [
+            client.get("/api/tools"),
+            client.get("/api/registry/backup"),
+            client.post("/api/tools", definition("x", "1.0.0", json!({}))),
+            client.post("/api/registry/restore", json!({})),
+            client.put("/api/sessions/s/files/f", "contents"),
+            client.execute("list_files", json!({})),
+            client.post("/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})),
+        ]
+    };
+    for caller in forged.iter().map(|it| root.with_token(it)).chain([elsewhere]) {
+        for answer in requests(&caller) {
+            answer.refused(401, "UNAUTHORIZED");
+            assert_eq!((answer.cost("round_trips"), answer.cost("rows_read")), (0, 0));
+        }
+    }
+    assert_eq!(root.with_token(token).get("/api/tools").cost("round_trips"), 1);
+}
+
+#[test]
+fn without_a_secret_key_no_token_is_made_and_the_answer_says_what_to_set() {
+    for vars in [&[("AUTH", "open")][..], &[("ROOT_TOKEN", ROOT_TOKEN)]] {
+        let server = Server::start(&unique("keyless"), vars);
+        let client = match vars[0].0 {
+            "AUTH" => server.client("ws"),
+            _ => server.client("ws").with_token(ROOT_TOKEN),
+        };
+        let refused = client.post("/api/tokens", json!({"name": "a", "level": "user"})).refused(503, "UNAVAILABLE");
+        assert!(refused.message.contains("wrangler secret put SECRET_KEY"), "{}", refused.message);
+        assert_eq!(client.get("/api/tokens").ok()["tokens"], json!([]));
+        // Tokens that were made under a key are no longer valid.
+        let made = closed_workspace().post("/api/tokens", json!({"name": "a", "level": "user"})).created();
+        client.with_token(made["token"].as_str().unwrap()).get("/api/tools").refused(401, "UNAUTHORIZED");
+    }
+}
+
+#[test]
 fn a_revoked_token_ends_at_once() {
     let root = closed_workspace();
     let made = root.post("/api/tokens", json!({"name": "a", "level": "user"})).created();
@@ -164,7 +217,15 @@ fn a_bound_token_acts_as_its_agent_alone() {
     assert_eq!(listed["agents"].as_array().unwrap().len(), 1);
     assert_eq!(listed["agents"][0]["id"], own.as_str());
     client.get(&format!("/api/agents/{own}/toolbox")).ok();
-    client.post(&format!("/api/agents/{own}/tools"), json!({"tool_id": "read_file"})).created();
+    // A bound token chooses no tools, not even its own agent's.
+    let tools = format!("/api/agents/{own}/tools");
+    root.post(&tools, json!({"tool_id": "email_search", "config": {"default_limit": 5}})).created();
+    let (before, seen) = (client.get(&tools).ok(), root.changes().len());
+    client.post(&tools, json!({"tool_id": "read_file"})).refused(403, "PERMISSION_DENIED");
+    let one = format!("{tools}/email_search");
+    client.patch(&one, json!({"config": {"default_limit": 50}})).refused(403, "PERMISSION_DENIED");
+    client.delete(&one).refused(403, "PERMISSION_DENIED");
+    assert_eq!((client.get(&tools).ok(), root.changes().len()), (before, seen));
 
     for path in ["", "/tools", "/toolbox"] {
         client.get(&format!("/api/agents/{other}{path}")).refused(403, "PERMISSION_DENIED");

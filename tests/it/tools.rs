@@ -346,7 +346,8 @@ fn the_database_holds_one_active_version() {
     let message = open().sql_error(&format!(
         "INSERT INTO tool_versions (workspace_id, tool_key, major, minor, patch, name, description, parameters_schema,
            handler_key, handler, registered_at, registered_by, active)
-         VALUES ('x', {key}, 2, 0, 0, 'n', 'd', '{{}}', 'http', '{{}}', 't', 'b', 1)"
+         VALUES ('{}', {key}, 2, 0, 0, 'n', 'd', '{{}}', 'http', '{{}}', 't', 'b', 1)",
+        client.workspace()
     ));
     assert!(message.contains("UNIQUE constraint failed"), "{message}");
 }

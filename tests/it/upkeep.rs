@@ -1,6 +1,6 @@
 //! The work of the cron trigger.
 
-use crate::harness::Server;
+use crate::harness::{Server, Tool, Upstream};
 use serde_json::{Value, json};
 
 /// A server of its own, because upkeep changes the rows of other tests.
@@ -21,7 +21,8 @@ fn the_cron_trigger_runs_to_its_end() {
 #[test]
 fn a_step_that_fails_is_told_and_does_not_keep_the_others_from_running() {
     let server = server("upkeep-failing");
-    server.sql("INSERT INTO blobs VALUES ('ws', printf('%064d', 1), 1, 'utf8', 1, '2026-11-16T01:00:00.000Z')", &[]);
+    let blobs = "INSERT INTO blobs (workspace_id, sha256, size, encoding, chunks, created_at)";
+    server.sql(&format!("{blobs} VALUES ('ws', printf('%064d', 1), 1, 'utf8', 1, '2026-11-16T01:00:00.000Z')"), &[]);
     server.sql("INSERT INTO stale_blobs (workspace_id, sha256) VALUES ('ws', printf('%064d', 1))", &[]);
     server.sql("ALTER TABLE idempotency_keys RENAME TO away", &[]);
     let answer = run(&server);
@@ -46,6 +47,25 @@ fn what_a_restore_has_left_behind_is_deleted_after_an_hour() {
     assert_eq!(server.sql("SELECT id FROM restore_chunks", &[]), [json!({"id": "3/00/000000"})]);
 }
 
+#[test]
+fn header_values_that_were_stored_as_given_are_sealed() {
+    let vars = [("AUTH", "open"), ("PRIVATE_URLS", "allow"), ("SECRET_KEY", "a secret of the tests")];
+    let (server, upstream) = (Server::start("upkeep-headers", &vars), Upstream::start());
+    let client = server.client("ws");
+    Tool::new("old").http(&upstream.at("/echo")).put(&server, &client);
+    let stored =
+        || server.sql("SELECT handler FROM tool_versions WHERE workspace_id = 'ws'", &[])[0]["handler"].to_string();
+    assert!(stored().contains("s3cret"));
+    assert_eq!(run(&server)["outcome"], "ok");
+    assert!(!stored().contains("s3cret"), "{}", stored());
+    let sealed = stored();
+    assert_eq!(run(&server)["outcome"], "ok");
+    assert_eq!(stored(), sealed);
+    assert_eq!(server.sql("SELECT count(*) AS n FROM unsealed_versions", &[])[0]["n"], 0);
+    client.execute("old", json!({})).success();
+    assert!(upstream.received()[0].headers.contains(&("x-key".to_owned(), "s3cret".to_owned())));
+}
+
 /// Rows that a trigger reads count as read by the statement that fires it.
 #[test]
 fn contents_are_freed_at_the_same_cost_however_many_there_are() {
@@ -53,10 +73,14 @@ fn contents_are_freed_at_the_same_cost_however_many_there_are() {
     let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)";
     let sha256 = "printf('%064d', i)";
     for statement in [
-        format!("INSERT INTO blobs {numbers} SELECT 'ws', {sha256}, 1, 'utf8', 1, '2026-11-16T01:00:00.000Z' FROM n"),
+        format!(
+            "INSERT INTO blobs (workspace_id, sha256, size, encoding, chunks, created_at)
+             {numbers} SELECT 'ws', {sha256}, 1, 'utf8', 1, '2026-11-16T01:00:00.000Z' FROM n"
+        ),
         format!("INSERT INTO blob_chunks {numbers} SELECT 'ws', {sha256}, 0, 'x' FROM n"),
         format!(
-            "INSERT INTO file_entries {numbers} SELECT 'ws', 'tree', '/' || i, 'a1', {sha256}, 1 FROM n WHERE i > 5"
+            "INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size)
+             {numbers} SELECT 'ws', 'tree', '/' || i, 'a1', {sha256}, 1 FROM n WHERE i > 5"
         ),
         format!("INSERT INTO stale_blobs (workspace_id, sha256) {numbers} SELECT 'ws', {sha256} FROM n WHERE i <= 10"),
         "ANALYZE".to_owned(),

@@ -285,6 +285,75 @@ fn a_new_version_replaces_the_active_one() {
 }
 
 #[test]
+fn a_pin_obeys_todays_policy() {
+    let client = workspace();
+    let agent = client.agent(json!({"capabilities": ["mail"]}));
+    let call = |name: &str| client.call(json!({"tool_name": name, "arguments": {"text": "x"}, "agent_id": agent}));
+    let tighten = |id: &str, rules: Value| {
+        client.register(id, "1.0.0", json!({"required_capabilities": ["mail"]}));
+        client.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": id})).created();
+        let before = call(&format!("{id}@1.0.0"));
+        before.success();
+        client.register(id, "1.0.1", rules);
+        before.cost("round_trips")
+    };
+    tighten("capability", json!({"required_capabilities": ["net"]}));
+    let refused = call("capability@1.0.0").failed(403, "CAPABILITY_MISSING");
+    assert_eq!(refused["error"]["details"]["missing"], json!(["net"]));
+    tighten("risk", json!({"risk_level": "critical"}));
+    call("risk@1.0.0").failed(403, "RISK_TOO_HIGH");
+    tighten("approval", json!({"requires_approval": true}));
+    call("approval@1.0.0").failed(202, "APPROVAL_REQUIRED");
+    tighten("rate", json!({"rate_limit": 1}));
+    let round_trips = call("rate@1.0.0").cost("round_trips");
+    call("rate@1.0.0").failed(429, "RATE_LIMITED");
+    // The active version's policy is looked up together with the pinned version.
+    assert_eq!(tighten("same", json!({})), round_trips);
+    assert_eq!(call("same@1.0.0").cost("round_trips"), round_trips);
+
+    // A looser version loosens nothing for the pin, except for the rate limit.
+    client.register("loose", "1.0.0", json!({"requires_approval": true, "rate_limit": 1}));
+    client.register("loose", "1.0.1", json!({}));
+    let pinned = |name: &str| client.execute(name, json!({"text": "x"}));
+    pinned("loose@1.0.0").failed(202, "APPROVAL_REQUIRED");
+    pinned("loose").success();
+    client.register("fast", "1.0.0", json!({"rate_limit": 1}));
+    client.register("fast", "1.0.1", json!({}));
+    (0..3).for_each(|_| drop(pinned("fast@1.0.0").success()));
+}
+
+#[test]
+fn a_pin_obeys_the_level_of_the_active_version() {
+    let owner = closed_workspace();
+    let user = owner.token(json!({"name": "u", "level": "user"}));
+    owner.register("x", "1.0.0", json!({}));
+    user.execute("x@1.0.0", json!({"text": "x"})).success();
+    owner.register("x", "1.0.1", json!({"required_permission": "admin"}));
+    user.execute("x@1.0.0", json!({"text": "x"})).failed(403, "PERMISSION_DENIED");
+    owner.execute("x@1.0.0", json!({"text": "x"})).success();
+}
+
+#[test]
+fn a_tool_without_an_active_version_has_none_that_can_be_called() {
+    let client = workspace();
+    client.register("x", "1.0.0", json!({"requires_approval": true}));
+    client.register("y", "1.0.0", json!({}));
+    let pending = client.execute("x", json!({"text": "x"})).result(202);
+    for id in ["x", "y"] {
+        client.register(id, "1.0.1", json!({}));
+        client.post(&format!("/api/tools/{id}/deactivate"), json!({"reason": "security"})).ok();
+    }
+    client.execute("y@1.0.0", json!({"text": "x"})).failed(409, "TOOL_DISABLED");
+    let approval = pending["error"]["details"]["approval_id"].as_str().unwrap();
+    client.post(&format!("/api/approvals/{approval}/approve"), json!({})).refused(409, "CONFLICT");
+    for id in ["x", "y"] {
+        client.register(id, "1.0.2", json!({}));
+    }
+    client.execute("y@1.0.0", json!({"text": "x"})).success();
+    client.post(&format!("/api/approvals/{approval}/approve"), json!({})).success();
+}
+
+#[test]
 fn rolling_back_makes_the_old_version_active() {
     let client = workspace();
     client.register("x", "1.0.0", json!({}));
@@ -483,6 +552,32 @@ fn registering_and_rolling_back_take_two_round_trips() {
     let listed = admin.get("/api/tools/x/versions");
     listed.ok();
     assert_eq!(listed.cost("round_trips"), 1);
+}
+
+#[test]
+fn who_may_not_register_makes_the_worker_check_nothing() {
+    let root = closed_workspace();
+    let agent = root.agent(json!({}));
+    let callers = [
+        root.token(json!({"name": "u", "level": "user"})),
+        root.token(json!({"name": "b", "level": "admin", "agent_id": agent})),
+    ];
+    for caller in callers {
+        // A body that is too large is not read, and a schema that cannot be one is not compiled.
+        let large = caller.send("POST", "/api/tools", Some(vec![b' '; 17 * 1024 * 1024]));
+        let wrong = caller.post("/api/tools", definition("x", "1.0.0", json!({"parameters_schema": {"type": "x"}})));
+        for answer in [large, wrong] {
+            answer.refused(403, "PERMISSION_DENIED");
+            assert_eq!(answer.cost("round_trips"), 1);
+        }
+    }
+    let admin = root.token(json!({"name": "a", "level": "admin"}));
+    let large = admin.send("POST", "/api/tools", Some(vec![b' '; 17 * 1024 * 1024]));
+    large.refused(413, "PAYLOAD_TOO_LARGE");
+    // A registration of many credentials is refused as before.
+    let many = json!({"credentials_required": (0..100_000).map(|it| format!("KEY_{it}")).collect::<Vec<_>>()});
+    let refused = admin.post("/api/tools", definition("x", "1.0.0", many)).refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["/credentials_required"]);
 }
 
 #[test]

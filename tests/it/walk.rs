@@ -49,16 +49,16 @@ fn routes() -> Vec<Route> {
         route("patch", "/api/agents/{agent_id}/tools/{tool_id}", "user", Some(json!({"config": {}})), 403, 404),
         route("delete", "/api/agents/{agent_id}/tools/{tool_id}", "user", None, 403, 404),
         route("get", "/api/sessions", "user", None, 200, 200),
-        route("get", "/api/sessions/{session_id}", "user", None, 200, 404),
-        route("get", "/api/sessions/{session_id}/manifests", "user", None, 200, 404),
-        route("get", "/api/sessions/{session_id}/manifests/{manifest_id}", "user", None, 200, 404),
-        route("get", "/api/sessions/{session_id}/diff", "user", None, 200, 404),
+        route("get", "/api/sessions/{session_id}", "user", None, 404, 404),
+        route("get", "/api/sessions/{session_id}/manifests", "user", None, 404, 404),
+        route("get", "/api/sessions/{session_id}/manifests/{manifest_id}", "user", None, 404, 404),
+        route("get", "/api/sessions/{session_id}/diff", "user", None, 404, 404),
         route(
             "post",
             "/api/sessions/{session_id}/checkout",
             "user",
             Some(json!({"manifest_id": "{manifest_id}"})),
-            200,
+            404,
             404,
         ),
         route(
@@ -66,14 +66,14 @@ fn routes() -> Vec<Route> {
             "/api/sessions/{session_id}/branch",
             "user",
             Some(json!({"manifest_id": "{manifest_id}"})),
-            201,
+            404,
             404,
         ),
-        route("get", "/api/sessions/{session_id}/files", "user", None, 200, 404),
-        route("get", "/api/sessions/{session_id}/files/{path}", "user", None, 200, 404),
-        route("put", "/api/sessions/{session_id}/files/{path}", "user", Some(json!({})), 200, 201),
-        route("delete", "/api/sessions/{session_id}/files/{path}", "user", None, 204, 404),
-        route("delete", "/api/sessions/{session_id}", "user", None, 204, 404),
+        route("get", "/api/sessions/{session_id}/files", "user", None, 404, 404),
+        route("get", "/api/sessions/{session_id}/files/{path}", "user", None, 404, 404),
+        route("put", "/api/sessions/{session_id}/files/{path}", "user", Some(json!({})), 403, 201),
+        route("delete", "/api/sessions/{session_id}/files/{path}", "user", None, 404, 404),
+        route("delete", "/api/sessions/{session_id}", "user", None, 404, 404),
         route("post", "/api/execute", "guest", Some(json!({"tool_name": "list_files"})), 200, 200),
         route("post", "/api/agents/{agent_id}/tool-calls", "guest", tool_calls, 403, 404),
         route("get", "/api/tool-calls", "user", None, 200, 200),
@@ -174,16 +174,10 @@ impl House {
 
     /// All contents of the house, to check that they did not change.
     fn contents(&self) -> String {
-        let sessions = ["/api/sessions", "/api/sessions/house-session/files"].map(|path| self.root.get(path).text);
-        format!("{}\n{}", self.agents(), sessions.join("\n"))
-    }
-
-    /// The contents that a bound token may not change.
-    fn agents(&self) -> String {
-        let agent = &self.agent;
-        ["/api/agents", "/api/tokens", "/api/approvals", &format!("/api/agents/{agent}/tools")]
-            .map(|path| self.root.get(path).text)
-            .join("\n")
+        let attached = format!("/api/agents/{}/tools", self.agent);
+        let sessions = ["/api/sessions", "/api/sessions/house-session/files"];
+        let others = ["/api/agents", "/api/tokens", "/api/approvals", &attached];
+        sessions.iter().chain(&others).map(|path| self.root.get(path).text).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -246,9 +240,9 @@ fn a_token_bound_to_another_agent_is_kept_to_it() {
     let house = House::new();
     let other = house.root.agent(json!({"name": "other"}));
     let bound = house.root.token(json!({"name": "bound", "level": "owner", "agent_id": other}));
-    let before = house.agents();
+    let before = house.contents();
     for route in routes() {
         assert_eq!(house.knock(&bound, &route), route.bound, "{} {}", route.method, route.path);
     }
-    assert_eq!(house.agents(), before);
+    assert_eq!(house.contents(), before);
 }

@@ -341,3 +341,33 @@ fn racing_calls_do_not_meet() {
         assert_eq!(server.health()["calls"], 120, "{configuration}");
     });
 }
+
+#[test]
+fn a_share_gives_slots_back_when_another_waits() {
+    let server = Server::start(&["--slots", "2", "--timeout-seconds", "9"]);
+    let endless = json!({"code": "while True: pass", "share": "greedy", "limits": {"timeout_seconds": 4}});
+    std::thread::scope(|scope| {
+        let calls: Vec<_> = (0..4).map(|_| scope.spawn(|| server.send(&endless))).collect();
+        eventually("two run, two wait", || {
+            let health = server.health();
+            health["queue"]["running"] == 2 && health["queue"]["waiting"] == 2
+        });
+        let begun = std::time::Instant::now();
+        let mut answer = server.send(&json!({"code": "print(1)", "share": "other"}));
+        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+        let told: Value = answer.body_mut().read_json().unwrap();
+        assert_eq!(told["stdout"], "1\n", "{told}");
+        for call in calls {
+            let mut answer = call.join().unwrap();
+            let status = answer.status();
+            let told: Value = answer.body_mut().read_json().unwrap();
+            match status.as_u16() {
+                200 => assert_eq!(told["error_kind"], "timeout", "{told}"),
+                429 => assert!(matches!(told["error"]["details"]["reason"].as_str(), Some("busy" | "share")), "{told}"),
+                other => panic!("{other}: {told}"),
+            }
+        }
+    });
+    let long = server.send(&json!({"code": "", "share": "x".repeat(257)}));
+    assert_eq!(long.status(), 400);
+}

@@ -56,7 +56,7 @@ impl Export {
             Some(records) => records,
             None => {
                 let [seq] = scope.read([changes::find_last(scope.workspace())]).await?;
-                scope.caller().await?.must_be_unbound()?;
+                scope.unbound_caller().await?;
                 records.insert(PresentRecords::at(read_seq(&seq)?))
             }
         };

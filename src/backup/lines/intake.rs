@@ -30,8 +30,8 @@ pub async fn restore(
     pieces: impl Stream<Item = Result<Vec<u8>>>,
     parse: impl Fn(&[u8]) -> Result<Line>,
 ) -> Result<Restored> {
+    scope.unbound_caller().await?;
     let [banned, bound_tokens, builtins, seq] = scope.read(surroundings(scope.workspace())).await?;
-    scope.caller().await?.must_be_unbound()?;
     let around = read_surroundings([&banned, &bound_tokens, &builtins, &seq])?;
     let seq = around.seq;
     let mut lines = BodyLines::new(pieces);
@@ -446,7 +446,7 @@ impl<'a> Intake<'a> {
         let Some((id, version)) = self.found.version_name(path, record) else { return Ok(()) };
         let rises = self.rises(path, open.last_version.as_ref(), &version);
         open.last_version = Some(version);
-        let handler = read_handler(record);
+        let handler = read_handler(record, self.scope.app().settings().sealer.as_ref());
         if !rises {
             return Ok(());
         }
@@ -456,8 +456,8 @@ impl<'a> Intake<'a> {
         }
         let before = self.present.versions.next_at(self.scope, &key).await?.map(VersionRecord::try_from).transpose()?;
         let differs = before.as_ref() != Some(record);
-        let private = differs.then_some(self.scope.app().settings().private_urls);
-        let checked = self.found.version(path, record, (id, version), handler, &open.record, private)?;
+        let rules = differs.then_some(self.scope.app().url_rules());
+        let checked = self.found.version(path, record, (id, version), handler, &open.record, rules)?;
         let Some((tool, handler)) = checked else { return Ok(()) };
         if self.back.len() < MAX_NAMED {
             self.back.extend(brought_back(&tool, &self.around.banned));

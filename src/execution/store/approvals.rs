@@ -9,7 +9,7 @@ use crate::execution::payload::CallDocument;
 use crate::execution::row::CallRow;
 use crate::ids::{ApprovalId, CallId, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::{MISSING_CREDENTIALS, TOOL_COLUMNS, Tool};
+use crate::registry::{CURRENT_POLICY, MISSING_CREDENTIALS, TOOL_COLUMNS, Tool};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
@@ -19,8 +19,8 @@ const APPROVAL_COLUMNS: &str =
     "p.id AS approval_id, p.requested_by, p.created_at, p.expires_at, p.decided_by, p.decided_at,
     p.reason, iif(p.status = 'pending' AND p.expires_at <= ?2, 'expired', p.status) AS approval_status";
 
-/// The condition of a decision: the approval is pending. If its call is to run, the agent and the version must also
-/// still exist, and no restore may have put another version in the place of this version.
+/// The condition of a decision: the approval is pending. If its call is to run, the agent must also still exist, the
+/// version must still be callable, and no restore may have put another version in the place of this version.
 pub fn can_be_decided(workspace: &WorkspaceId, decision: &ApprovalDecision<'_>) -> Condition {
     let to_run = match decision.to_run {
         None => "",
@@ -28,7 +28,8 @@ pub fn can_be_decided(workspace: &WorkspaceId, decision: &ApprovalDecision<'_>) 
             " AND (c.agent_id IS NULL OR EXISTS (SELECT 1 FROM agents a WHERE a.workspace_id = ?1 AND a.id = c.agent_id))
               AND EXISTS (SELECT 1 FROM tools t JOIN tool_versions v ON v.tool_key = t.key
                 WHERE t.workspace_id IN ('', ?1) AND t.id = c.tool_name AND t.key = ?4 AND v.major = ?5 AND v.minor = ?6 AND v.patch = ?7
-                  AND (v.active = 1 OR v.deactivated_reason = 'version_update'))
+                  AND (v.active = 1 OR (v.deactivated_reason = 'version_update'
+                    AND EXISTS (SELECT 1 FROM tool_versions cv WHERE cv.key = t.current_version_key AND cv.active = 1))))
               AND NOT EXISTS (SELECT 1 FROM changes h INDEXED BY changes_by_subject
                 WHERE h.workspace_id = ?1 AND h.subject = 'tool:' || c.tool_name || '@' || c.version
                   AND h.action = 'restore' AND h.timestamp >= c.started_at)"
@@ -152,7 +153,7 @@ pub fn list(
 /// The tool of the approval's call, at the version that the arguments were checked against.
 pub fn find_tool(workspace: &WorkspaceId, id: &ApprovalId) -> Statement {
     sql(format!(
-        "SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS} FROM approvals p
+        "SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}, {CURRENT_POLICY} FROM approvals p
          JOIN tool_calls c ON c.workspace_id = p.workspace_id AND c.id = p.call_id
          JOIN tools t ON t.workspace_id IN ('', ?1) AND t.id = c.tool_name
          JOIN tool_versions v ON v.tool_key = t.key AND v.major || '.' || v.minor || '.' || v.patch = c.version

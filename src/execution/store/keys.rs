@@ -29,6 +29,7 @@ pub fn forget_expired(scope: &Scope, key: &IdempotencyKey, now: Timestamp) -> St
             .bind(key.key.as_str())
             .bind(now.to_string()),
     )
+    .repeatable()
 }
 
 /// Gives the key to the call, unless the key belongs to another call.
@@ -43,6 +44,7 @@ pub fn claim(scope: &Scope, key: &IdempotencyKey, id: &CallId, now: Timestamp) -
         .bind(id.as_str())
         .bind(now.plus_seconds(KEPT_SECONDS).to_string()),
     )
+    .repeatable()
 }
 
 /// Finds the other call that the key belongs to.
@@ -70,4 +72,5 @@ pub fn free(workspace: &WorkspaceId, caller: &str, key: &IdempotencyKey, id: &Ca
         .bind(caller)
         .bind(key.key.as_str())
         .bind(id.as_str())
+        .repeatable()
 }

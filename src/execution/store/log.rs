@@ -6,11 +6,14 @@ use crate::error::Result;
 use crate::execution::log::CallFilter;
 use crate::execution::outcome::Status;
 use crate::execution::row::CallRow;
-use crate::ids::{AgentId, WorkspaceId};
+use crate::ids::{AgentId, CallId, WorkspaceId};
 use crate::page::{PageRequest, bad_cursor};
 use crate::time::Timestamp;
 
 const UNSUCCESSFUL: &str = "tool_calls_unsuccessful";
+
+/// The index of `UNIQUE (workspace_id, id)`. Ids begin with the time, so this is the index by time.
+const BY_ID: &str = "sqlite_autoindex_tool_calls_1";
 
 /// Lists calls, the latest first. The SQL contains only the conditions that the filter sets.
 pub fn list(workspace: &WorkspaceId, filter: &CallFilter, request: &PageRequest) -> Result<Statement> {
@@ -32,17 +35,25 @@ pub fn list(workspace: &WorkspaceId, filter: &CallFilter, request: &PageRequest)
             condition(start, value.as_str().into());
         }
     }
+    let by_id = index == BY_ID;
+    let column = if by_id { "c.id" } else { "c.started_at" };
+    let bound = |time: Timestamp| if by_id { CallId::bound(time) } else { time.to_string() };
     if let Some(since) = filter.since {
-        condition("c.started_at >=", since.to_string().into());
+        condition(&format!("{column} >="), bound(since).into());
     }
     if let Some(until) = filter.until {
-        condition("c.started_at <", until.to_string().into());
+        condition(&format!("{column} <"), bound(until).into());
     }
-    if let Some((time, key)) = request.after().map(parse_cursor).transpose()? {
-        condition("(c.started_at, c.key) < (", time.to_string().into());
-        // The second half of the row value.
-        params.push(Param::Number(key));
-        text.push_str(&format!(", ?{})", params.len()));
+    match request.after() {
+        None => {}
+        Some(id) if by_id => condition("c.id <", CallId::parse(id).ok_or_else(bad_cursor)?.as_str().into()),
+        Some(cursor) => {
+            let (time, key) = parse_cursor(cursor)?;
+            condition("(c.started_at, c.key) < (", time.to_string().into());
+            // The second half of the row value.
+            params.push(Param::Number(key));
+            text.push_str(&format!(", ?{})", params.len()));
+        }
     }
     if let Some(status) = filter.status {
         // The status is written into the SQL text, together with the condition of the partial index if that index is
@@ -53,7 +64,8 @@ pub fn list(workspace: &WorkspaceId, filter: &CallFilter, request: &PageRequest)
         }
     }
     params.push(request.rows_to_ask().into());
-    text.push_str(&format!(" ORDER BY c.started_at DESC, c.key DESC LIMIT ?{}", params.len()));
+    let order = if by_id { "c.id DESC" } else { "c.started_at DESC, c.key DESC" };
+    text.push_str(&format!(" ORDER BY {order} LIMIT ?{}", params.len()));
     Ok(params.into_iter().fold(sql(text), Statement::bind))
 }
 
@@ -67,12 +79,16 @@ fn index_for(filter: &CallFilter) -> &'static str {
         CallFilter { status: Some(Status::PendingApproval | Status::Error | Status::Denied), .. } => UNSUCCESSFUL,
         CallFilter { status: Some(Status::Running), .. } => "tool_calls_running",
         CallFilter { tool_name: Some(_), .. } => "tool_calls_by_tool",
-        CallFilter { .. } => "tool_calls_by_time",
+        CallFilter { .. } => BY_ID,
     }
 }
 
-pub fn cursor(call: &CallRow) -> String {
-    format!("{} {}", call.started_at, call.key)
+/// The cursor to the calls after this one, in a list with this filter.
+pub fn cursor(filter: &CallFilter, call: &CallRow) -> String {
+    match index_for(filter) {
+        BY_ID => call.id.clone(),
+        _ => format!("{} {}", call.started_at, call.key),
+    }
 }
 
 fn parse_cursor(cursor: &str) -> Result<(Timestamp, f64)> {
@@ -84,11 +100,19 @@ fn parse_cursor(cursor: &str) -> Result<(Timestamp, f64)> {
 /// Figures about the latest calls since a time, at most `limit` calls. Each row is one JSON text with its kind. The
 /// calls are read once for all figures.
 pub fn summary(workspace: &WorkspaceId, agent: Option<&AgentId>, since: Timestamp, limit: u32) -> Statement {
-    let of_agent = if agent.is_some() { "AND agent_id = ?4" } else { "" };
+    let (recent, since) = match agent {
+        None => (format!("INDEXED BY {BY_ID} WHERE workspace_id = ?1 AND id >= ?2 ORDER BY id"), CallId::bound(since)),
+        Some(_) => (
+            "INDEXED BY tool_calls_by_agent WHERE workspace_id = ?1 AND agent_id = ?4 AND started_at >= ?2
+               ORDER BY started_at"
+                .to_owned(),
+            since.to_string(),
+        ),
+    };
     let statement = sql(format!(
         "WITH recent AS MATERIALIZED (
            SELECT id, tool_name, status, duration_ms, started_at, error ->> '$.code' AS code FROM tool_calls
-           WHERE workspace_id = ?1 AND started_at >= ?2 {of_agent} ORDER BY started_at DESC LIMIT ?3),
+           {recent} DESC LIMIT ?3),
          ranked AS (
            SELECT *, row_number() OVER (PARTITION BY tool_name ORDER BY duration_ms IS NULL, duration_ms) AS rank,
              count(duration_ms) OVER (PARTITION BY tool_name) AS timed FROM recent)
@@ -109,7 +133,7 @@ pub fn summary(workspace: &WorkspaceId, agent: Option<&AgentId>, since: Timestam
              GROUP BY tool_name, code ORDER BY n DESC, tool_name, code LIMIT 10)"
     ))
     .bind(workspace.as_str())
-    .bind(since.to_string())
+    .bind(since)
     .bind(limit);
     match agent {
         Some(agent) => statement.bind(agent.as_str()),

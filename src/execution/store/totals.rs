@@ -11,6 +11,9 @@ const AT_ONCE: u32 = 50_000;
 const BY_STATUS: &str =
     "sum(status = 'success') AS succeeded, sum(status = 'error') AS failed, sum(status = 'denied') AS denied";
 
+/// The bound of the ids of calls from `since` on, as [`crate::ids::CallId::bound`] writes it.
+const ID_OF_MARK: &str = "printf('call_%012x', CAST(round(1000 * unixepoch(since, 'subsec')) AS INTEGER))";
+
 /// Adds up the counts that `parts` selects. Returns a [`crate::db::Figure`] for each final status of a call.
 fn sum(parts: &str) -> Statement {
     sql(format!(
@@ -27,8 +30,8 @@ pub fn ended(workspace: &WorkspaceId) -> Statement {
     sum(&format!(
         "SELECT succeeded, failed, denied FROM call_totals WHERE workspace_id = ?1
          UNION ALL
-         SELECT {BY_STATUS} FROM tool_calls INDEXED BY tool_calls_by_time WHERE workspace_id = ?1
-           AND started_at >= (SELECT since FROM call_mark) AND key > (SELECT key FROM call_mark)"
+         SELECT {BY_STATUS} FROM tool_calls INDEXED BY sqlite_autoindex_tool_calls_1 WHERE workspace_id = ?1
+           AND id >= (SELECT {ID_OF_MARK} FROM call_mark) AND key > (SELECT key FROM call_mark)"
     ))
     .bind(workspace.as_str())
 }

@@ -3,11 +3,11 @@
 //! on an outdated file manifest.
 
 use super::lookup::FileView;
-use super::{NEXT_PATH, SEEN, held_by, parse_stored_manifest_id, walk};
+use super::{NEXT_PATH, SEEN, held_before, held_by, parse_stored_manifest_id, walk};
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::Result;
 use crate::files::{Blob, FileChangeOrigin, FilePath};
-use crate::ids::{FileManifestId, SessionId, WorkspaceId};
+use crate::ids::{AgentId, FileManifestId, SessionId, WorkspaceId};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
@@ -39,19 +39,32 @@ impl FileCommit<'_> {
     }
 }
 
-/// Creates the session with a tree of its own, if no session has that name.
+/// How many files a deletion removes at most in its own batch. If there are more, the batch only marks the directory as
+/// cleared, and the sweep removes its files in pieces.
+const FILES_DELETED_AT_ONCE: u32 = 1_000;
+
+/// Creates the session with a tree of its own, if no session has that name. A deleted session whose file manifests the
+/// sweep has not deleted yet leaves its row to the new session.
 pub fn create_session_if_missing(
     workspace: &WorkspaceId,
     session: &SessionId,
+    agent: Option<&AgentId>,
     tree: &str,
     now: Timestamp,
 ) -> Statement {
-    sql("INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
-         ON CONFLICT DO NOTHING")
+    sql("INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at, agent_id)
+         VALUES (?1, ?2, ?3, ?4, ?4, ?5)
+         ON CONFLICT (workspace_id, id) DO UPDATE SET
+           generation = generation + 1, deleted = 0, tree_id = excluded.tree_id, active_manifest_id = NULL,
+           head_id = NULL, forks = 0, created_at = excluded.created_at, updated_at = excluded.updated_at,
+           agent_id = excluded.agent_id
+         WHERE deleted = 1")
     .bind(workspace.as_str())
     .bind(session.as_str())
     .bind(tree)
     .bind(now.to_string())
+    .bind(agent.map(AgentId::as_str))
+    .repeatable()
 }
 
 /// `below`: the files below the path.
@@ -71,8 +84,8 @@ fn place() -> String {
     format!(
         "WITH RECURSIVE {SEEN}, {},
          place AS MATERIALIZED (
-           SELECT seen.tree_id, seen.id, seen.line, seen.seq, seen.label, seen.created_at,
-             coalesce(seen.files, 0) AS files, coalesce(seen.bytes, 0) AS bytes, old.sha256, old.size,
+           SELECT seen.tree_id, seen.id, seen.line, seen.seq, seen.label, seen.created_at, seen.generation,
+             seen.head_id, seen.forks, coalesce(seen.files, 0) AS files, coalesce(seen.bytes, 0) AS bytes, old.sha256, old.size,
              CASE WHEN old.sha256 IS NULL THEN (
                SELECT above.value FROM json_each(?7) above CROSS JOIN file_entries e ON {}
                WHERE e.sha256 IS NOT NULL LIMIT 1) END AS file_above,
@@ -125,28 +138,35 @@ fn above(path: &FilePath) -> String {
 }
 
 /// The columns of a file manifest, except its label, which the database derives from them.
-const COLUMNS: &str =
-    "workspace_id, session_id, tree_id, line, seq, parent_id, id, source, source_ref, created_at, files, bytes";
+const COLUMNS: &str = "workspace_id, session_id, generation, tree_id, line, seq, parent_id, id, source, source_ref, \
+    created_at, files, bytes";
 
-/// The line and number of the file manifest that follows `base`, whose line is `l`. If `base` is the last file manifest
-/// of its line, the new file manifest continues this line. Otherwise the new file manifest begins a line that forks
-/// from `base`.
-fn successor(base: &str) -> String {
+/// The tree, line and number of the file manifest `id` that follows `base` (a row like `seen`). If `base` is the file
+/// manifest that its session made last, the new file manifest continues the line of `base`. Otherwise the new file
+/// manifest begins a line that forks from `base`.
+///
+/// If the name of the line is too long, the new file manifest begins a tree of its own, which has the name `id`.
+/// [`insert_copies`] then copies the entries of all files. The bound balances the two costs. Every fork makes all later
+/// labels longer, and so the cost of `n` forks grows with the square of `n`. A new tree costs an entry for each file. So
+/// the square of a line's length is bounded by the number of files.
+fn successor(base: &str, id: &str) -> String {
+    let continues = format!("{base}.id = {base}.head_id");
+    let line = format!("CASE WHEN {base}.id IS NULL THEN '' WHEN {continues} THEN {base}.line ELSE {} END", fork(base));
+    let too_long = too_long(&line, base);
     format!(
-        "CASE WHEN {base}.id IS NULL THEN '' WHEN l.head = {base}.seq THEN {base}.line ELSE {} END,
-         CASE WHEN l.head = {base}.seq THEN {base}.seq + 1 ELSE 1 END",
-        fork(base)
+        "CASE WHEN {too_long} THEN {id} ELSE {base}.tree_id END,
+         CASE WHEN {too_long} THEN '' ELSE {line} END,
+         CASE WHEN {continues} AND NOT {too_long} THEN {base}.seq + 1 ELSE 1 END"
     )
 }
 
-/// The name of the next line that forks from the file manifest `base`, whose line is `l`.
-fn fork(base: &str) -> String {
-    format!("{base}.label || '.' || char(96 + length(l.forks + 1)) || (l.forks + 1)")
+fn too_long(line: &str, base: &str) -> String {
+    format!("length({line}) * length({line}) > 1000 + 400 * coalesce({base}.files, 0)")
 }
 
-/// `l`: the line of the file manifest `base`.
-fn line_of(base: &str) -> String {
-    format!("lines l ON l.workspace_id = ?1 AND l.tree_id = {base}.tree_id AND l.line = {base}.line")
+/// The name of the next line that forks from the file manifest `base`, a row with the number of `forks` of its session.
+fn fork(base: &str) -> String {
+    format!("{base}.label || '.' || char(96 + length({base}.forks + 1)) || ({base}.forks + 1)")
 }
 
 /// Inserts the file manifest that holds one more file, or another file at the same path. Inserts nothing if there is an
@@ -154,69 +174,98 @@ fn line_of(base: &str) -> String {
 pub fn insert_manifest_with_file(commit: &FileCommit<'_>, path: &FilePath, blob: &Blob, max_bytes: u64) -> Statement {
     let text = format!(
         "{}
-         INSERT INTO manifests ({COLUMNS})
-         SELECT ?1, ?2, place.tree_id, {}, place.id, ?8, ?9, ?10, max(?11, coalesce(place.created_at, '')),
-           place.files + (place.sha256 IS NULL), place.bytes - coalesce(place.size, 0) + CAST(?12 AS INTEGER)
-         FROM place LEFT JOIN {}
+         INSERT INTO manifests ({COLUMNS}, path)
+         SELECT ?1, ?2, place.generation, {}, place.id, ?8, ?9, ?10, max(?11, coalesce(place.created_at, '')),
+           place.files + (place.sha256 IS NULL), place.bytes - coalesce(place.size, 0) + CAST(?12 AS INTEGER), ?4
+         FROM place
          WHERE place.file_above IS NULL AND NOT place.is_directory
            AND (?12 <= coalesce(place.size, 0) OR place.bytes - coalesce(place.size, 0) + ?12 <= ?13)",
         place(),
-        successor("place"),
-        line_of("place")
+        successor("place", "?8")
     );
     commit.bind_new(commit.sql_at(path, text).bind(above(path))).bind(blob.size()).bind(Param::Number(max_bytes as f64))
 }
 
-/// Counts the file manifest in its line. If the file manifest begins a line, also counts this line among the forks of
-/// its parent's line.
-pub fn count_in_lines(workspace: &WorkspaceId, manifest: &FileManifestId) -> Statement {
-    sql("INSERT INTO lines (workspace_id, tree_id, line, head, forks)
-         SELECT workspace_id, tree_id, line, seq, 0 FROM manifests WHERE workspace_id = ?1 AND id = ?2
-         UNION ALL
-         SELECT m.workspace_id, m.tree_id, base.line, base.seq, 1 FROM manifests m
-         CROSS JOIN manifests base ON base.workspace_id = m.workspace_id AND base.id = m.parent_id
-         WHERE m.workspace_id = ?1 AND m.id = ?2 AND m.line <> base.line
-         ON CONFLICT (workspace_id, tree_id, line)
-         DO UPDATE SET head = max(head, excluded.head), forks = forks + excluded.forks")
-    .bind(workspace.as_str())
-    .bind(manifest.as_str())
-}
-
-/// Inserts the entry that the file manifest `m` makes at `path`. The first entry of a path in a line also inserts an
-/// entry at the end of the line. The entry at the end restores the contents that the path had before the line wrote it,
-/// so that file manifests after the line do not see the line's files.
-fn entries(path: &str, sha256: &str, size: &str, from: &str, condition: &str) -> String {
+/// The end of the line `line` at `path`: the contents that the path had before the line wrote it. File manifests after
+/// the line then do not see the line's files.
+fn end_of_line(line: &str, tree: &str, path: &str, from: &str, condition: &str) -> String {
+    let end = format!("{line} || '~'");
     format!(
-        "INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size)
-         SELECT m.workspace_id, m.tree_id, {path}, m.label, {sha256}, {size} FROM {from} WHERE {condition}
-         UNION ALL
-         SELECT m.workspace_id, m.tree_id, {path}, m.line || '~', before.sha256, before.size FROM {from}
-         LEFT JOIN file_entries before
-           ON before.workspace_id = ?1 AND before.tree_id = m.tree_id AND before.path = {path} AND before.label = (
-             SELECT max(label) FROM file_entries
-             WHERE workspace_id = ?1 AND tree_id = m.tree_id AND path = {path} AND label < m.line || '~')
-         WHERE {condition} AND m.line <> ''
-         ON CONFLICT DO NOTHING"
+        "SELECT ?1, {tree}, {path}, {end}, before.sha256, before.size, 0, 0 FROM {from}
+         LEFT JOIN file_entries before ON {}
+         WHERE {condition} AND {line} <> ''",
+        held_before(tree, &end, path, "before")
     )
 }
 
+const ENTRY_COLUMNS: &str = "workspace_id, tree_id, path, label, sha256, size, alone, first_use";
+
+/// Inserts the entry of the file manifest at `path`. The first entry of a path in a line also inserts an entry at the
+/// end of the line.
+///
+/// If the path is in a cleared directory that the sweep has not finished, the statement first does the work of the sweep
+/// for this path. So all entries of a path are complete as soon as something is written there.
 pub fn insert_entry(workspace: &WorkspaceId, manifest: &FileManifestId, path: &FilePath, blob: &Blob) -> Statement {
-    sql(entries("?3", "?4", "CAST(?5 AS INTEGER)", "manifests m", "m.workspace_id = ?1 AND m.id = ?2"))
-        .bind(workspace.as_str())
-        .bind(manifest.as_str())
-        .bind(path.as_str())
-        .bind(blob.sha256())
-        .bind(blob.size())
+    let made = "m.workspace_id = ?1 AND m.id = ?2";
+    let cleared = format!(
+        "manifests m CROSS JOIN cleared_directories c ON c.workspace_id = ?1 AND c.tree_id = m.tree_id
+           AND c.label < m.label AND m.label < c.line || '~' AND ?3 >= c.first AND ?3 < c.last
+         CROSS JOIN file_entries e ON {}",
+        held_before("c.tree_id", "c.label", "?3", "e")
+    );
+    let was_there = format!("{made} AND e.sha256 IS NOT NULL");
+    sql(format!(
+        "INSERT INTO file_entries ({ENTRY_COLUMNS})
+         SELECT ?1, m.tree_id, ?3, m.label, ?4, CAST(?5 AS INTEGER), 1,
+           NOT EXISTS (SELECT 1 FROM blobs WHERE workspace_id = ?1 AND sha256 = ?4)
+         FROM manifests m WHERE {made}
+         UNION ALL {}
+         UNION ALL SELECT ?1, c.tree_id, ?3, c.label, NULL, NULL, 0, 0 FROM {cleared} WHERE {was_there}
+         UNION ALL {}
+         ON CONFLICT DO NOTHING",
+        end_of_line("m.line", "m.tree_id", "?3", "manifests m", made),
+        end_of_line("c.line", "c.tree_id", "?3", &cleared, &was_there)
+    ))
+    .bind(workspace.as_str())
+    .bind(manifest.as_str())
+    .bind(path.as_str())
+    .bind(blob.sha256())
+    .bind(blob.size())
 }
 
-/// `doomed`: the files to delete, at a path or below it.
-fn doomed() -> String {
+/// Copies all files of the parent into the tree of the file manifest, if the file manifest begins a tree. The statement
+/// comes after the entries of the file manifest itself, which stay as they are. Files at the path `without` or below it
+/// are not copied.
+pub fn insert_copies(workspace: &WorkspaceId, manifest: &FileManifestId, without: Option<&FilePath>) -> Statement {
+    let (start, end) = without.map(FilePath::below).unwrap_or_default();
+    sql(format!(
+        "WITH RECURSIVE seen AS MATERIALIZED (
+           SELECT base.tree_id, base.label FROM manifests m
+           CROSS JOIN manifests base ON base.workspace_id = ?1 AND base.id = m.parent_id
+           WHERE m.workspace_id = ?1 AND m.id = ?2 AND m.tree_id = m.id),
+         {}
+         INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size)
+         SELECT ?1, ?2, e.path, 'a1', e.sha256, e.size FROM walk CROSS JOIN file_entries e ON {}
+         WHERE e.sha256 IS NOT NULL AND e.path <> ?3 AND NOT (e.path >= ?4 AND e.path < ?5)
+         ON CONFLICT DO NOTHING",
+        walk("'/'", NEXT_PATH, "'0'"),
+        held_by("walk", "walk.path", "e")
+    ))
+    .bind(workspace.as_str())
+    .bind(manifest.as_str())
+    .bind(without.map_or("", FilePath::as_str))
+    .bind(start)
+    .bind(end)
+}
+
+/// `doomed`: the files to delete, at a path or below it. `limit` is the SQL that limits their number.
+fn doomed(limit: &str) -> String {
     format!(
         "WITH RECURSIVE {SEEN}, {},
          doomed AS MATERIALIZED (
            SELECT e.path, e.size FROM seen CROSS JOIN file_entries e ON {} WHERE e.sha256 IS NOT NULL
            UNION ALL
-           SELECT path, size FROM below)",
+           SELECT path, size FROM below {limit})",
         below(),
         held_by("seen", "?4", "e")
     )
@@ -225,50 +274,95 @@ fn doomed() -> String {
 /// Inserts the file manifest that holds nothing at or below a path. Inserts nothing if the path is empty already.
 pub fn insert_manifest_without(commit: &FileCommit<'_>, path: &FilePath) -> Statement {
     let text = format!(
-        "{}
+        "{}, gone AS MATERIALIZED (SELECT count(*) AS files, sum(size) AS bytes FROM doomed)
          INSERT INTO manifests ({COLUMNS})
-         SELECT ?1, ?2, seen.tree_id, {}, seen.id, ?7, ?8, ?9, max(?10, seen.created_at),
-           seen.files - (SELECT count(*) FROM doomed), seen.bytes - (SELECT sum(size) FROM doomed)
-         FROM seen CROSS JOIN {}
-         WHERE EXISTS (SELECT 1 FROM doomed)",
-        doomed(),
-        successor("seen"),
-        line_of("seen")
+         SELECT ?1, ?2, seen.generation, {}, seen.id, ?7, ?8, ?9, max(?10, seen.created_at),
+           seen.files - gone.files, seen.bytes - gone.bytes
+         FROM seen CROSS JOIN gone WHERE gone.files > 0",
+        doomed(""),
+        successor("seen", "?7")
     );
     commit.bind_new(commit.sql_at(path, text))
 }
 
-/// Inserts the entries that say that files no longer exist. The statement reads the session's present, and so it must
-/// run before [`activate`].
+/// `m`, the new file manifest `id`, and `base`, its parent. The difference of their numbers of files tells how many
+/// files the new file manifest deletes.
+fn made_from(id: &str) -> String {
+    format!(
+        "manifests m CROSS JOIN manifests base ON base.workspace_id = ?1 AND base.id = m.parent_id
+         AND m.workspace_id = ?1 AND m.id = {id}"
+    )
+}
+
+/// Inserts the entries that say that files no longer exist, if they are few. The statement reads the session's present,
+/// and so it must run before [`activate`].
 pub fn insert_absences(commit: &FileCommit<'_>, path: &FilePath) -> Statement {
-    let made = "m.workspace_id = ?1 AND m.id = ?7";
-    let entries = entries("doomed.path", "NULL", "NULL", "manifests m CROSS JOIN doomed", made);
-    commit.sql_at(path, format!("{} {entries}", doomed())).bind(commit.manifest.as_str())
+    let from = format!("{} CROSS JOIN doomed", made_from("?7"));
+    let few = format!("base.files - m.files <= {FILES_DELETED_AT_ONCE}");
+    let text = format!(
+        "{} INSERT INTO file_entries ({ENTRY_COLUMNS})
+         SELECT ?1, m.tree_id, doomed.path, m.label, NULL, NULL, 0, 0 FROM {from} WHERE {few}
+         UNION ALL {}
+         ON CONFLICT DO NOTHING",
+        doomed(&format!("LIMIT {FILES_DELETED_AT_ONCE}")),
+        end_of_line("m.line", "m.tree_id", "doomed.path", &from, &few)
+    );
+    commit.sql_at(path, text).bind(commit.manifest.as_str())
+}
+
+/// Marks a directory as cleared, if the file manifest deletes too many files for [`insert_absences`]. A file manifest
+/// that begins a tree needs no mark, because the files are not copied into its tree.
+pub fn insert_cleared_directory(workspace: &WorkspaceId, manifest: &FileManifestId, path: &FilePath) -> Statement {
+    let (start, end) = path.below();
+    sql(format!(
+        "INSERT INTO cleared_directories (workspace_id, tree_id, label, line, first, last, reached)
+         SELECT ?1, m.tree_id, m.label, m.line, ?3, ?4, ?3 FROM {}
+         WHERE base.files - m.files > {FILES_DELETED_AT_ONCE} AND m.tree_id <> m.id",
+        made_from("?2")
+    ))
+    .bind(workspace.as_str())
+    .bind(manifest.as_str())
+    .bind(start)
+    .bind(end)
+}
+
+/// `base`: the file manifest `at` of the existing session `from`, with the number of forks of this session.
+fn base(from: &str, at: &str) -> String {
+    format!(
+        "(SELECT m.*, s.forks FROM sessions s CROSS JOIN manifests m
+           ON m.workspace_id = ?1 AND m.id = {at} AND m.session_id = s.id AND m.generation = s.generation
+         WHERE s.workspace_id = ?1 AND s.id = {from} AND s.deleted = 0) base"
+    )
 }
 
 /// Inserts the session that begins with the branch `commit` of the session `from` at the file manifest `at`.
 pub fn insert_branch_session(commit: &FileCommit<'_>, from: &SessionId, at: &FileManifestId) -> Statement {
-    sql("INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, created_at, updated_at)
-         SELECT ?1, ?2, base.tree_id, ?3, ?6, ?6 FROM manifests base
-         WHERE base.workspace_id = ?1 AND base.session_id = ?4 AND base.id = ?5")
+    sql(format!(
+        "INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, head_id, created_at, updated_at, agent_id)
+         SELECT ?1, ?2, base.tree_id, ?3, ?3, ?6, ?6, ?7 FROM {}",
+        base("?4", "?5")
+    ))
     .bind(commit.workspace.as_str())
     .bind(commit.session.as_str())
     .bind(commit.manifest.as_str())
     .bind(from.as_str())
     .bind(at.as_str())
     .bind(commit.now.to_string())
+    .bind(commit.origin.agent.as_ref().map(AgentId::as_str))
 }
 
 /// Inserts the first file manifest of the new session. This file manifest is on a line of its own, so that neither
 /// session affects the other.
 pub fn insert_branch(commit: &FileCommit<'_>, from: &SessionId, at: &FileManifestId) -> Statement {
+    let line = fork("base");
+    let too_long = too_long(&line, "base");
     let statement = sql(format!(
         "INSERT INTO manifests ({COLUMNS})
-         SELECT ?1, ?2, base.tree_id, {}, 1, base.id, ?5, ?6, ?7, max(?8, base.created_at), base.files, base.bytes
-         FROM manifests base CROSS JOIN {}
-         WHERE base.workspace_id = ?1 AND base.session_id = ?3 AND base.id = ?4",
-        fork("base"),
-        line_of("base")
+         SELECT ?1, ?2, 0, CASE WHEN {too_long} THEN ?5 ELSE base.tree_id END,
+           CASE WHEN {too_long} THEN '' ELSE {line} END, 1, base.id, ?5, ?6, ?7, max(?8, base.created_at),
+           base.files, base.bytes
+         FROM {}",
+        base("?3", "?4")
     ))
     .bind(commit.workspace.as_str())
     .bind(commit.session.as_str())
@@ -277,9 +371,21 @@ pub fn insert_branch(commit: &FileCommit<'_>, from: &SessionId, at: &FileManifes
     commit.bind_new(statement)
 }
 
-/// Makes the new file manifest the session's present.
+/// Counts the line of a branch among the forks of the session from which the branch was made.
+pub fn count_branch(commit: &FileCommit<'_>, from: &SessionId) -> Statement {
+    sql("UPDATE sessions SET forks = forks + 1 WHERE workspace_id = ?1 AND id = ?2
+           AND EXISTS (SELECT 1 FROM manifests WHERE workspace_id = ?1 AND id = ?3)")
+    .bind(commit.workspace.as_str())
+    .bind(from.as_str())
+    .bind(commit.manifest.as_str())
+}
+
+/// Makes the new file manifest the session's present. If the present before was not the file manifest that the session
+/// made last, a line has forked.
 pub fn activate(commit: &FileCommit<'_>) -> Statement {
-    sql("UPDATE sessions SET active_manifest_id = ?3, updated_at = ?4 WHERE workspace_id = ?1 AND id = ?2
+    sql("UPDATE sessions SET active_manifest_id = ?3, head_id = ?3,
+           forks = forks + (active_manifest_id IS NOT head_id), updated_at = ?4
+         WHERE workspace_id = ?1 AND id = ?2
            AND EXISTS (SELECT 1 FROM manifests WHERE workspace_id = ?1 AND id = ?3)")
     .bind(commit.workspace.as_str())
     .bind(commit.session.as_str())

@@ -1,6 +1,6 @@
 //! SQL for reading the files of a file manifest.
 
-use super::blob::BlobStart;
+use super::blob::{BlobStart, FIRST_CHUNK};
 use super::{NEXT_PATH, SEEN, held_by, parse_stored_manifest_id, walk};
 use crate::db::{Rows, Statement, sql};
 use crate::error::{Error, Result};
@@ -52,10 +52,10 @@ struct FileRow {
 pub fn find_file(view: FileView<'_>, path: &FilePath) -> Statement {
     view.sql(format!(
         "WITH {SEEN}
-         SELECT seen.id AS manifest_id, e.sha256, e.size, b.encoding, b.chunks, c.data FROM seen
+         SELECT seen.id AS manifest_id, e.sha256, e.size, b.encoding, b.chunks, {FIRST_CHUNK} FROM seen
          LEFT JOIN file_entries e ON {}
          LEFT JOIN blobs b ON b.workspace_id = ?1 AND b.sha256 = e.sha256
-         LEFT JOIN blob_chunks c ON c.workspace_id = ?1 AND c.sha256 = e.sha256 AND c.chunk = 0",
+         LEFT JOIN blob_chunks c ON b.data IS NULL AND c.workspace_id = ?1 AND c.sha256 = e.sha256 AND c.chunk = 0",
         held_by("seen", "?4", "e")
     ))
     .bind(path.as_str())
@@ -213,8 +213,10 @@ pub struct FileDifferenceRow {
     pub to_size: Option<u32>,
 }
 
-/// The paths after `after` at which two file manifests of a session differ, by path. Only a path with an entry between
-/// their two labels can differ.
+/// The paths after `after` at which two file manifests of a session differ, by path. In one tree, only a path with an
+/// entry between their two labels can differ. The entries are found in three ways: by the file manifest that made only
+/// this entry, by their label, and by a cleared directory that the sweep has not finished. Between two trees, every path
+/// can differ.
 pub fn list_differences(
     workspace: &WorkspaceId,
     session: &SessionId,
@@ -228,15 +230,29 @@ pub fn list_differences(
                SELECT tree_id, label FROM manifests WHERE workspace_id = ?1 AND session_id = ?2 AND id = {id})"
         )
     };
+    let between = |label: &str| format!("{label} > t.low AND {label} <= t.high");
     sql(format!(
         "WITH {}, {},
+         same_tree AS MATERIALIZED (
+           SELECT one.tree_id, min(one.label, other.label) AS low, max(one.label, other.label) AS high
+           FROM one JOIN other ON other.tree_id = one.tree_id),
          touched AS MATERIALIZED (
-           SELECT DISTINCT e.path FROM one JOIN other
-           CROSS JOIN file_entries e INDEXED BY file_entries_by_label
-             ON e.workspace_id = ?1 AND e.tree_id = one.tree_id
-             AND e.label || '' > min(one.label, other.label) AND e.label || '' <= max(one.label, other.label)
+           SELECT m.path FROM same_tree t CROSS JOIN manifests m
+             ON m.workspace_id = ?1 AND m.tree_id = t.tree_id AND {} WHERE m.path > ?5
+           UNION
+           SELECT e.path FROM same_tree t CROSS JOIN file_entries e INDEXED BY file_entries_by_label
+             ON e.workspace_id = ?1 AND e.tree_id = t.tree_id AND e.alone = 0 AND {} WHERE e.path > ?5
+           UNION
+           SELECT e.path FROM same_tree t
+           CROSS JOIN cleared_directories c ON c.workspace_id = ?1 AND c.tree_id = t.tree_id AND (({}) OR ({}))
+           CROSS JOIN file_entries e
+             ON e.workspace_id = ?1 AND e.tree_id = t.tree_id AND e.path >= c.first AND e.path < c.last
            WHERE e.path > ?5
-           ORDER BY e.path)
+           UNION
+           SELECT e.path FROM one JOIN other ON other.tree_id <> one.tree_id
+           CROSS JOIN file_entries e ON e.workspace_id = ?1 AND e.tree_id IN (one.tree_id, other.tree_id)
+           WHERE e.path > ?5
+           ORDER BY 1)
          SELECT touched.path, a.sha256 AS from_sha256, a.size AS from_size, b.sha256 AS to_sha256, b.size AS to_size
          FROM touched CROSS JOIN one CROSS JOIN other
          LEFT JOIN file_entries a ON {}
@@ -244,6 +260,10 @@ pub fn list_differences(
          WHERE a.sha256 IS NOT b.sha256 ORDER BY touched.path LIMIT ?6",
         side("one", "?3"),
         side("other", "?4"),
+        between("m.label"),
+        between("e.label || ''"),
+        between("c.label"),
+        between("c.line || '~'"),
         held_by("one", "touched.path", "a"),
         held_by("other", "touched.path", "b")
     ))

@@ -13,18 +13,35 @@ use crate::ids::FileManifestId;
 /// `seen`: the session `?2`, if it exists, with its file manifest `?3`, or with its present if `?3` is null. The
 /// columns of the file manifest are null if there is no such file manifest.
 const SEEN: &str = "seen AS MATERIALIZED (
-    SELECT s.tree_id, m.id, m.line, m.seq, m.label, m.created_at, m.files, m.bytes FROM sessions s
-    LEFT JOIN manifests m
-      ON m.workspace_id = s.workspace_id AND m.id = coalesce(?3, s.active_manifest_id) AND m.session_id = s.id
-    WHERE s.workspace_id = ?1 AND s.id = ?2)";
+    SELECT coalesce(m.tree_id, s.tree_id) AS tree_id, m.id, m.line, m.seq, m.label, m.created_at, m.files, m.bytes,
+      s.generation, s.head_id, s.forks FROM sessions s
+    LEFT JOIN manifests m ON m.workspace_id = s.workspace_id AND m.id = coalesce(?3, s.active_manifest_id)
+      AND m.session_id = s.id AND m.generation = s.generation
+    WHERE s.workspace_id = ?1 AND s.id = ?2 AND s.deleted = 0)";
 
 /// A condition that holds for the entry `entry` that the file manifest `at` (a row with `tree_id` and `label`) sees at
-/// `path`. The condition costs one seek. The entry may say that there is no such file.
+/// `path`. The condition costs one seek. The entry may say that there is no such file. No entry may hold.
 fn held_by(at: &str, path: &str, entry: &str) -> String {
+    held(&format!("{at}.tree_id"), "<=", &format!("{at}.label"), path, entry)
+}
+
+/// As [`held_by`], for the place in the tree just before `label`. No file manifest need be there.
+fn held_before(tree: &str, label: &str, path: &str, entry: &str) -> String {
+    held(tree, "<", label, path, entry)
+}
+
+/// A condition that holds for the last entry at `path` up to `label` (with `<=`) or before it (with `<`), unless the
+/// entry is in a directory that was deleted later, and whose paths the sweep has not reached yet.
+fn held(tree: &str, until: &str, label: &str, path: &str, entry: &str) -> String {
     format!(
-        "{entry}.workspace_id = ?1 AND {entry}.tree_id = {at}.tree_id AND {entry}.path = {path} AND {entry}.label = (
+        "{entry}.workspace_id = ?1 AND {entry}.tree_id = {tree} AND {entry}.path = {path} AND {entry}.label = (
            SELECT max(label) FROM file_entries
-           WHERE workspace_id = ?1 AND tree_id = {at}.tree_id AND path = {path} AND label <= {at}.label)"
+           WHERE workspace_id = ?1 AND tree_id = {tree} AND path = {path} AND label {until} {label})
+         AND NOT EXISTS (
+           SELECT 1 FROM cleared_directories cleared
+           WHERE cleared.workspace_id = ?1 AND cleared.tree_id = {tree}
+             AND cleared.label > {entry}.label AND cleared.label {until} {label} AND {label} < cleared.line || '~'
+             AND {path} >= cleared.first AND {path} < cleared.last)"
     )
 }
 

@@ -2,10 +2,11 @@
 
 use super::lookup::FileView;
 use super::parse_stored_manifest_id;
-use crate::db::{Rows, Statement, sql};
+use crate::callers::token_may_see;
+use crate::db::{DbFailure, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::files::{FileManifest, FileManifestSource, Session};
-use crate::ids::{FileManifestId, SessionId, WorkspaceId};
+use crate::ids::{AgentId, FileManifestId, SessionId, TokenId, WorkspaceId};
 use crate::page::PageRequest;
 use crate::time::Timestamp;
 use serde::Deserialize;
@@ -45,22 +46,53 @@ fn select_sessions(rest: &str) -> Statement {
         "SELECT s.id, s.active_manifest_id, coalesce(m.files, 0) AS files, coalesce(m.bytes, 0) AS bytes,
            s.created_at, s.updated_at FROM sessions s
          LEFT JOIN manifests m ON m.workspace_id = s.workspace_id AND m.id = s.active_manifest_id
-         WHERE s.workspace_id = ?1 AND {rest}"
+         WHERE s.workspace_id = ?1 AND s.deleted = 0 AND {rest}"
     ))
 }
 
-/// A page of sessions, the oldest first.
-pub fn list(workspace: &WorkspaceId, request: &PageRequest) -> Result<Statement> {
+/// A page of sessions, the oldest first. If `agent` is set, only the sessions that this agent made.
+pub fn list(workspace: &WorkspaceId, agent: Option<&AgentId>, request: &PageRequest) -> Result<Statement> {
     let (created_at, id) = request.after_age()?;
-    Ok(select_sessions("(s.created_at, s.id) > (?2, ?3) ORDER BY s.created_at, s.id LIMIT ?4")
-        .bind(workspace.as_str())
-        .bind(created_at)
-        .bind(id)
-        .bind(request.rows_to_ask()))
+    let made_by = if agent.is_some() { "s.agent_id = ?5 AND " } else { "" };
+    let rest = format!("{made_by}(s.created_at, s.id) > (?2, ?3) ORDER BY s.created_at, s.id LIMIT ?4");
+    let statement =
+        select_sessions(&rest).bind(workspace.as_str()).bind(created_at).bind(id).bind(request.rows_to_ask());
+    Ok(match agent {
+        Some(agent) => statement.bind(agent.as_str()),
+        None => statement,
+    })
 }
 
 pub fn find(workspace: &WorkspaceId, id: &SessionId) -> Statement {
     select_sessions("s.id = ?2").bind(workspace.as_str()).bind(id.as_str())
+}
+
+/// The same, if the token may see the session.
+pub fn find_visible(workspace: &WorkspaceId, id: &SessionId, token: Option<&TokenId>) -> Statement {
+    find(workspace, id).and(token_may_see(workspace, token, "s.agent_id"))
+}
+
+/// One row if the session exists and the token must not see it. Batches that read a session's files ask this.
+pub fn find_hidden(workspace: &WorkspaceId, id: &SessionId, token: Option<&TokenId>) -> Statement {
+    sql("SELECT s.id FROM sessions s WHERE s.workspace_id = ?1 AND s.id = ?2 AND s.deleted = 0")
+        .bind(workspace.as_str())
+        .bind(id.as_str())
+        .and(token_may_see(workspace, token, "s.agent_id").negated())
+}
+
+/// Stops its batch if the session exists and the token must not see it ([`is_of_another_agent`]). Changes nothing
+/// otherwise. Batches that change a session's files begin with this.
+pub fn refuse_hidden(workspace: &WorkspaceId, id: &SessionId, token: Option<&TokenId>) -> Statement {
+    sql("UPDATE sessions AS s SET agent_id = '' WHERE s.workspace_id = ?1 AND s.id = ?2 AND s.deleted = 0")
+        .bind(workspace.as_str())
+        .bind(id.as_str())
+        .and(token_may_see(workspace, token, "s.agent_id").negated())
+}
+
+/// Whether a batch failed because the session is hidden from the token. The words are those of the trigger
+/// `sessions_keep_agent`.
+pub fn is_of_another_agent(failure: &DbFailure) -> bool {
+    matches!(failure, DbFailure::Refused(rule) if rule.contains("the session of another agent"))
 }
 
 pub fn read(rows: &Rows) -> Result<Option<Session>> {
@@ -71,15 +103,19 @@ pub fn read_all(rows: &Rows) -> Result<Vec<Session>> {
     rows.all::<SessionRow>()?.into_iter().map(Session::try_from).collect()
 }
 
-/// Deletes a session. The database deletes its file manifests with it.
+/// Marks a session as deleted. The sweep deletes its file manifests, and then the session itself.
 pub fn delete(workspace: &WorkspaceId, id: &SessionId) -> Statement {
-    sql("DELETE FROM sessions WHERE workspace_id = ?1 AND id = ?2").bind(workspace.as_str()).bind(id.as_str())
+    sql("UPDATE sessions SET deleted = 1 WHERE workspace_id = ?1 AND id = ?2 AND deleted = 0")
+        .bind(workspace.as_str())
+        .bind(id.as_str())
 }
 
 /// Makes a file manifest of the session its present. Changes nothing if the session has no such file manifest.
 pub fn check_out(workspace: &WorkspaceId, id: &SessionId, manifest: &FileManifestId, now: Timestamp) -> Statement {
-    sql("UPDATE sessions SET active_manifest_id = ?3, updated_at = ?4 WHERE workspace_id = ?1 AND id = ?2
-           AND EXISTS (SELECT 1 FROM manifests WHERE workspace_id = ?1 AND session_id = ?2 AND id = ?3)")
+    sql("UPDATE sessions SET active_manifest_id = ?3, updated_at = ?4
+         WHERE workspace_id = ?1 AND id = ?2 AND deleted = 0 AND EXISTS (
+           SELECT 1 FROM manifests m WHERE m.workspace_id = ?1 AND m.session_id = ?2 AND m.id = ?3
+             AND m.generation = sessions.generation)")
     .bind(workspace.as_str())
     .bind(id.as_str())
     .bind(manifest.as_str())
@@ -119,16 +155,26 @@ impl TryFrom<FileManifestRow> for FileManifest {
 
 /// File manifests of a session, the newest first. If `view.at` is set, only file manifests before `view.at`.
 pub fn list_manifests(view: FileView<'_>, source_ref: Option<&str>, limit: u32) -> Statement {
-    // The statement names the index, because the planner may judge a walk through all file manifests by key to be as
-    // good.
+    // The statement names the indexes, because the planner may judge a walk through all file manifests by key to be as
+    // good. The condition about the digits is the one of the partial index.
     let (index, filter) = match source_ref {
-        Some(_) => ("manifests_by_source_ref", "AND source_ref = ?5"),
-        None => ("manifests_by_session", ""),
+        Some(_) => (
+            "",
+            "AND key IN (
+               SELECT key FROM manifests INDEXED BY manifests_by_source_ref
+               WHERE workspace_id = ?1 AND session_id = ?2 AND source_ref = ?5
+                 AND substr(source_ref, 6) <> substr(id, 5)
+               UNION ALL
+               SELECT key FROM manifests
+               WHERE workspace_id = ?1 AND id = 'man_' || substr(?5, 6) AND source_ref = ?5)",
+        ),
+        None => ("INDEXED BY manifests_by_session", ""),
     };
     let statement = view
         .sql(format!(
-            "SELECT {MANIFEST_COLUMNS} FROM manifests INDEXED BY {index}
+            "SELECT {MANIFEST_COLUMNS} FROM manifests {index}
              WHERE workspace_id = ?1 AND session_id = ?2 {filter}
+               AND generation = (SELECT generation FROM sessions WHERE workspace_id = ?1 AND id = ?2 AND deleted = 0)
                AND key < coalesce(
                  (SELECT key FROM manifests WHERE workspace_id = ?1 AND id = ?3), 9223372036854775807)
              ORDER BY key DESC LIMIT ?4"

@@ -1,12 +1,20 @@
 //! SQL for the sweep, which covers all workspaces: file manifests whose retention has ended, and rows that nothing can
 //! reach any more.
 
+use super::held_before;
 use crate::db::{Statement, sql};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
 /// How many file manifests retention checks in one run.
 pub const MANIFESTS: u32 = 2_000;
+
+/// How many deleted sessions one batch looks at, and how many file manifests of these sessions the batch deletes.
+const DEAD_SESSIONS: u32 = 20;
+const DEAD_MANIFESTS: u32 = 1_000;
+
+/// How many paths of a cleared directory one batch looks at.
+const CLEARED_PATHS: u32 = 1_000;
 
 /// How many stale trees one batch reads. Each tree takes up to three statements.
 pub const TREES: u32 = 20;
@@ -52,6 +60,116 @@ pub fn delete_old_manifests(before: Timestamp, last: u32) -> Statement {
 /// Makes the next run of retention begin after the key `last`.
 pub fn move_retention(last: u32) -> Statement {
     sql("UPDATE retention SET looked_at = ?1").bind(last)
+}
+
+/// Deletes some file manifests of the first deleted sessions, and then the sessions that have none left. A session that
+/// has some left waits until all others have had their turn. The first statement deletes nothing if no session waits.
+pub fn delete_dead_sessions() -> [Statement; 3] {
+    let first = "(SELECT * FROM dead_sessions ORDER BY turn LIMIT ?1) d";
+    let of_session = "m.workspace_id = d.workspace_id AND m.session_id = d.session_id AND m.generation = d.generation";
+    [
+        sql(format!(
+            "DELETE FROM manifests WHERE key IN (
+               SELECT m.key FROM {first} CROSS JOIN manifests m INDEXED BY manifests_by_session ON {of_session} LIMIT ?2)"
+        ))
+        .bind(DEAD_SESSIONS)
+        .bind(DEAD_MANIFESTS),
+        sql(format!(
+            "DELETE FROM dead_sessions WHERE turn IN (
+               SELECT d.turn FROM {first} WHERE NOT EXISTS (
+                 SELECT 1 FROM manifests m INDEXED BY manifests_by_session WHERE {of_session}))"
+        ))
+        .bind(DEAD_SESSIONS),
+        sql("UPDATE dead_sessions SET turn = (SELECT max(turn) + 1 FROM dead_sessions)
+             WHERE turn = (SELECT min(turn) FROM dead_sessions)"),
+    ]
+}
+
+/// Forgets the first cleared directory if no file manifest is left for which it was cleared. No file manifest can follow
+/// from one that does not exist.
+pub fn forget_cleared_directory() -> Statement {
+    sql("DELETE FROM cleared_directories AS c WHERE c.turn = (SELECT min(turn) FROM cleared_directories)
+           AND NOT EXISTS (SELECT 1 FROM manifests m WHERE m.workspace_id = c.workspace_id AND m.tree_id = c.tree_id
+             AND m.label >= c.label AND m.label < c.line || '~')")
+}
+
+/// The first cleared directory, and the next paths in it.
+#[derive(Deserialize)]
+pub struct ClearedDirectory {
+    pub turn: u32,
+    pub workspace_id: String,
+    pub tree_id: String,
+    pub label: String,
+    pub line: String,
+    /// The path after which the next paths begin.
+    pub reached: String,
+    /// The last of the next paths. None if there are none.
+    pub upto: Option<String>,
+    /// Whether no path follows.
+    pub done: u8,
+}
+
+pub fn find_cleared_directory() -> Statement {
+    let next = |after: &str| {
+        format!(
+            "(SELECT e.path FROM file_entries e WHERE e.workspace_id = c.workspace_id AND e.tree_id = c.tree_id
+                AND e.path > {after} AND e.path < c.last ORDER BY e.path LIMIT 1)"
+        )
+    };
+    sql(format!(
+        "WITH RECURSIVE c AS MATERIALIZED (SELECT * FROM cleared_directories ORDER BY turn LIMIT 1),
+         walk(number, path) AS (
+           SELECT 1, {} FROM c
+           UNION ALL
+           SELECT walk.number + 1, {} FROM walk CROSS JOIN c WHERE walk.path IS NOT NULL AND walk.number < ?1)
+         SELECT c.turn, c.workspace_id, c.tree_id, c.label, c.line, c.reached, w.upto, w.done FROM c
+         CROSS JOIN (SELECT max(path) AS upto, max(path IS NULL) AS done FROM walk) w",
+        next("c.reached"),
+        next("walk.path")
+    ))
+    .bind(CLEARED_PATHS)
+}
+
+/// Inserts the entries that say that the next files of a cleared directory no longer exist, and then moves on. The
+/// entries are those that a deletion of few files inserts in its own batch.
+pub fn clear_paths(cleared: &ClearedDirectory) -> [Statement; 2] {
+    let next = |after: &str| {
+        format!(
+            "(SELECT e.path FROM file_entries e WHERE e.workspace_id = ?1 AND e.tree_id = ?2
+                AND e.path > {after} AND e.path <= ?6 ORDER BY e.path LIMIT 1)"
+        )
+    };
+    let upto = cleared.upto.as_deref().unwrap_or(&cleared.reached);
+    let entries = sql(format!(
+        "WITH RECURSIVE walk(path) AS (
+           SELECT {} WHERE EXISTS (
+             SELECT 1 FROM manifests WHERE workspace_id = ?1 AND tree_id = ?2 AND label >= ?3 AND label < ?4 || '~')
+           UNION ALL
+           SELECT {} FROM walk WHERE walk.path IS NOT NULL),
+         doomed AS MATERIALIZED (
+           SELECT walk.path FROM walk CROSS JOIN file_entries e ON {} WHERE e.sha256 IS NOT NULL)
+         INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size)
+         SELECT ?1, ?2, doomed.path, ?3, NULL, NULL FROM doomed WHERE true
+         UNION ALL
+         SELECT ?1, ?2, doomed.path, ?4 || '~', before.sha256, before.size FROM doomed
+         LEFT JOIN file_entries before ON {}
+         WHERE ?4 <> ''
+         ON CONFLICT DO NOTHING",
+        next("?5"),
+        next("walk.path"),
+        held_before("?2", "?3", "walk.path", "e"),
+        held_before("?2", "?4 || '~'", "doomed.path", "before")
+    ));
+    let bound = [&cleared.workspace_id, &cleared.tree_id, &cleared.label, &cleared.line, &cleared.reached];
+    let entries = bound.into_iter().fold(entries, |statement, value| statement.bind(value.as_str())).bind(upto);
+    let moved = if cleared.done != 0 {
+        sql("DELETE FROM cleared_directories WHERE turn = ?1 AND reached = ?2")
+    } else {
+        sql("UPDATE cleared_directories SET reached = ?3, turn = (SELECT max(turn) + 1 FROM cleared_directories)
+             WHERE turn = ?1 AND reached = ?2")
+    };
+    let moved = moved.bind(cleared.turn).bind(cleared.reached.as_str());
+    [entries, if cleared.done != 0 { moved } else { moved.bind(upto) }]
 }
 
 /// An entry of a stale tree, and the place after which the search in this tree began. The entry is null if no entry

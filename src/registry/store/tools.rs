@@ -1,6 +1,7 @@
 //! SQL for the tables `tools`, `tool_versions` and `tool_search`. The workspace `''` holds the built-ins.
 
-use super::columns::{MISSING_CREDENTIALS, SHOWN_COLUMNS, TOOL_COLUMNS};
+use super::bounded::{MAX_LISTED_BYTES, TOOL_BYTES, select_within_bytes};
+use super::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, SHOWN_PARTS, SHOWN_TOOL, TOOL_COLUMNS};
 use crate::db::{Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
@@ -21,29 +22,48 @@ const EXCEPT_CAPABILITIES: &str = "coalesce((
 pub enum ToolForm {
     /// For [`read_tools`].
     Read,
-    /// For [`ShownTool::read_all`](crate::registry::shown::ShownTool::read_all).
+    /// For [`ShownTool::read_all`](crate::registry::shown::ShownTool::read_all). A tool that is large has an empty text on a
+    /// page, because adding up bytes would double the time of every list.
     Shown,
+    /// The same, with large tools, and no more tools than fit into a response.
+    ShownWithinBytes,
 }
 
 impl ToolForm {
-    /// Selects tools from `tools t` joined to `tool_versions v`.
-    fn select(self, from: &str) -> Statement {
+    /// Selects a page of tools from `tools t` joined to `tool_versions v`.
+    fn select_page(self, from: &str, order: &str, request: &PageRequest) -> Statement {
         match self {
-            Self::Read => sql(format!("SELECT {TOOL_COLUMNS} {from}")),
-            Self::Shown => sql(format!("SELECT {} {from}", *SHOWN_COLUMNS)).selecting_texts(),
+            Self::Read => sql(select_within_bytes("*", TOOL_COLUMNS, TOOL_BYTES, from, order)),
+            Self::Shown => {
+                let share = MAX_LISTED_BYTES / request.rows_to_ask();
+                let small = |text: &str| format!("iif({TOOL_BYTES} <= {share}, {text}, '')");
+                let columns = shown_columns(small);
+                sql(format!("SELECT {columns}, '0' AS cut {from} ORDER BY {order}")).selecting_texts()
+            }
+            Self::ShownWithinBytes => {
+                let parts = (0..SHOWN_PARTS).map(|part| format!(", part{part}")).collect::<String>();
+                let (names, columns) = (format!("id, handler{parts}"), shown_columns(str::to_owned));
+                sql(select_within_bytes(&names, &columns, TOOL_BYTES, from, order)).selecting_texts()
+            }
         }
     }
+}
+
+/// The columns of a shown tool, except for `cut`, the last one. `each` is applied to every text that may be large.
+fn shown_columns(each: impl Fn(&str) -> String) -> String {
+    let parts = SHOWN_TOOL.iter().enumerate().map(|(part, json)| format!(", {} AS part{part}", each(json)));
+    format!("t.id AS id, {} AS handler{}", each("v.handler"), parts.collect::<String>())
 }
 
 /// Selects the tools whose keys `found` selects, in the order of the column `position` of `found`. `CROSS JOIN` fixes
 /// the order of the joins; otherwise the planner's statistics might make it scan all tools. `?1` is the expression,
 /// `?2` the workspace, `?3` the capabilities, `?4` the start of the page, `?5` the number of rows.
-fn select_page(form: ToolForm, found: &str) -> Statement {
-    form.select(&format!(
+fn select_page(form: ToolForm, found: &str, request: &PageRequest) -> Statement {
+    let from = format!(
         "FROM ({found}) page
-         CROSS JOIN tools t ON t.key = page.key CROSS JOIN tool_versions v ON v.key = t.current_version_key
-         ORDER BY page.position, page.key"
-    ))
+         CROSS JOIN tools t ON t.key = page.key CROSS JOIN tool_versions v ON v.key = t.current_version_key"
+    );
+    form.select_page(&from, "page.position, page.key", request)
 }
 
 /// Selects a page in order of creation. The page starts after the tool that the cursor names.
@@ -62,6 +82,7 @@ pub fn list_tools(
            AND rowid > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?2) AND id = ?4), 0)
          ORDER BY rowid LIMIT ?5"
         ),
+        request,
     )
     .bind(expression)
     .bind(workspace.as_str())
@@ -80,16 +101,14 @@ pub fn list_active_tools(form: ToolForm, workspace: &WorkspaceId, request: &Page
                AND tool_key > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?2), 0)"
         )
     };
-    form.select(&format!(
+    let from = format!(
         "FROM ({} UNION ALL {} ORDER BY tool_key LIMIT ?3) page
-         CROSS JOIN tool_versions v ON v.key = page.key CROSS JOIN tools t ON t.key = page.tool_key
-         ORDER BY page.tool_key",
+         CROSS JOIN tool_versions v ON v.key = page.key CROSS JOIN tools t ON t.key = page.tool_key",
         of("''"),
         of("?1")
-    ))
-    .bind(workspace.as_str())
-    .bind(request.after())
-    .bind(request.rows_to_ask())
+    );
+    let page = form.select_page(&from, "page.tool_key", request);
+    page.bind(workspace.as_str()).bind(request.after()).bind(request.rows_to_ask())
 }
 
 /// A match in the id or the name counts for more than a match in the description.
@@ -111,6 +130,7 @@ pub fn search_tools(
            AND rank MATCH '{RELEVANCE}'
          ORDER BY rank LIMIT ?5 OFFSET ?4"
         ),
+        request,
     )
     .bind(expression)
     .bind(workspace.as_str())
@@ -139,15 +159,19 @@ pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
     look_up_tools(workspace, ToolLookup::Id(id), None)
 }
 
-/// Selects the tools that `sought` may mean, at the given version, or at their current versions.
+/// Selects the tools that `sought` may mean, at the given version, or at their current versions. A given version comes
+/// with the policy of the current one.
 pub fn look_up_tools(workspace: &WorkspaceId, sought: ToolLookup<'_>, version: Option<Version>) -> Statement {
-    let columns = format!("SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}");
+    let policy = version.map(|_| format!(", {CURRENT_POLICY}")).unwrap_or_default();
+    let columns = format!("SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}{policy}");
     at_version(|from| sql(format!("{columns} {from}")), workspace, sought, version)
 }
 
 /// The same tool for a response.
 pub fn show_tool(workspace: &WorkspaceId, id: &ToolId, version: Option<Version>) -> Statement {
-    at_version(|from| ToolForm::Shown.select(from), workspace, ToolLookup::Id(id), version)
+    let columns = shown_columns(str::to_owned);
+    let select = |from: &str| sql(format!("SELECT {columns}, '0' AS cut {from}")).selecting_texts();
+    at_version(select, workspace, ToolLookup::Id(id), version)
 }
 
 fn at_version(

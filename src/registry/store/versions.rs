@@ -1,5 +1,6 @@
 //! SQL that reads versions.
 
+use super::bounded::{TOOL_BYTES, select_within_bytes};
 use super::columns::TOOL_COLUMNS;
 use crate::db::{Condition, Rows, Statement, first_bytes, sql};
 use crate::error::Result;
@@ -55,17 +56,20 @@ pub fn list(workspace: &WorkspaceId, id: &ToolId, request: &PageRequest) -> Resu
         Some(cursor) => Version::parse(cursor).ok_or_else(bad_cursor)?,
     };
     let first = if request.after().is_none() { "<=" } else { "<" };
-    Ok(sql(format!(
-        "SELECT {TOOL_COLUMNS} FROM tools t JOIN tool_versions v ON v.tool_key = t.key
-         WHERE t.workspace_id IN ('', ?1) AND t.id = ?2 AND (v.major, v.minor, v.patch) {first} (?3, ?4, ?5)
-         ORDER BY v.major DESC, v.minor DESC, v.patch DESC LIMIT ?6"
-    ))
-    .bind(workspace.as_str())
-    .bind(id.as_str())
-    .bind(after.major)
-    .bind(after.minor)
-    .bind(after.patch)
-    .bind(request.rows_to_ask()))
+    let from = format!(
+        "FROM (SELECT v.key, v.tool_key FROM tools t JOIN tool_versions v ON v.tool_key = t.key
+           WHERE t.workspace_id IN ('', ?1) AND t.id = ?2 AND (v.major, v.minor, v.patch) {first} (?3, ?4, ?5)
+           ORDER BY v.major DESC, v.minor DESC, v.patch DESC LIMIT ?6) page
+         CROSS JOIN tool_versions v ON v.key = page.key CROSS JOIN tools t ON t.key = page.tool_key"
+    );
+    let order = "v.major DESC, v.minor DESC, v.patch DESC";
+    Ok(sql(select_within_bytes("*", TOOL_COLUMNS, TOOL_BYTES, &from, order))
+        .bind(workspace.as_str())
+        .bind(id.as_str())
+        .bind(after.major)
+        .bind(after.minor)
+        .bind(after.patch)
+        .bind(request.rows_to_ask()))
 }
 
 /// The key of the built-in that the version `v` uses, or null, as in [`crate::registry::Handler::builtin_key`].

@@ -1,6 +1,9 @@
 //! A caller: its workspace, its token if it has one, and the responses that it gets.
 
 use serde_json::{Value, json};
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::Duration;
 use ureq::Agent;
 use ureq::http::{HeaderMap, Request};
 
@@ -92,6 +95,29 @@ impl Client {
             text: String::from_utf8_lossy(&bytes).into_owned(),
             bytes,
         })
+    }
+
+    /// Posts a body, and resets the connection without waiting for the response, as soon as `when` is true.
+    ///
+    /// The runtime sees that a client has left when the connection is reset. A connection that is closed with unread
+    /// bytes is reset, so the response to another request is left unread before.
+    pub fn post_and_leave(&self, path: &str, body: &Value, when: impl Fn() -> bool) {
+        let host = self.url.strip_prefix("http://").unwrap();
+        let body = body.to_string();
+        let mut head = format!("POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {}\r\n", body.len());
+        for (name, value) in &self.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        let mut stream = TcpStream::connect(host).unwrap();
+        stream.write_all(format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).unwrap();
+        assert!(stream.peek(&mut [0]).unwrap() > 0);
+        stream.write_all(format!("{head}\r\n{body}").as_bytes()).unwrap();
+        let mut patience = 1_000;
+        while !when() {
+            assert!(patience > 0, "POST {path} did not get so far");
+            patience -= 1;
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Every item of a list, read page after page.

@@ -12,7 +12,7 @@ pub use client::{Answer, Client};
 pub use definition::definition;
 pub use dice::Dice;
 pub use sandbox::Sandbox;
-pub use seed::Tool;
+pub use seed::{Tool, call_id};
 pub use server::{ROOT_TOKEN, Server};
 pub use upstream::Upstream;
 
@@ -27,9 +27,12 @@ pub fn closed() -> &'static Server {
             "closed",
             &[
                 ("ROOT_TOKEN", ROOT_TOKEN),
+                ("SECRET_KEY", "the key of the closed server"),
                 ("COST_HEADER", "on"),
+                ("SECRET_KEY", "a secret of the tests"),
                 ("HOUSE_KEY", "house-value"),
                 ("OTHER_KEY", "other-value"),
+                ("CREDENTIAL_WORKSPACES", "HOUSE_KEY=*@*, OTHER_KEY=*@*"),
             ],
         )
     })
@@ -51,7 +54,7 @@ pub fn open() -> &'static Server {
             ("GITHUB_TOKEN", "gh-value-1234"),
             ("STRIPE_KEY", "sk-value-5678"),
             ("LENT_KEY", "lent-value-90"),
-            ("CREDENTIAL_WORKSPACES", "LENT_KEY=ws_of_nobody"),
+            ("CREDENTIAL_WORKSPACES", "LENT_KEY=ws_of_nobody@*"),
         ];
         Server::start("open", &vars)
     })

@@ -3,6 +3,11 @@
 use super::{Client, Server};
 use serde_json::{Value, json};
 
+/// The SQL of an id as a call has that started at `time`, which is SQL too. The id ends with `name`.
+pub fn call_id(time: &str, name: &str) -> String {
+    format!("printf('call_%012x', CAST(round(1000 * unixepoch({time}, 'subsec')) AS INTEGER)) || {name}")
+}
+
 pub struct Tool {
     id: String,
     source: &'static str,

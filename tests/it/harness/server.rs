@@ -100,6 +100,26 @@ impl Server {
         assert!(Command::new("kill").args(["-9", &workerd]).status().unwrap().success());
     }
 
+    /// The CPU time of workerd so far, in ticks of a hundredth of a second.
+    pub fn cpu_ticks(&self) -> u64 {
+        let stat = fs::read_to_string(self.runtime_file("stat")).unwrap();
+        // The fields after the name: the 12th and the 13th are the times in user mode and in the kernel.
+        let (_, fields) = stat.rsplit_once(") ").unwrap();
+        fields.split(' ').skip(11).take(2).map(|it| it.parse::<u64>().unwrap()).sum()
+    }
+
+    /// The most memory that workerd had, in bytes. All isolates and the database are part of it.
+    pub fn peak_bytes(&self) -> u64 {
+        let status = fs::read_to_string(self.runtime_file("status")).unwrap();
+        let line = status.lines().find(|it| it.starts_with("VmHWM:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+    }
+
+    fn runtime_file(&self, name: &str) -> PathBuf {
+        let node = self.control.lock().unwrap().process.id();
+        Path::new("/proc").join(workerd_of(node).expect("workerd runs")).join(name)
+    }
+
     /// Starts the runtime again on the same state.
     pub fn restart(&self) {
         let answer = self.ask(json!({"restart": true}));

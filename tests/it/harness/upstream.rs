@@ -49,7 +49,7 @@ fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
-    let path = line.split(' ').nth(1)?.to_owned();
+    let path = line.split(' ').nth(1)?.split('?').next()?.to_owned();
     let mut headers = Vec::new();
     loop {
         let mut line = String::new();
@@ -68,6 +68,10 @@ fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) -> Option<()> {
         "/headers" => ("200 OK", json!(headers).to_string()),
         "/text" => ("200 OK", "plain words".to_owned()),
         "/blocks" => ("200 OK", r#"{"content":[{"type":"text","text":"a block"}]}"#.to_owned()),
+        "/later" => {
+            thread::sleep(Duration::from_secs(2));
+            ("200 OK", json!("done").to_string())
+        }
         "/slow" => {
             thread::sleep(Duration::from_secs(5));
             ("200 OK", json!("too late").to_string())

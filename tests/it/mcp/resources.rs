@@ -163,6 +163,25 @@ fn names_are_completed_from_all_tools() {
 }
 
 #[test]
+fn a_bound_token_reads_the_files_of_its_agents_sessions() {
+    let owner = closed_workspace();
+    let agent = owner.agent(json!({}));
+    let bound = owner.token(json!({"name": "b", "level": "user", "agent_id": agent}));
+    owner.put("/api/sessions/default/files/secret", "x").created();
+    bound.put("/api/sessions/own/files/f", "y").created();
+    for revision in BOTH {
+        let (hidden, own) = (Mcp::new(&bound, revision), Mcp::new(&bound, revision).in_session("own"));
+        assert_eq!(hidden.result("resources/list", json!({}))["resources"], json!([]));
+        for uri in ["session://default/secret", "session://default/none"] {
+            let fault = hidden.fault(200, "resources/read", json!({"uri": uri}));
+            assert_eq!(fault["message"], "Resource not found");
+        }
+        assert_eq!(own.result("resources/list", json!({}))["resources"][0]["title"], "/f");
+        assert_eq!(read(&own, "session://own/f")["text"], "y");
+    }
+}
+
+#[test]
 fn a_tool_is_read_in_one_round_trip() {
     let owner = closed_workspace();
     let user = owner.token(json!({"name": "u", "level": "user"}));

@@ -171,9 +171,9 @@ fn pages_and_names_that_are_not_ours_are_not_let_in() {
         assert_eq!(from(&open, origin), 403, "{origin}");
     }
     // A foreign name that was made to point to this machine.
-    assert_eq!(post(&open.with_header("Host", "evil.example"), ping).0, 403);
+    assert_eq!(post(&open.with_header("Host", "evil.example"), ping).0, 421);
     let rebound = open.with_header("Host", "evil.example").with_header("Origin", "http://evil.example");
-    assert_eq!(post(&rebound, ping).0, 403);
+    assert_eq!(post(&rebound, ping).0, 421);
     // If tokens are required, any host name is accepted; a foreign page is still refused.
     let closed = closed_workspace();
     assert_eq!(post(&closed.with_header("Host", "peg.example"), ping).0, 200);
