@@ -1,6 +1,6 @@
 //! The change log: who changed what, written in the same transaction as the change.
 
-use crate::db::{Condition, Statement, json_chunks, sql};
+use crate::db::{Condition, ManyRows, Statement, condition, json_chunks, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::text_enum::text_enum;
@@ -117,6 +117,19 @@ impl Change {
         self
     }
 
+    /// The row as [`record_rows`] takes it.
+    pub fn row(self) -> Value {
+        json!({
+            "action": self.action,
+            "subject": self.subject,
+            "tool_id": self.tool_id.as_ref().map(ToolId::as_str),
+            "version": self.version,
+            "reason": self.reason,
+            "previous_state": self.previous_state,
+            "new_state": self.new_state,
+        })
+    }
+
     /// The statement that writes the row.
     pub fn record(self, author: &Author<'_>) -> Statement {
         let statement = sql(format!(
@@ -147,8 +160,13 @@ impl Change {
 /// Records many changes of one request. The statements end with a `WHERE` clause, to which the condition of the changes
 /// can be added.
 pub fn record_all(author: &Author<'_>, changes: Vec<Change>) -> Result<Vec<Statement>> {
-    let chunks = json_chunks(&rows(changes))?.into_iter();
-    Ok(chunks.map(|(_, chunk)| insert_rows(author, NEXT, chunk)).collect())
+    record_rows(author, &changes.into_iter().map(Change::row).collect::<Vec<_>>())
+}
+
+/// Records many changes of one request, each [as a row](Change::row).
+pub fn record_rows(author: &Author<'_>, rows: &impl ManyRows) -> Result<Vec<Statement>> {
+    let statements = rows.statements(author.workspace, &insert_rows(NEXT))?.into_iter();
+    Ok(statements.map(|it| it.bind(author.now.to_string()).bind(author.operator)).collect())
 }
 
 /// Records many changes of one request under the numbers that follow `last`. If another request has taken one of these
@@ -156,44 +174,41 @@ pub fn record_all(author: &Author<'_>, changes: Vec<Change>) -> Result<Vec<State
 /// be overtaken.
 pub fn record_in_order(author: &Author<'_>, last: u32, changes: Vec<Change>) -> Result<Vec<Statement>> {
     let mut next = last + 1;
-    let statements = json_chunks(&rows(changes))?.into_iter().map(|(count, chunk)| {
+    let rows = changes.into_iter().map(Change::row).collect::<Vec<_>>();
+    let statements = json_chunks(&rows)?.into_iter().map(|(count, chunk)| {
         let first = next;
         next += count;
-        insert_rows(author, "?5", chunk).bind(first)
+        sql(insert_rows("?5"))
+            .bind(author.workspace.as_str())
+            .bind(chunk)
+            .bind(author.now.to_string())
+            .bind(author.operator)
+            .bind(first)
     });
     Ok(statements.collect())
 }
 
-/// Writes the rows of a JSON array; `first` is the number of the first row.
-fn insert_rows(author: &Author<'_>, first: &str, chunk: String) -> Statement {
-    sql(format!(
+/// Writes the rows of `json_each(?2)`. `first` is the number of the first row, `?3` the time of the request, and `?4`
+/// the operator.
+fn insert_rows(first: &str) -> String {
+    let now = NOW.replace("?2", "?3");
+    format!(
         "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator,
            reason, previous_state, new_state)
          SELECT ?1, {first} + key,
-           {NOW},
-           value ->> 'action', value ->> 'subject', value ->> 'tool_id', value ->> 'version', ?3,
+           {now},
+           value ->> 'action', value ->> 'subject', value ->> 'tool_id', value ->> 'version', ?4,
            value ->> 'reason', value ->> 'previous_state', value ->> 'new_state'
-         FROM json_each(?4) WHERE true"
-    ))
-    .bind(author.workspace.as_str())
-    .bind(author.now.to_string())
-    .bind(author.operator)
-    .bind(chunk)
+         FROM json_each(?2) WHERE true"
+    )
 }
 
-fn rows(changes: Vec<Change>) -> Vec<Value> {
-    let row = |it: Change| {
-        json!({
-            "action": it.action,
-            "subject": it.subject,
-            "tool_id": it.tool_id.as_ref().map(ToolId::as_str),
-            "version": it.version,
-            "reason": it.reason,
-            "previous_state": it.previous_state,
-            "new_state": it.new_state,
-        })
-    };
-    changes.into_iter().map(row).collect()
+/// True if anything but an approval has changed since the change `seq`. An approval is about a call, so its changes
+/// leave the registry as it is.
+pub fn registry_changed_since(workspace: &WorkspaceId, seq: u32) -> Condition {
+    condition("EXISTS (SELECT 1 FROM changes WHERE workspace_id = ?1 AND seq > ?2 AND subject NOT GLOB 'approval:*')")
+        .bind(workspace.as_str())
+        .bind(seq)
 }
 
 /// The number of the workspace's last change, as `seq`; 0, if there is none.

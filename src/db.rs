@@ -91,6 +91,12 @@ impl Statement {
         self.with(" AND (", &condition.text, condition.params, ")")
     }
 
+    /// Adds the order of the rows at the end of the statement.
+    pub fn ordered_by(mut self, columns: &str) -> Self {
+        self.sql.extend([" ORDER BY ", columns]);
+        self
+    }
+
     /// Adds a query at the end of the statement, in brackets and under a name, as a table to read from.
     pub fn selecting_from(self, query: Self, name: &str) -> Self {
         self.with(" FROM (", &query.sql, query.params, &format!(") {name}"))
@@ -220,11 +226,42 @@ impl Serialize for Param {
 /// The highest number of bytes in one parameter. D1 allows two million.
 const MAX_CHUNK_BYTES: usize = 1_000_000;
 
-/// Statements about many rows of a workspace. `?1` is the workspace, and `?2` is a JSON array of rows. The size of a
-/// parameter is limited, so there are as many statements as the rows need.
-pub fn for_each(workspace: &WorkspaceId, items: &[impl Serialize], text: &str) -> Result<Vec<Statement>> {
-    let chunks = json_chunks(items)?.into_iter();
-    Ok(chunks.map(|(_, chunk)| sql(text).bind(workspace.as_str()).bind(chunk)).collect())
+/// Many rows of a workspace, for statements that take their rows from `json_each(?2)`.
+pub trait ManyRows {
+    /// The statements that do `text` with all of the rows. In `text`, `?1` is the workspace, `json_each(?2)` gives the
+    /// rows, and the caller binds all parameters from `?3` on.
+    fn statements(&self, workspace: &WorkspaceId, text: &str) -> Result<Vec<Statement>>;
+}
+
+/// Rows that the statements carry themselves. The size of a parameter is limited, so there are as many statements as
+/// the rows need.
+impl<T: Serialize> ManyRows for [T] {
+    fn statements(&self, workspace: &WorkspaceId, text: &str) -> Result<Vec<Statement>> {
+        let chunks = json_chunks(self)?.into_iter();
+        Ok(chunks.map(|(_, chunk)| sql(text).bind(workspace.as_str()).bind(chunk)).collect())
+    }
+}
+
+impl<T: Serialize> ManyRows for Vec<T> {
+    fn statements(&self, workspace: &WorkspaceId, text: &str) -> Result<Vec<Statement>> {
+        self.as_slice().statements(workspace, text)
+    }
+}
+
+/// Statements about many rows of a workspace. `?1` is the workspace, and `?2` is a JSON array of rows.
+pub fn for_each(workspace: &WorkspaceId, rows: &(impl ManyRows + ?Sized), text: &str) -> Result<Vec<Statement>> {
+    rows.statements(workspace, text)
+}
+
+/// Selects the first of `rows`, up to `max_bytes`. `rows` must have their sizes in the column `bytes`. The row that
+/// exceeds the limit is still selected. If the last selected row is `full`, further rows may have been left out. The
+/// SQL around this selection must join the large columns themselves.
+pub fn first_bytes(rows: &str, order: &str, max_bytes: u32) -> String {
+    format!(
+        "SELECT *, until > {max_bytes} AS full FROM (
+           SELECT *, sum(bytes) OVER (ORDER BY {order} ROWS UNBOUNDED PRECEDING) AS until FROM ({rows}))
+         WHERE until - bytes <= {max_bytes}"
+    )
 }
 
 /// Splits many rows into JSON arrays, for statements that take rows in this form. Each array comes with the number of

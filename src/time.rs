@@ -29,6 +29,11 @@ impl Timestamp {
         Self(self.0 + TimeDelta::seconds(seconds.into()))
     }
 
+    /// The time this many seconds earlier.
+    pub fn seconds_before(self, seconds: u32) -> Self {
+        Self(self.0 - TimeDelta::seconds(seconds.into()))
+    }
+
     /// The time this many days earlier, but not before 1970.
     pub fn days_before(self, days: u32) -> Self {
         let earlier = self.0.checked_sub_days(Days::new(days.into()));

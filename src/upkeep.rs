@@ -1,6 +1,7 @@
 //! The work of the cron trigger.
 
 use crate::app::App;
+use crate::backup;
 use crate::db::sql;
 use crate::error::Result;
 use crate::execution;
@@ -9,7 +10,8 @@ use crate::registry;
 use worker::Env;
 
 /// One run of upkeep. The run ends calls and approvals that no request will end, counts the calls that have ended,
-/// frees files that nothing can reach, seals header values that are stored unsealed, and lets SQLite refresh the statistics of its query planner. SQLite looks only
+/// frees files that nothing can reach, deletes what broken restores have left, seals header values that are stored
+/// unsealed, and lets SQLite refresh the statistics of its query planner. SQLite looks only
 /// at tables that have changed much. Every step runs even if a step before it failed. The run fails with the first
 /// failure.
 pub async fn run(env: Env) -> Result<()> {
@@ -18,6 +20,7 @@ pub async fn run(env: Env) -> Result<()> {
         execution::sweep(&app).await,
         execution::totals::count(&app).await,
         files::sweep(&app).await,
+        backup::sweep(&app).await,
         registry::seal_headers(&app).await,
         tidy(&app).await,
     ];

@@ -1,9 +1,9 @@
 //! SQL for the tables `agents` and `agent_tools`.
 
 use super::attachment::{Attached, AttachmentReading};
-use super::{Agent, AgentOut, AgentStanding, AttachmentRecord, Config, Profile};
+use super::{Agent, AgentStanding, AttachmentRecord, Config, Profile};
 use crate::callers::Level;
-use crate::db::{Condition, Rows, Statement, condition, for_each, sql};
+use crate::db::{Condition, ManyRows, Rows, Statement, condition, first_bytes, for_each, sql};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
 use crate::page::PageRequest;
@@ -161,10 +161,87 @@ pub fn list_agents(workspace: &WorkspaceId, request: &PageRequest) -> Result<Sta
     .bind(request.rows_to_ask()))
 }
 
-/// All agents of the workspace, oldest first.
-pub fn find_all(workspace: &WorkspaceId) -> Statement {
-    sql(format!("SELECT {AGENT_COLUMNS} FROM agents WHERE workspace_id = ?1 ORDER BY created_at, id"))
+/// All agents of the workspace, oldest first, if the condition is true.
+pub fn find_all(workspace: &WorkspaceId, only_if: Condition) -> Statement {
+    sql(format!("SELECT {AGENT_COLUMNS} FROM agents WHERE workspace_id = ?1"))
         .bind(workspace.as_str())
+        .and(only_if)
+        .ordered_by("created_at, id")
+}
+
+/// The size of an agent in a backup, or somewhat less.
+const AGENT_BYTES: &str = "250 + octet_length(name) + octet_length(capabilities) + octet_length(allowed_modules)";
+
+/// The size of the attachment `a` in a backup, or somewhat less.
+const ATTACHMENT_BYTES: &str = "120 + coalesce(octet_length(a.config), 0)";
+
+/// The SQL for the size of all agents and attachments of the workspace `?1` in a backup.
+pub fn bytes_of_all() -> String {
+    format!(
+        "(SELECT coalesce(sum({AGENT_BYTES}), 0) FROM agents WHERE workspace_id = ?1)
+         + (SELECT coalesce(sum({ATTACHMENT_BYTES}), 0) FROM agent_tools a WHERE a.workspace_id = ?1)"
+    )
+}
+
+/// How many bytes and rows the selections `…_after` have.
+const MAX_BYTES: u32 = 2_000_000;
+const MAX_ROWS: u32 = 4_000;
+
+/// The next agents of the workspace, sorted by id. At the end, no row is selected.
+pub fn agents_after(workspace: &WorkspaceId, id: Option<&str>) -> Statement {
+    let found = first_bytes(
+        &format!(
+            "SELECT id AS found_id, {AGENT_BYTES} AS bytes FROM agents
+             WHERE workspace_id = ?1 AND id > ?2 ORDER BY id LIMIT {MAX_ROWS}"
+        ),
+        "found_id",
+        MAX_BYTES,
+    );
+    sql(format!(
+        "SELECT {AGENT_COLUMNS} FROM ({found}) CROSS JOIN agents ON workspace_id = ?1 AND id = found_id ORDER BY id"
+    ))
+    .bind(workspace.as_str())
+    .bind(id.unwrap_or_default())
+}
+
+/// The next attachments of the workspace's own tools, sorted by tool and then by agent. `last` is the tool and the agent
+/// before them. At the end, no row is selected.
+pub fn attachments_after(workspace: &WorkspaceId, last: Option<(&str, &str)>) -> Statement {
+    let rows = format!(
+        "SELECT t.id AS tool_id, t.key AS tool_key, a.agent_id, {ATTACHMENT_BYTES} AS bytes
+         FROM tools t CROSS JOIN agent_tools a INDEXED BY agent_tools_by_tool
+           ON a.tool_key = t.key AND a.workspace_id = ?1
+         WHERE t.workspace_id = ?1 AND t.id >= ?2 AND (t.id > ?2 OR a.agent_id > ?3)
+         ORDER BY t.id, a.agent_id LIMIT {MAX_ROWS}"
+    );
+    attachments_of(&rows, "tool_id, agent_id", workspace, last)
+}
+
+/// The next attachments of built-ins, sorted by agent and then by tool. `last` is the agent and the tool before them. At
+/// the end, no row is selected.
+pub fn builtin_attachments_after(workspace: &WorkspaceId, last: Option<(&str, &str)>) -> Statement {
+    let rows = format!(
+        "SELECT t.id AS tool_id, t.key AS tool_key, a.agent_id, {ATTACHMENT_BYTES} AS bytes
+         FROM agents g CROSS JOIN tools t ON t.workspace_id = ''
+         CROSS JOIN agent_tools a ON a.workspace_id = ?1 AND a.agent_id = g.id AND a.tool_key = t.key
+         WHERE g.workspace_id = ?1 AND g.id >= ?2 AND (g.id > ?2 OR t.id > ?3)
+         ORDER BY g.id, t.id LIMIT {MAX_ROWS}"
+    );
+    attachments_of(&rows, "agent_id, tool_id", workspace, last)
+}
+
+fn attachments_of(rows: &str, order: &str, workspace: &WorkspaceId, last: Option<(&str, &str)>) -> Statement {
+    let (one, two) = last.unwrap_or_default();
+    let found = first_bytes(rows, order, MAX_BYTES);
+    sql(format!(
+        "SELECT found.agent_id, found.tool_id, a.config, a.created_at FROM ({found}) found
+         CROSS JOIN agent_tools a ON a.workspace_id = ?1 AND a.agent_id = found.agent_id AND a.tool_key = found.tool_key
+         ORDER BY {}",
+        order.split(", ").map(|it| format!("found.{it}")).collect::<Vec<_>>().join(", ")
+    ))
+    .bind(workspace.as_str())
+    .bind(one)
+    .bind(two)
 }
 
 pub fn find_agent(workspace: &WorkspaceId, id: &AgentId) -> Statement {
@@ -361,12 +438,15 @@ pub fn delete_attachment(workspace: &WorkspaceId, agent: &AgentId, reading: &Att
         .bind(reading.revision)
 }
 
-/// Every attachment of the workspace, sorted by the age of the agent and then by the age of the tool.
-pub fn find_all_attachments(workspace: &WorkspaceId) -> Statement {
+/// Every attachment of the workspace, sorted by the age of the agent and then by the age of the tool, if the condition is
+/// true.
+pub fn find_all_attachments(workspace: &WorkspaceId, only_if: Condition) -> Statement {
     sql("SELECT a.agent_id, t.id AS tool_id, a.config, a.created_at FROM agent_tools a
          JOIN agents g ON g.workspace_id = a.workspace_id AND g.id = a.agent_id JOIN tools t ON t.key = a.tool_key
-         WHERE a.workspace_id = ?1 ORDER BY g.created_at, g.id, t.created_at, t.id")
+         WHERE a.workspace_id = ?1")
     .bind(workspace.as_str())
+    .and(only_if)
+    .ordered_by("g.created_at, g.id, t.created_at, t.id")
 }
 
 pub fn read_all_attachments(rows: &Rows) -> Result<Vec<AttachmentRecord>> {
@@ -388,8 +468,8 @@ pub fn read_all_attachments(rows: &Rows) -> Result<Vec<AttachmentRecord>> {
     rows.all::<Row>()?.into_iter().map(read).collect()
 }
 
-/// Inserts agents. Agents that exist already are replaced.
-pub fn put_agents(workspace: &WorkspaceId, agents: &[&AgentOut], revision: u32) -> Result<Vec<Statement>> {
+/// Inserts agents, each as an [`AgentOut`](super::AgentOut). Agents that exist already are replaced.
+pub fn put_agents(workspace: &WorkspaceId, agents: &impl ManyRows, revision: u32) -> Result<Vec<Statement>> {
     let text = "INSERT INTO agents (workspace_id, id, name, capabilities, max_risk, allowed_modules,
           permission_level, default_tools, find_tools, created_at, revision)
         SELECT ?1, value ->> 'id', value ->> 'name', value -> 'capabilities', value ->> 'max_risk',
@@ -403,16 +483,12 @@ pub fn put_agents(workspace: &WorkspaceId, agents: &[&AgentOut], revision: u32) 
     Ok(for_each(workspace, agents, text)?.into_iter().map(|it| it.bind(revision)).collect())
 }
 
-pub fn delete_agents(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Statement>> {
+pub fn delete_agents(workspace: &WorkspaceId, ids: &impl ManyRows) -> Result<Vec<Statement>> {
     for_each(workspace, ids, "DELETE FROM agents WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))")
 }
 
-/// Inserts attachments. Attachments that exist already are replaced.
-pub fn put_attachments(
-    workspace: &WorkspaceId,
-    attachments: &[&AttachmentRecord],
-    revision: u32,
-) -> Result<Vec<Statement>> {
+/// Inserts attachments, each as an [`AttachmentRecord`]. Attachments that exist already are replaced.
+pub fn put_attachments(workspace: &WorkspaceId, attachments: &impl ManyRows, revision: u32) -> Result<Vec<Statement>> {
     let text = "INSERT INTO agent_tools (workspace_id, agent_id, tool_key, config, created_at, revision)
         SELECT ?1, it.value ->> 'agent_id', t.key, nullif(it.value -> 'config', 'null'), it.value ->> 'created_at', ?3
         FROM json_each(?2) it CROSS JOIN tools t ON t.workspace_id IN ('', ?1) AND t.id = it.value ->> 'tool_id' WHERE true
@@ -421,7 +497,8 @@ pub fn put_attachments(
     Ok(for_each(workspace, attachments, text)?.into_iter().map(|it| it.bind(revision)).collect())
 }
 
-pub fn delete_attachments(workspace: &WorkspaceId, attachments: &[&AttachmentRecord]) -> Result<Vec<Statement>> {
+/// Deletes attachments, each given as an object with its `agent_id` and its `tool_id`.
+pub fn delete_attachments(workspace: &WorkspaceId, attachments: &impl ManyRows) -> Result<Vec<Statement>> {
     for_each(
         workspace,
         attachments,

@@ -1,8 +1,10 @@
 //! Reads a whole registry in one batch, together with the other facts that a restore needs.
 
 use super::document::Backup;
+use super::store;
+use super::{MAX_DOCUMENT_BYTES, too_large};
 use crate::agents::{self, AgentOut};
-use crate::callers::{self, BoundToken};
+use crate::callers::{self, BoundToken, Scope};
 use crate::changes;
 use crate::db::{Rows, Statement};
 use crate::error::{Error, Result};
@@ -11,22 +13,42 @@ use crate::registry::{self, ToolRecord, VersionRecord};
 use serde::Deserialize;
 use std::collections::HashSet;
 
-/// One statement for each kind of record.
-pub fn everything(workspace: &WorkspaceId) -> [Statement; 8] {
-    [
-        registry::find_all_versions(workspace),
-        agents::find_all(workspace),
-        agents::find_all_attachments(workspace),
-        registry::find_credentials(workspace),
-        registry::find_banned_versions(workspace),
-        callers::find_bound_tokens(workspace),
-        registry::find_builtins(),
-        changes::find_last(workspace),
-    ]
+/// The present registry of a workspace, and the facts around it.
+pub struct PresentRegistry {
+    pub backup: Backup,
+    pub around: RestoreSurroundings,
 }
 
-pub fn read_everything(rows: &[Rows; 8]) -> Result<Backup> {
-    let [versions, agents, attachments, credentials, ..] = rows;
+/// Reads the present registry: one statement for each kind of record, in one transaction. The registry may be large, so
+/// the caller is checked before it is read. Reads nothing if the registry is too large for one document, because the
+/// registry would not fit into memory.
+pub async fn read_registry(scope: &Scope) -> Result<PresentRegistry> {
+    scope.unbound_caller().await?;
+    let workspace = scope.workspace();
+    let [banned, bound_tokens, builtins, seq] = surroundings(workspace);
+    let fits = || store::registry_fits(workspace, MAX_DOCUMENT_BYTES);
+    let [versions, agents, attachments, credentials, fit, banned, bound_tokens, builtins, seq] = scope
+        .read([
+            registry::find_all_versions(workspace, fits()),
+            agents::find_all(workspace, fits()),
+            agents::find_all_attachments(workspace, fits()),
+            registry::find_credentials(workspace),
+            store::find_whether(fits()),
+            banned,
+            bound_tokens,
+            builtins,
+            seq,
+        ])
+        .await?;
+    if fit.is_empty()? {
+        return Err(too_large());
+    }
+    let backup = read_records([&versions, &agents, &attachments, &credentials])?;
+    let around = read_surroundings([&banned, &bound_tokens, &builtins, &seq])?;
+    Ok(PresentRegistry { backup, around })
+}
+
+fn read_records([versions, agents, attachments, credentials]: [&Rows; 4]) -> Result<Backup> {
     let versions = registry::read_tools(versions)?;
     let mut tools: Vec<ToolRecord> = Vec::new();
     for it in &versions {
@@ -54,21 +76,35 @@ pub struct RestoreSurroundings {
     pub seq: u32,
 }
 
-pub fn read_surroundings(rows: &[Rows; 8]) -> Result<RestoreSurroundings> {
+/// One statement for each of the facts around a registry.
+pub fn surroundings(workspace: &WorkspaceId) -> [Statement; 4] {
+    [
+        registry::find_banned_versions(workspace),
+        callers::find_bound_tokens(workspace),
+        registry::find_builtins(),
+        changes::find_last(workspace),
+    ]
+}
+
+pub fn read_surroundings([banned, bound_tokens, builtins, seq]: [&Rows; 4]) -> Result<RestoreSurroundings> {
     #[derive(Deserialize)]
     struct Id {
         id: String,
     }
-    #[derive(Deserialize)]
-    struct Seq {
-        seq: u32,
-    }
-    let [.., banned, bound_tokens, builtins, seq] = rows;
     let ids = |rows: &Rows| Ok::<_, Error>(rows.all::<Id>()?.into_iter().map(|it| it.id).collect());
     Ok(RestoreSurroundings {
         banned: ids(banned)?,
         bound_tokens: bound_tokens.all()?,
         builtins: ids(builtins)?,
-        seq: seq.first::<Seq>()?.map_or(0, |it| it.seq),
+        seq: read_seq(seq)?,
     })
+}
+
+/// The number of the last change.
+pub fn read_seq(rows: &Rows) -> Result<u32> {
+    #[derive(Deserialize)]
+    struct Seq {
+        seq: u32,
+    }
+    Ok(rows.first::<Seq>()?.map_or(0, |it| it.seq))
 }

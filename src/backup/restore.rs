@@ -2,13 +2,14 @@
 
 use super::check::{CheckedBackup, check};
 use super::document::Backup;
-use super::reading;
+use super::problems::{brought_back, refuse_brought_back};
+use super::reading::{PresentRegistry, read_registry};
 use crate::agents::AgentReplacement;
 use crate::callers::{BoundToken, Scope};
 use crate::changes::{Action, Change, record_in_order};
 use crate::db::DbFailure;
 use crate::error::{Error, Result};
-use crate::registry::{DeactivationReason, RegistryReplacement, Tool};
+use crate::registry::RegistryReplacement;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use utoipa::ToSchema;
@@ -16,27 +17,24 @@ use utoipa::ToSchema;
 #[derive(Serialize, ToSchema)]
 pub struct Restored {
     /// How many things differed, and are now as the backup has them.
-    changes: u32,
+    pub changes: u32,
     /// The last change of the log.
-    seq: u32,
+    pub seq: u32,
 }
 
 /// Takes two round trips: the first reads the present registry, the second writes the differences. A caller who has not
-/// been checked yet costs one more, because the registry may be large. Every change of a registry takes the next number of the change log. If another request has taken such a number meanwhile, the rows of
-/// this restore are duplicates, and nothing is written.
+/// been checked yet costs one more, because the registry may be large. Every change of a registry takes the next number
+/// of the change log. If another request has taken such a number meanwhile, the rows of this restore are duplicates, and
+/// nothing is written.
 pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
-    scope.unbound_caller().await?;
-    let rows = scope.read(reading::everything(scope.workspace())).await?;
-    let now = reading::read_everything(&rows)?;
-    let around = reading::read_surroundings(&rows)?;
-
+    let PresentRegistry { backup: now, around } = read_registry(scope).await?;
     let versions =
         now.versions.iter().map(|it| ((it.tool_id.as_str(), it.version.as_str()), it)).collect::<HashMap<_, _>>();
     let (rules, sealer) = (scope.app().url_rules(), scope.app().settings().sealer.as_ref());
     let CheckedBackup { backup, tools } = check(backup, &around.builtins, rules, sealer, |it| {
         versions.get(&(it.tool_id.as_str(), it.version.as_str())).is_some_and(|known| *known == it)
     })?;
-    refuse_banned(&tools, &around.banned)?;
+    refuse_brought_back(&tools.iter().filter_map(|it| brought_back(it, &around.banned)).collect::<Vec<_>>())?;
 
     let registry = RegistryReplacement::new(now.registry(), backup.registry(), &tools);
     let agents = AgentReplacement::new(now.agents(), backup.agents());
@@ -47,32 +45,26 @@ pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
     }
     // The written rows get a revision that nothing in the workspace has had before. Decisions of other requests on an
     // older reading are therefore refused.
-    let (workspace, revision) = (scope.workspace(), around.seq + count + 1);
+    let (workspace, revision, agents) = (scope.workspace(), around.seq + count + 1, agents.rows());
     let mut statements = record_in_order(&scope.author().await?, around.seq, changes)?;
     statements.extend(agents.remove(workspace)?);
     statements.extend(registry.statements(workspace, revision)?);
     statements.extend(agents.put(workspace, revision)?);
     match scope.write_all(statements).await? {
         Ok(_) => Ok(Restored { changes: count, seq: around.seq + count }),
-        Err(DbFailure::Duplicate) => {
-            Err(Error::Conflict("The registry was changed by another request meanwhile; try again".into()))
-        }
+        Err(DbFailure::Duplicate) => Err(overtaken()),
         Err(failure) => Err(failure.into()),
     }
 }
 
-/// A version that was deactivated for security stays deactivated, whatever an older backup says.
-fn refuse_banned(tools: &[Tool], banned: &HashSet<String>) -> Result<()> {
-    let back = tools.iter().filter(|it| it.deactivated_reason != Some(DeactivationReason::Security));
-    let back = back.map(|it| format!("{}@{}", it.id, it.version)).filter(|it| banned.contains(it));
-    let back = back.collect::<Vec<_>>();
-    if back.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Conflict(format!(
-        "{} were deactivated for security and cannot come back: mark them so in the backup",
-        back.join(", ")
-    )))
+/// The answer if the registry is no longer as it was read.
+pub fn overtaken() -> Error {
+    Error::Conflict("The registry was changed by another request meanwhile; try again".into())
+}
+
+/// The change that ends a token together with its agent.
+pub fn token_revoked(token: &BoundToken) -> Result<Change> {
+    Change::new(Action::Revoke, token.subject.clone()).from(&token.state()?)
 }
 
 /// Returns a row of the change log for each record that differs. Removals come before additions, and an agent comes
@@ -86,7 +78,7 @@ fn changes(
     let mut changes = Vec::new();
     // A token that is bound to an agent ends with that agent.
     for token in bound_tokens.iter().filter(|it| gone.contains(it.agent_id.as_str())) {
-        changes.push(Change::new(Action::Revoke, token.subject.clone()).from(&token.state()?)?);
+        changes.push(token_revoked(token)?);
     }
     changes.extend(agents.removals()?);
     changes.extend(registry.changes()?);

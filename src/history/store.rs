@@ -1,7 +1,7 @@
 //! SQL for reading the table `changes`.
 
 use super::log::{ChangeFilter, LogOrder};
-use crate::db::{Statement, sql};
+use crate::db::{Statement, first_bytes, sql};
 use crate::ids::WorkspaceId;
 use crate::time::Timestamp;
 
@@ -11,17 +11,6 @@ const MAX_BYTES: u32 = 4_000_000;
 
 /// The size of a row's states. SQLite knows the size without reading the states.
 const BYTES: &str = "coalesce(octet_length(previous_state), 0) + coalesce(octet_length(new_state), 0)";
-
-/// Selects the first of `rows`, up to [`MAX_BYTES`]. `rows` must have the size of their states in `bytes`. If the last
-/// selected row is `full`, further rows may have been left out. The SQL around this selection must join the states
-/// themselves.
-fn not_too_many(rows: &str, order: &str) -> String {
-    format!(
-        "SELECT *, until > {MAX_BYTES} AS full FROM (
-           SELECT *, sum(bytes) OVER (ORDER BY {order} ROWS UNBOUNDED PRECEDING) AS until FROM ({rows}))
-         WHERE until - bytes <= {MAX_BYTES}"
-    )
-}
 
 /// Rows after the number `after`, in the order of the filter.
 pub fn list_changes(workspace: &WorkspaceId, filter: &ChangeFilter, after: Option<u32>, limit: u32) -> Statement {
@@ -36,7 +25,7 @@ pub fn list_changes(workspace: &WorkspaceId, filter: &ChangeFilter, after: Optio
         (None, None) => ("", ""),
     };
     // Times never decrease in the log, so a time can be translated into a number of the log.
-    let found = not_too_many(
+    let found = first_bytes(
         &format!(
             "SELECT seq, {BYTES} AS bytes
              FROM changes {index} WHERE workspace_id = ?1 {condition} AND (?2 IS NULL OR seq {beyond} ?2)
@@ -47,6 +36,7 @@ pub fn list_changes(workspace: &WorkspaceId, filter: &ChangeFilter, after: Optio
              ORDER BY {order} LIMIT ?7"
         ),
         order,
+        MAX_BYTES,
     );
     sql(format!(
         "SELECT c.seq, c.timestamp, c.action, c.subject, c.tool_id, c.version, c.operator, c.reason, c.previous_state,
@@ -86,7 +76,7 @@ pub fn change_numbered(workspace: &WorkspaceId, seq: u32) -> Statement {
 pub fn states(workspace: &WorkspaceId, kind: &str, after: &str, seq: u32, limit: u32) -> Statement {
     let next = "SELECT min(subject) FROM changes INDEXED BY changes_by_subject
         WHERE workspace_id = ?1 AND subject < ?3 AND subject >";
-    let found = not_too_many(
+    let found = first_bytes(
         &format!(
             "WITH RECURSIVE things (subject) AS (
                {next} ?2
@@ -100,6 +90,7 @@ pub fn states(workspace: &WorkspaceId, kind: &str, after: &str, seq: u32, limit:
              WHERE things.subject IS NOT NULL"
         ),
         "subject",
+        MAX_BYTES,
     );
     sql(format!(
         "SELECT found.subject, c.new_state, found.full

@@ -11,10 +11,11 @@ use crate::files::FilePath;
 use crate::ids::{AgentId, ApprovalId, CallId, CredentialId, FileManifestId, SessionId, TokenId, ToolId, WorkspaceId};
 use crate::json_size::{MAX_VALUES, values};
 use crate::page::PageRequest;
-use axum::body::Body as RequestBody;
+use axum::body::{Body as RequestBody, Bytes as Buffer};
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Request, header};
+use futures_util::stream::{Stream, StreamExt};
 use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -349,6 +350,15 @@ impl UnreadBody {
         collect(self.body, limit_bytes).await
     }
 
+    /// The body piece by piece, for a body of any size.
+    pub fn pieces(self) -> impl Stream<Item = Result<Vec<u8>>> {
+        let read = |piece: std::result::Result<Buffer, axum::Error>| match piece {
+            Ok(piece) => Ok(Vec::from(piece)),
+            Err(cause) => Err(Error::body("", format!("The body could not be read: {cause}"))),
+        };
+        self.body.into_data_stream().map(read)
+    }
+
     /// Whether the body is so small that reading it costs less than asking the database who is calling.
     pub fn is_small(&self) -> bool {
         self.length.is_some_and(|it| it <= SMALL_BODY_BYTES)
@@ -381,6 +391,21 @@ pub async fn collect(mut body: RequestBody, limit_bytes: usize) -> Result<Vec<u8
         return Err(Error::TooLarge { limit_bytes });
     }
     Ok(bytes)
+}
+
+/// JSON Lines.
+const LINES: &str = "application/x-ndjson";
+
+/// Whether the client wants the response as JSON Lines.
+pub fn wants_lines(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).into_iter().filter_map(|it| it.to_str().ok());
+    accepted.flat_map(|it| it.split(',')).any(|it| it.trim().starts_with(LINES))
+}
+
+/// Whether the client sends its body as JSON Lines.
+pub fn sends_lines(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    kind.is_some_and(|it| it.trim().starts_with(LINES))
 }
 
 pub fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {

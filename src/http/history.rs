@@ -1,12 +1,12 @@
 //! `/api/registry/changes` and `/api/registry/state`: the change log, and earlier states of the registry.
 
-use super::extract::{Admin, Query};
+use super::extract::{Admin, Query, wants_lines};
 use super::respond::{Json, Lines};
 use crate::error::{Error, Result};
 use crate::history::{self, ChangeFilter, ChangeOut, LogOrder, Moment, State};
 use crate::page::PageRequest;
 use crate::time::Timestamp;
-use axum::http::{HeaderMap, header};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -74,11 +74,6 @@ pub async fn list_changes(
     let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
     let page = history::list(&scope, &filter, &request).await?;
     Ok(Json(ChangePage { changes: page.items, next_cursor: page.next_cursor }).into_response())
-}
-
-fn wants_lines(headers: &HeaderMap) -> bool {
-    let accepted = headers.get_all(header::ACCEPT).into_iter().filter_map(|it| it.to_str().ok());
-    accepted.flat_map(|it| it.split(',')).any(|it| it.trim().starts_with("application/x-ndjson"))
 }
 
 /// Which state to show. At most one of the two may be given; without either, the present state.

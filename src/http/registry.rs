@@ -1,10 +1,12 @@
 //! `/api/registry/invariants`, `/api/registry/backup` and `/api/registry/restore`: the registry as a whole.
 
-use super::extract::{Admin, MAX_BODY_BYTES, Owner, UnreadBody, read_json_up_to};
-use super::respond::Json;
-use crate::backup::{self, Backup, Restored};
+use super::extract::{Admin, Owner, UnreadBody, read_json, read_json_up_to, sends_lines, wants_lines};
+use super::respond::{Json, JsonText, Lines};
+use crate::backup::{self, Backup, MAX_DOCUMENT_BYTES, Restored};
 use crate::error::Result;
 use crate::registry::invariants::{self, Invariant};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -33,23 +35,37 @@ pub async fn check_invariants(Admin(scope): Admin) -> Result<Json<InvariantsOut>
 /// Back the registry up
 ///
 /// The response holds tools, versions, agents, attachments and the names of credentials. It can be sent as the body of
-/// a restore. Handlers are in it as they were given, so keep a backup as safe as its contents require.
+/// a restore. Handlers are in it with their whole URLs, and with literal header values sealed, so keep a backup as safe as
+/// its contents require. One document has at most 16 MiB. With `Accept: application/x-ndjson`, the response is one record per line, and of any size. Its last
+/// line is `{"end": …}`. If the registry changes before the last line, the response breaks off without this line.
 #[utoipa::path(get, path = "/api/registry/backup", tag = "registry",
-    responses((status = 200, description = "The whole registry", body = Backup)))]
+    responses((status = 200, description = "The whole registry", content(
+            (Backup = "application/json"), (String = "application/x-ndjson"))),
+        (status = 409, description = "Another request changed the registry in the meantime (JSON Lines only)"),
+        (status = 413, description = "The registry is too large for one document: use JSON Lines")))]
 #[worker::send]
-pub async fn take_backup(Owner(scope): Owner) -> Result<Json<Backup>> {
-    Ok(Json(backup::take(&scope).await?))
+pub async fn take_backup(Owner(scope): Owner, headers: HeaderMap) -> Result<Response> {
+    if wants_lines(&headers) {
+        return Ok(Lines::of(backup::lines::export(scope)).await?.into_response());
+    }
+    Ok(JsonText(backup::take(&scope).await?).into_response())
 }
 
 /// Restore a backup
 ///
 /// The registry becomes exactly what the backup says. Things that are not in the backup are deleted. The restore
-/// succeeds as a whole or not at all, and logs a change for each thing that differed.
-#[utoipa::path(post, path = "/api/registry/restore", tag = "registry", request_body = Backup,
+/// succeeds as a whole or not at all, and logs a change for each thing that differed. With
+/// `Content-Type: application/x-ndjson`, the body is a backup as JSON Lines, of any size.
+#[utoipa::path(post, path = "/api/registry/restore", tag = "registry",
+    request_body(content((Backup = "application/json"), (String = "application/x-ndjson"))),
     responses((status = 200, description = "The registry is as the backup says", body = Restored),
-        (status = 409, description = "The backup would bring back a version that was deactivated for security, or another request changed the registry in the meantime")))]
+        (status = 409, description = "The backup would bring back a version that was deactivated for security, or another request changed the registry in the meantime"),
+        (status = 413, description = "The present registry or the backup is too large for one document: use JSON Lines")))]
 #[worker::send]
-pub async fn restore_backup(Owner(scope): Owner, body: UnreadBody) -> Result<Json<Restored>> {
-    let body = body.read_for(scope.unbound_caller().await, MAX_BODY_BYTES).await?;
+pub async fn restore_backup(Owner(scope): Owner, headers: HeaderMap, body: UnreadBody) -> Result<Json<Restored>> {
+    if sends_lines(&headers) {
+        return Ok(Json(backup::lines::restore(&scope, body.pieces(), read_json).await?));
+    }
+    let body = body.read_for(scope.unbound_caller().await, MAX_DOCUMENT_BYTES).await?;
     Ok(Json(backup::restore(&scope, read_json_up_to(MAX_VALUES, &body)?).await?))
 }

@@ -37,7 +37,7 @@ pub struct Breach {
 }
 
 /// Checks the versions against all four invariants. `credentials` are the defined credentials.
-pub fn check(versions: &[CheckedVersion], credentials: &HashSet<&str>) -> Vec<Invariant> {
+pub fn check(versions: &[CheckedVersion], credentials: &HashSet<String>) -> Vec<Invariant> {
     let active = || versions.iter().filter(|it| it.active);
     let mut actives: HashMap<&str, u32> = HashMap::new();
     for version in active() {
@@ -76,8 +76,7 @@ pub async fn invariants(scope: &Scope) -> Result<Vec<Invariant>> {
     let [versions, credentials] =
         scope.read([store::versions::active(scope.workspace()), store::credentials::all(scope.workspace())]).await?;
     scope.caller().await?.must_be_unbound()?;
-    let credentials = store::credentials::read_ids(&credentials)?;
-    let credentials = credentials.iter().map(String::as_str).collect();
+    let credentials = store::credentials::read_ids(&credentials)?.into_iter().collect();
     Ok(check(&store::versions::read_active(&versions)?, &credentials))
 }
 
@@ -98,7 +97,7 @@ mod tests {
 
     #[track_caller]
     fn broken(versions: &[CheckedVersion], expected: &[&str]) {
-        let invariants = check(versions, &HashSet::from(["KEY"]));
+        let invariants = check(versions, &HashSet::from(["KEY".to_owned()]));
         assert_eq!(invariants.len(), 4);
         let broken = invariants.iter().filter(|it| !it.ok).map(|it| it.name).collect::<Vec<_>>();
         assert_eq!(broken, expected);

@@ -54,13 +54,18 @@ pub use record::{ToolRecord, VersionRecord};
 pub use redact::scrub;
 pub use reference::References;
 pub use register::register;
-pub use replacement::{RegistryRecords, RegistryReplacement};
+pub use replacement::{
+    RegistryRecords, RegistryReplacement, RegistryRows, credential_put, credential_removed, version_put,
+    version_removed,
+};
 pub use rules::problems;
 pub use sealing::seal_headers;
 pub use store::bounded::{TOOL_BYTES, is_cut, select_within_bytes};
+pub use store::columns::version_json;
 pub use store::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, TOOL_COLUMNS};
-pub use store::credentials::all as find_credentials;
+pub use store::credentials::{after as credentials_after, all as find_credentials};
 pub use store::lookup::ToolLookup;
+pub use store::placing::named as version_name;
 pub use store::refusals::{
     forget as forget_refusals, last_day as refusals, last_day_everywhere as refusals_everywhere,
 };
@@ -68,7 +73,10 @@ pub use store::tools::{
     RELEVANCE, ToolForm, find_builtins, find_tool, find_tools, look_up_tools, read_tool, read_tools, search_tools,
     tool_exists,
 };
-pub use store::versions::{BUILTIN_KEY, find_all as find_all_versions, find_banned as find_banned_versions};
+pub use store::versions::{
+    BUILTIN_KEY, after as versions_after, bytes_of_all as bytes_of_all_versions, find_all as find_all_versions,
+    find_banned as find_banned_versions,
+};
 pub use tool::{DeactivationReason, ExecutionMode, ResourceClass, Risk, Source, Tool};
 #[cfg(test)]
 pub use tool::{SideEffect, fixture};

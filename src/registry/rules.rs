@@ -7,6 +7,9 @@ use super::tool::Tool;
 use crate::error::{Place, Problem, shortened};
 use crate::ids::check_name;
 use serde_json::Value;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 const MAX_SCHEMA_BYTES: usize = 64 * 1024;
 const MAX_EXAMPLES: usize = 20;
@@ -15,6 +18,10 @@ const MAX_LIST: usize = 50;
 const MAX_WORD_BYTES: usize = 128;
 const MAX_RATE: u32 = 10_000;
 const MAX_PROBLEMS: usize = 50;
+
+/// How many schemas are remembered as good, and how large each may be. The memory of an isolate is bounded.
+const MAX_KNOWN: usize = 64;
+const MAX_KNOWN_BYTES: usize = 4 * 1024;
 
 /// Returns everything that breaks a rule, except for the rules about the handler itself ([`Handler::check`]).
 pub fn problems(tool: &Tool, handler: &Handler) -> Vec<Problem> {
@@ -25,7 +32,7 @@ pub fn problems(tool: &Tool, handler: &Handler) -> Vec<Problem> {
     if let Some(schema) = &tool.returns_schema {
         found.schema("/returns_schema", schema);
     }
-    found.examples(tool, parameters.as_ref());
+    found.examples(tool, parameters.as_deref());
     found.side_effects(tool);
     for name in handler.credentials().into_iter().filter(|it| !tool.credentials_required.iter().any(|own| own == it)) {
         found.add("/credentials_required", format!("must hold {name}, which a header names"));
@@ -80,8 +87,30 @@ impl RuleProblems {
         }
     }
 
+    /// Compiles a schema, or takes it from the schemas that have kept all rules before: a backup holds thousands of
+    /// versions, and many of them have the same schema. If the schema is invalid, adds a problem and returns none.
+    fn schema(&mut self, path: &str, text: &str) -> Option<Rc<Schema>> {
+        thread_local! {
+            static KNOWN: RefCell<HashMap<String, Rc<Schema>>> = RefCell::default();
+        }
+        if let Some(known) = KNOWN.with_borrow(|it| it.get(text).cloned()) {
+            return Some(known);
+        }
+        let before = self.0.len();
+        let schema = Rc::new(self.new_schema(path, text)?);
+        if self.0.len() == before && text.len() <= MAX_KNOWN_BYTES {
+            KNOWN.with_borrow_mut(|known| {
+                if known.len() >= MAX_KNOWN {
+                    known.clear();
+                }
+                known.insert(text.to_owned(), schema.clone());
+            });
+        }
+        Some(schema)
+    }
+
     /// Compiles a schema. If the schema is invalid, adds a problem and returns none.
-    fn schema(&mut self, path: &str, text: &str) -> Option<Schema> {
+    fn new_schema(&mut self, path: &str, text: &str) -> Option<Schema> {
         if text.len() > MAX_SCHEMA_BYTES {
             self.add(path, format!("has {} bytes; {MAX_SCHEMA_BYTES} are allowed", text.len()));
             return None;

@@ -1,10 +1,10 @@
 //! Invariants, backups, and restores that are all or nothing.
 
-use crate::harness::{Client, Server, Tool, Upstream, closed_workspace, open, race, workspace};
+use crate::harness::{Answer, Client, Server, Tool, Upstream, closed_workspace, open, race, workspace};
 use serde_json::{Value, json};
 
 /// A registry with at least one thing of every kind.
-fn furnish(client: &Client) -> String {
+pub fn furnish(client: &Client) -> String {
     client.post("/api/credentials", json!({"id": "GITHUB_TOKEN", "description": "Reads issues"})).created();
     let headers = json!({"Authorization": "Bearer ${GITHUB_TOKEN}", "X-Key": "a literal"});
     let handler = json!({"type": "http", "url": "https://tools.example.com/x", "headers": headers});
@@ -28,12 +28,40 @@ fn furnish(client: &Client) -> String {
     agent
 }
 
-fn backup(client: &Client) -> Value {
+pub fn backup(client: &Client) -> Value {
     client.get("/api/registry/backup").ok()
 }
 
+/// The two forms of a backup.
+#[derive(Clone, Copy)]
+pub enum Form {
+    Document,
+    Lines,
+}
+
+impl Form {
+    pub const LINES: &str = "application/x-ndjson";
+
+    pub fn take(self, client: &Client) -> String {
+        let answer = match self {
+            Self::Document => client.get("/api/registry/backup"),
+            Self::Lines => client.with_header("Accept", Self::LINES).get("/api/registry/backup"),
+        };
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        answer.text
+    }
+
+    pub fn restore(self, client: &Client, backup: &str) -> Answer {
+        let client = match self {
+            Self::Document => client.clone(),
+            Self::Lines => client.with_header("Content-Type", Self::LINES),
+        };
+        client.send("POST", "/api/registry/restore", Some(backup.as_bytes().to_vec()))
+    }
+}
+
 /// The registry as the API shows it.
-fn shown(client: &Client) -> Value {
+pub fn shown(client: &Client) -> Value {
     let mut agents = client.pages("/api/agents", "agents", 50);
     for agent in &mut agents {
         let id = agent["id"].as_str().unwrap();
@@ -50,17 +78,27 @@ fn shown(client: &Client) -> Value {
 
 #[test]
 fn a_backup_restores_exactly_here_and_elsewhere() {
+    restores_exactly(Form::Document);
+}
+
+#[test]
+fn a_backup_as_lines_restores_exactly_here_and_elsewhere() {
+    restores_exactly(Form::Lines);
+}
+
+fn restores_exactly(form: Form) {
     let client = workspace();
     furnish(&client);
-    let (before, seen) = (backup(&client), shown(&client));
-    assert!(!before.to_string().contains("a literal"), "a backup holds header values sealed");
-    let unchanged = client.post("/api/registry/restore", before.clone()).ok();
+    let (before, seen, taken) = (backup(&client), shown(&client), form.take(&client));
+    assert!(!taken.contains("a literal"), "a backup holds header values sealed");
+    let unchanged = form.restore(&client, &taken).ok();
     assert_eq!(unchanged["changes"], 0);
     assert_eq!(client.changes().len() as u64, unchanged["seq"].as_u64().unwrap());
 
     let other = workspace();
-    let restored = other.post("/api/registry/restore", before.clone()).ok();
+    let restored = form.restore(&other, &taken).ok();
     assert_eq!((backup(&other), shown(&other)), (before.clone(), seen));
+    assert_eq!(form.take(&other), taken);
     let log = other.changes();
     assert_eq!((&restored["changes"], &restored["seq"]), (&json!(log.len()), &json!(log.len())));
     assert!(log.iter().all(|it| it["action"] == "restore"), "{log:?}");
@@ -124,9 +162,18 @@ fn a_backup_restores_only_under_the_same_key_or_with_the_values_given_again() {
 
 #[test]
 fn what_is_not_in_the_backup_goes() {
+    whatever_is_not_there_goes(Form::Document);
+}
+
+#[test]
+fn what_is_not_in_the_lines_goes() {
+    whatever_is_not_there_goes(Form::Lines);
+}
+
+fn whatever_is_not_there_goes(form: Form) {
     let client = workspace();
     furnish(&client);
-    let (before, seen) = (backup(&client), shown(&client));
+    let (before, seen, taken) = (backup(&client), shown(&client), form.take(&client));
     // Things of all kinds are changed, added and removed.
     client.register("x", "1.2.0", json!({"returns_schema": {"type": "string"}}));
     client.register("z", "1.0.0", json!({}));
@@ -140,7 +187,7 @@ fn what_is_not_in_the_backup_goes() {
     client.post("/api/credentials", json!({"id": "STRIPE_KEY"})).created();
     let seq = client.changes().len();
 
-    let restored = client.post("/api/registry/restore", before.clone()).ok();
+    let restored = form.restore(&client, &taken).ok();
     assert_eq!((backup(&client), shown(&client)), (before.clone(), seen));
     client.get("/api/tools/z").refused(404, "NOT_FOUND");
     client.with_token(token["token"].as_str().unwrap()).get("/api/tools").refused(401, "UNAUTHORIZED");
@@ -308,11 +355,13 @@ fn a_backup_that_does_not_fit_together_changes_nothing() {
 fn a_backup_from_before_does_not_bring_back_what_is_not_secure() {
     let client = workspace();
     furnish(&client);
-    let before = backup(&client);
+    let (before, lines) = (backup(&client), Form::Lines.take(&client));
     client.post("/api/tools/x/deactivate", json!({"version": "1.1.0", "reason": "security"})).ok();
     let (now, seq) = (backup(&client), client.changes().len());
-    let refused = client.post("/api/registry/restore", before.clone()).refused(409, "CONFLICT");
-    assert!(refused.message.contains("x@1.1.0"), "{}", refused.message);
+    let document = client.post("/api/registry/restore", before.clone()).refused(409, "CONFLICT");
+    for refused in [document, Form::Lines.restore(&client, &lines).refused(409, "CONFLICT")] {
+        assert!(refused.message.contains("x@1.1.0"), "{}", refused.message);
+    }
     assert_eq!((backup(&client), client.changes().len()), (now.clone(), seq));
     // Not even after the version itself has been deleted.
     let mut without = now;
@@ -326,14 +375,23 @@ fn a_backup_from_before_does_not_bring_back_what_is_not_secure() {
 
 #[test]
 fn a_restore_that_was_overtaken_does_nothing() {
+    overtaken(Form::Document);
+}
+
+#[test]
+fn a_restore_of_lines_that_was_overtaken_does_nothing() {
+    overtaken(Form::Lines);
+}
+
+fn overtaken(form: Form) {
     let client = workspace();
     furnish(&client);
-    let one = backup(&client);
+    let one = form.take(&client);
     client.register("z", "1.0.0", json!({}));
-    let other = backup(&client);
+    let other = form.take(&client);
     let statuses = race(8, |index| match index % 4 {
-        0 => client.post("/api/registry/restore", one.clone()).status,
-        1 => client.post("/api/registry/restore", other.clone()).status,
+        0 => form.restore(&client, &one).status,
+        1 => form.restore(&client, &other).status,
         2 => client.post("/api/agents", json!({"name": "Racer"})).status,
         _ => client.post("/api/tools/x/rollback", json!({"version": "1.0.0"})).status,
     });

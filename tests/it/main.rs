@@ -10,6 +10,7 @@
 //! | `credentials` | the secrets that tools may use, and that no response shows them |
 //! | `history` | reading the change log, and the registry as it was |
 //! | `backup` | invariants, backup, and a restore that is all or nothing |
+//! | `backup_lines` | backups of any size, as JSON Lines that are sent and read in pieces |
 //! | `agents` | agents and the toolbox |
 //! | `attachments` | tools attached to agents, and their configuration |
 //! | `files` | the files of sessions: contents, paths, directories, pages, racing writers, cost |
@@ -45,6 +46,7 @@ mod agents;
 mod approvals;
 mod attachments;
 mod backup;
+mod backup_lines;
 mod call_log;
 mod changes;
 mod conventions;

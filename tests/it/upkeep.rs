@@ -34,6 +34,20 @@ fn a_step_that_fails_is_told_and_does_not_keep_the_others_from_running() {
 }
 
 #[test]
+fn what_a_restore_has_left_behind_is_deleted_after_an_hour() {
+    let server = server("upkeep-restores");
+    let insert = "INSERT INTO restore_chunks (workspace_id, id, created_at, data)
+        VALUES (?1, ?2, strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?3), '[]')";
+    for (workspace, id, age) in
+        [("a", "1/00/000000", "-61 minutes"), ("b", "2/00/000000", "-2 days"), ("a", "3/00/000000", "-50 minutes")]
+    {
+        server.sql(insert, &[json!(workspace), json!(id), json!(age)]);
+    }
+    assert_eq!(run(&server)["outcome"], "ok");
+    assert_eq!(server.sql("SELECT id FROM restore_chunks", &[]), [json!({"id": "3/00/000000"})]);
+}
+
+#[test]
 fn header_values_that_were_stored_as_given_are_sealed() {
     let vars = [("AUTH", "open"), ("PRIVATE_URLS", "allow"), ("SECRET_KEY", "a secret of the tests")];
     let (server, upstream) = (Server::start("upkeep-headers", &vars), Upstream::start());

@@ -1,6 +1,6 @@
 //! SQL for the table `credentials`, and for the tools that ask for a credential.
 
-use crate::db::{Condition, Param, Rows, Statement, condition, for_each, sql};
+use crate::db::{Condition, ManyRows, Param, Rows, Statement, condition, for_each, sql};
 use crate::error::Result;
 use crate::ids::WorkspaceId;
 use crate::page::PageRequest;
@@ -41,10 +41,7 @@ fn users(workspace: &WorkspaceId, id: &str) -> Param {
 }
 
 pub fn list(workspace: &WorkspaceId, request: &PageRequest) -> Statement {
-    sql("SELECT id, description, created_at FROM credentials WHERE workspace_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3")
-        .bind(workspace.as_str())
-        .bind(request.after().unwrap_or_default())
-        .bind(request.rows_to_ask())
+    after(workspace, request.after(), request.rows_to_ask())
 }
 
 pub fn find(workspace: &WorkspaceId, id: &str) -> Statement {
@@ -83,8 +80,16 @@ pub fn all(workspace: &WorkspaceId) -> Statement {
         .bind(workspace.as_str())
 }
 
+/// Selects the next credentials of the workspace, sorted by name.
+pub fn after(workspace: &WorkspaceId, id: Option<&str>, limit: u32) -> Statement {
+    sql("SELECT id, description, created_at FROM credentials WHERE workspace_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3")
+        .bind(workspace.as_str())
+        .bind(id.unwrap_or_default())
+        .bind(limit)
+}
+
 /// Inserts credentials. Existing credentials of the same names are replaced.
-pub fn put_all(workspace: &WorkspaceId, credentials: &[&Credential]) -> Result<Vec<Statement>> {
+pub fn put_all(workspace: &WorkspaceId, credentials: &impl ManyRows) -> Result<Vec<Statement>> {
     for_each(
         workspace,
         credentials,
@@ -94,7 +99,7 @@ pub fn put_all(workspace: &WorkspaceId, credentials: &[&Credential]) -> Result<V
     )
 }
 
-pub fn delete_all(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Statement>> {
+pub fn delete_all(workspace: &WorkspaceId, ids: &impl ManyRows) -> Result<Vec<Statement>> {
     for_each(
         workspace,
         ids,

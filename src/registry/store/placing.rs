@@ -3,10 +3,10 @@
 
 use super::columns;
 use super::credentials;
-use crate::db::{Condition, DbFailure, Statement, condition, for_each, sql};
+use crate::db::{Condition, DbFailure, ManyRows, Statement, condition, for_each, sql};
 use crate::error::Result;
 use crate::ids::{ToolId, Version, WorkspaceId};
-use crate::registry::record::{ToolRecord, VersionRecord};
+use crate::registry::record::ToolRecord;
 use crate::registry::tool::{DeactivationReason, Tool};
 use crate::time::Timestamp;
 use serde_json::{Value, json};
@@ -120,50 +120,52 @@ pub fn insert_tools(workspace: &WorkspaceId, tools: &[ToolRecord]) -> Result<Vec
     for_each(workspace, tools, INSERT_TOOLS)
 }
 
-/// Adds tools, and changes those that exist.
-pub fn put_tools(workspace: &WorkspaceId, tools: &[&ToolRecord]) -> Result<Vec<Statement>> {
+/// Adds tools, each as a [`ToolRecord`], and changes those that exist. New tools are added from the oldest to the newest,
+/// because lists show tools in the order in which they were added.
+pub fn put_tools(workspace: &WorkspaceId, tools: &impl ManyRows) -> Result<Vec<Statement>> {
     let text = format!(
-        "{INSERT_TOOLS} ON CONFLICT (workspace_id, id) DO UPDATE SET source = excluded.source, created_at = excluded.created_at"
+        "{INSERT_TOOLS} ORDER BY value ->> 'created_at', value ->> 'id'
+         ON CONFLICT (workspace_id, id) DO UPDATE SET source = excluded.source, created_at = excluded.created_at"
     );
     for_each(workspace, tools, &text)
 }
 
-pub fn delete_tools(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Statement>> {
+pub fn delete_tools(workspace: &WorkspaceId, ids: &impl ManyRows) -> Result<Vec<Statement>> {
     for_each(workspace, ids, "DELETE FROM tools WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))")
 }
 
 /// Adds versions, each [as JSON](columns::version_json), to existing tools.
-pub fn insert_versions(workspace: &WorkspaceId, versions: &[Value]) -> Result<Vec<Statement>> {
+pub fn insert_versions(workspace: &WorkspaceId, versions: &impl ManyRows) -> Result<Vec<Statement>> {
     for_each(workspace, versions, &(columns::insert_versions("?2") + " WHERE true"))
 }
 
-pub fn delete_versions(workspace: &WorkspaceId, versions: &[&VersionRecord]) -> Result<Vec<Statement>> {
-    let named = versions.iter().filter_map(|it| Some(named(&it.tool_id, Version::parse(&it.version)?)));
-    let named = named.collect::<Vec<_>>();
-    for_each(workspace, &named, &format!("DELETE FROM tool_versions WHERE key IN ({FIND_VERSIONS})"))
+/// Deletes versions, each [by its name](named).
+pub fn delete_versions(workspace: &WorkspaceId, versions: &impl ManyRows) -> Result<Vec<Statement>> {
+    for_each(workspace, versions, &format!("DELETE FROM tool_versions WHERE key IN ({FIND_VERSIONS})"))
 }
 
 /// Sets the tools' current version to none, and their revision.
-pub fn let_go_of_current(workspace: &WorkspaceId, ids: &[&str], revision: u32) -> Result<Vec<Statement>> {
+pub fn let_go_of_current(workspace: &WorkspaceId, ids: &impl ManyRows, revision: u32) -> Result<Vec<Statement>> {
     let text = "UPDATE tools SET current_version_key = NULL, revision = ?3
         WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))";
     Ok(for_each(workspace, ids, text)?.into_iter().map(|it| it.bind(revision)).collect())
 }
 
-/// Sets the tools' current version: the active one, or the highest if none is active.
-pub fn find_current(workspace: &WorkspaceId, ids: &[&str]) -> Result<Vec<Statement>> {
+/// Sets the current version of those tools that have none: the active one, or the highest if none is active. A trigger has
+/// set the current version of a tool that got a version.
+pub fn find_current(workspace: &WorkspaceId, ids: &impl ManyRows) -> Result<Vec<Statement>> {
     for_each(
         workspace,
         ids,
         "UPDATE tools SET current_version_key = coalesce(
            (SELECT key FROM tool_versions WHERE workspace_id = ?1 AND tool_key = tools.key AND active = 1),
            (SELECT key FROM tool_versions WHERE tool_key = tools.key ORDER BY major DESC, minor DESC, patch DESC LIMIT 1))
-         WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
+         WHERE workspace_id = ?1 AND id IN (SELECT value FROM json_each(?2)) AND current_version_key IS NULL",
     )
 }
 
 /// A version as [`FIND_VERSIONS`] takes it.
-fn named(tool_id: &str, version: Version) -> Value {
+pub fn named(tool_id: &str, version: Version) -> Value {
     let Version { major, minor, patch } = version;
     json!({"tool_id": tool_id, "major": major, "minor": minor, "patch": patch})
 }

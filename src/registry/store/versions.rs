@@ -2,7 +2,7 @@
 
 use super::bounded::{TOOL_BYTES, select_within_bytes};
 use super::columns::TOOL_COLUMNS;
-use crate::db::{Rows, Statement, sql};
+use crate::db::{Condition, Rows, Statement, first_bytes, sql};
 use crate::error::Result;
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::{PageRequest, bad_cursor};
@@ -109,13 +109,59 @@ pub fn read_active(rows: &Rows) -> Result<Vec<invariants::CheckedVersion>> {
     Ok(rows.all::<Row>()?.into_iter().map(read).collect())
 }
 
-/// Selects every version of the workspace's own tools, the oldest tools first.
-pub fn find_all(workspace: &WorkspaceId) -> Statement {
+/// Selects every version of the workspace's own tools, the oldest tools first, if the condition is true.
+pub fn find_all(workspace: &WorkspaceId, only_if: Condition) -> Statement {
     sql(format!(
         "SELECT {TOOL_COLUMNS} FROM tools t JOIN tool_versions v ON v.tool_key = t.key
-         WHERE t.workspace_id = ?1 ORDER BY t.created_at, t.id, v.major, v.minor, v.patch"
+         WHERE t.workspace_id = ?1"
     ))
     .bind(workspace.as_str())
+    .and(only_if)
+    .ordered_by("t.created_at, t.id, v.major, v.minor, v.patch")
+}
+
+/// The size of the version `v` in a backup, or somewhat less: the parts of any length, and 400 bytes for all others.
+const VERSION_BYTES: &str = "400 + octet_length(v.description) + octet_length(v.parameters_schema)
+    + coalesce(octet_length(v.returns_schema), 0) + octet_length(v.handler) + octet_length(v.examples)
+    + octet_length(v.required_capabilities) + octet_length(v.credentials_required) + octet_length(v.side_effects)";
+
+/// The SQL for the size of all versions of the workspace `?1` in a backup.
+pub fn bytes_of_all() -> String {
+    format!(
+        "(SELECT coalesce(sum({VERSION_BYTES}), 0) FROM tools t CROSS JOIN tool_versions v ON v.tool_key = t.key
+          WHERE t.workspace_id = ?1)"
+    )
+}
+
+/// How many bytes and rows [`after`] selects.
+const MAX_BYTES: u32 = 2_000_000;
+const MAX_ROWS: u32 = 4_000;
+
+/// Selects the next versions of the workspace's own tools, sorted by the tools' ids and then by number. `last` is the
+/// version before them. At the end, no row is selected.
+pub fn after(workspace: &WorkspaceId, last: Option<(&str, Version)>) -> Statement {
+    let (id, version) = last.unwrap_or(("", Version { major: 0, minor: 0, patch: 0 }));
+    let found = first_bytes(
+        &format!(
+            "SELECT v.key, t.id, v.major, v.minor, v.patch, {VERSION_BYTES} AS bytes
+             FROM tools t CROSS JOIN tool_versions v ON v.tool_key = t.key
+             WHERE t.workspace_id = ?1 AND t.id >= ?2
+               AND (t.id > ?2 OR (v.major, v.minor, v.patch) > (?3, ?4, ?5))
+             ORDER BY t.id, v.major, v.minor, v.patch LIMIT {MAX_ROWS}"
+        ),
+        "id, major, minor, patch",
+        MAX_BYTES,
+    );
+    sql(format!(
+        "SELECT {TOOL_COLUMNS} FROM ({found}) found
+         CROSS JOIN tool_versions v ON v.key = found.key CROSS JOIN tools t ON t.key = v.tool_key
+         ORDER BY t.id, v.major, v.minor, v.patch"
+    ))
+    .bind(workspace.as_str())
+    .bind(id)
+    .bind(version.major)
+    .bind(version.minor)
+    .bind(version.patch)
 }
 
 /// The versions that were deactivated for security, as `tool@version`.

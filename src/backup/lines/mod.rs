@@ -1,0 +1,61 @@
+//! A backup of any size, as JSON Lines. Both directions work in pieces, so that neither holds a whole registry in
+//! memory.
+//!
+//! Every line is one record, as an object with one field that names the kind of the record. The records are sorted, so
+//! that a restore can compare them with the present registry in one walk through both:
+//! - credentials, sorted by id;
+//! - agents, sorted by id; each is followed by its attachments of built-ins, sorted by tool;
+//! - tools, sorted by id; each is followed by its versions, sorted by number, and then by its attachments, sorted by
+//!   agent;
+//! - the end, which counts the records. Without it, a backup that was cut off would look like a whole one, and a restore
+//!   would delete everything that was cut off.
+
+mod export;
+mod intake;
+mod present;
+mod split;
+mod staging;
+
+pub use export::export;
+pub use intake::restore;
+
+use crate::agents::{AgentOut, AttachmentRecord};
+use crate::registry::credential::Credential;
+use crate::registry::{ToolRecord, VersionRecord};
+use serde::{Deserialize, Serialize};
+
+/// One line of a backup.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Line {
+    Credential(Credential),
+    Agent(AgentOut),
+    Tool(ToolRecord),
+    Version(Box<VersionRecord>),
+    Attachment(AttachmentRecord),
+    End(LineCounts),
+}
+
+/// How many lines of each kind a backup has.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LineCounts {
+    credentials: u32,
+    agents: u32,
+    tools: u32,
+    versions: u32,
+    attachments: u32,
+}
+
+impl LineCounts {
+    pub fn add(&mut self, line: &Line) {
+        match line {
+            Line::Credential(_) => self.credentials += 1,
+            Line::Agent(_) => self.agents += 1,
+            Line::Tool(_) => self.tools += 1,
+            Line::Version(_) => self.versions += 1,
+            Line::Attachment(_) => self.attachments += 1,
+            Line::End(_) => {}
+        }
+    }
+}
