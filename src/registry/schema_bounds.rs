@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// How deep the JSON of a schema may be.
-pub const MAX_DEPTH: usize = 64;
+pub const MAX_DEPTH: usize = 100;
 
 /// How many schemas may apply to one value, because one schema applies to it: below `allOf`, `anyOf`, `oneOf`, `not`,
 /// `if`, `dependentSchemas`, and where references lead. A schema that is used twice counts twice.
@@ -216,7 +216,7 @@ mod tests {
     fn depth_is_bounded() {
         let nest = |levels: usize| (0..levels).fold(json!({}), |inner, _| json!({"items": inner}));
         accepted(&nest(MAX_DEPTH));
-        refused(&nest(MAX_DEPTH + 1), &"/items".repeat(MAX_DEPTH + 1), "deeper than 64");
+        refused(&nest(MAX_DEPTH + 1), &"/items".repeat(MAX_DEPTH + 1), "deeper than 100");
         let chain = |links: usize| {
             let link = |it: usize| (format!("d{it}"), json!({"$ref": format!("#/$defs/d{}", it + 1)}));
             let mut definitions = (0..links).map(link).collect::<Map<_, _>>();

@@ -69,7 +69,7 @@ fn a_call_is_opened_and_recorded_once_however_often_it_is_sent() {
     let call = json!({"tool_name": "list_files", "idempotency_key": "k"});
     let answer = client.call(call.clone());
     answer.success();
-    assert_eq!(answer.cost("round_trips"), 3 + 2 + 2);
+    assert_eq!(answer.cost("round_trips"), 2 + 2 + 2);
     let calls = client.get("/api/tool-calls").ok()["tool_calls"].as_array().unwrap().clone();
     assert_eq!((calls.len(), &calls[0]["status"]), (1, &json!("success")), "{calls:?}");
     assert_eq!(client.call(call).result(200)["call_id"], answer.json()["call_id"]);

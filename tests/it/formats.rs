@@ -25,7 +25,7 @@ fn every_list_comes_in_every_format() {
         assert_eq!(tools["tools"].as_array().unwrap().len(), 3, "{format}");
         assert_eq!(client.pages(&format!("/api/tools?format={format}"), "tools", 2).len(), 6);
         let toolbox = client.get(&format!("/api/agents/{agent}/toolbox?format={format}")).ok();
-        assert_eq!(toolbox.as_object().unwrap().keys().collect::<Vec<_>>(), ["tools"]);
+        assert_eq!(toolbox.as_object().unwrap().keys().collect::<Vec<_>>(), ["tools", "next_cursor"]);
         let names = toolbox["tools"].as_array().unwrap().iter().map(name).collect::<Vec<_>>();
         assert_eq!(names, ["execute_python", "read_file", "write_file", "list_files"], "{format}");
     }

@@ -76,7 +76,7 @@ fn a_schema_over_a_bound_is_refused_with_the_place_and_the_reason() {
         "$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"anyOf": [{"$ref": "#/$defs/a"}]}}}));
     assert_eq!(path, "/parameters_schema/properties/x");
     assert!(reason.contains("applies itself to the same value again"), "{reason}");
-    let deep = (0..70).fold(json!({}), |inner, _| json!({"items": inner}));
+    let deep = (0..110).fold(json!({}), |inner, _| json!({"items": inner}));
     let (path, reason) = register(json!({"properties": {"x": deep}}));
     assert!(path.starts_with("/parameters_schema/properties/x/items") && reason.contains("deeper"), "{path}: {reason}");
     let patterns = (0..201).map(|it| json!({"pattern": format!("^{it}$")})).collect::<Vec<_>>();
