@@ -182,7 +182,8 @@ fn read_lookup(scope: &Scope, call: &OpenedCall, rows: &mut impl Iterator<Item =
         }
         None => None,
     };
-    let opened = may_act(call) && next()?.changes() > 0;
+    // A call with a key always has its row, even if the batch was sent twice and only the first one inserted the row.
+    let opened = may_act(call) && (next()?.changes() > 0 || call.key.is_some());
     let tool = match &call.name {
         Some(name) => name.choose(registry::read_tools(&next()?)?).map(Tool::under_current_policy),
         None => None,

@@ -67,7 +67,9 @@ pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
     scope.guarded(numbers.fold(statement, Statement::bind)).repeatable()
 }
 
-/// Writes the whole row of a call that has none yet. A second run finds the row of the first one.
+/// Writes the whole row of a call that has none yet. If the batch of the look-up was sent twice, the second one does not
+/// see that the first one has opened the row: then the row gets its outcome here. A second run finds an ended row and
+/// changes nothing.
 pub fn insert(
     workspace: &WorkspaceId,
     caller: &Caller,
@@ -80,7 +82,12 @@ pub fn insert(
            operator, started_at, version, status, duration_ms, finished_at, pre_manifest_id, post_manifest_id, error, arguments,
            result, max_result_bytes)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
-         ON CONFLICT (workspace_id, id) DO NOTHING")
+         ON CONFLICT (workspace_id, id) DO UPDATE SET tool_name = excluded.tool_name, version = excluded.version,
+           status = excluded.status, duration_ms = excluded.duration_ms, finished_at = excluded.finished_at,
+           pre_manifest_id = excluded.pre_manifest_id, post_manifest_id = excluded.post_manifest_id,
+           error = excluded.error, arguments = excluded.arguments, result = excluded.result,
+           max_result_bytes = excluded.max_result_bytes
+         WHERE status = 'running'")
     .bind(workspace.as_str())
     .bind(identity.id.as_str())
     .bind(tool_name)
