@@ -50,7 +50,8 @@ pub fn sql(text: impl Into<String>) -> Statement {
 
 impl Statement {
     /// Says that every column is a text without characters below the space, or null, and that there are at least two columns.
-    /// Such rows reach Rust as they are, unescaped. JSON is such a text.
+    /// Such rows reach Rust as they are, unescaped. JSON is such a text. A column may also hold several texts, joined by
+    /// [`BETWEEN_TEXTS`]: each of them counts as a column.
     pub fn selecting_texts(mut self) -> Self {
         self.texts = true;
         self
@@ -289,6 +290,9 @@ pub fn json_chunks(items: &[impl Serialize]) -> Result<Vec<(u32, String)>> {
 /// What `db.js` writes between rows of texts, and between the columns of such a row.
 const BETWEEN_ROWS: char = '\u{1e}';
 const BETWEEN_COLUMNS: char = '\u{1f}';
+
+/// The SQL of the character between columns.
+pub const BETWEEN_TEXTS: &str = "char(31)";
 
 /// The response of D1 to one statement.
 pub struct Rows {

@@ -125,7 +125,8 @@ mod tests {
         let id = ToolId::parse("notes").unwrap();
         let [read, shown] = [find_tool(&workspace, &id), show_tool(&workspace, &id, None)]
             .map(|it| it.rows_of(&database).unwrap().remove(0));
-        let texts = shown.as_object().unwrap().values().map(|it| it.as_str().unwrap()).collect::<Vec<_>>();
+        let columns = shown.as_object().unwrap().values();
+        let texts = columns.flat_map(|it| it.as_str().unwrap().split('\u{1f}')).collect::<Vec<_>>();
         let [id, handler, parts @ .., _cut] = <[&str; TEXTS]>::try_from(texts).unwrap();
         let shown = ShownTool { id, handler, parts };
         assert_eq!(id, "notes");
@@ -155,8 +156,9 @@ mod tests {
         let rows = rows.rows_of(&database).unwrap();
         assert_eq!(rows.len(), 1 + store::tools::find_builtins().rows_of(&database).unwrap().len());
         for row in rows {
-            for text in row.as_object().unwrap().values() {
-                assert!(!text.as_str().unwrap().contains(|it| it < ' '), "{text}");
+            let texts = row.as_object().unwrap().values().flat_map(|it| it.as_str().unwrap().split('\u{1f}'));
+            for text in texts {
+                assert!(!text.contains(|it| it < ' '), "{text}");
             }
         }
     }

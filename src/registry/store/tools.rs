@@ -2,7 +2,7 @@
 
 use super::bounded::{MAX_LISTED_BYTES, TOOL_BYTES, select_within_bytes};
 use super::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, SHOWN_PARTS, SHOWN_TOOL, TOOL_COLUMNS};
-use crate::db::{Param, Rows, Statement, sql};
+use crate::db::{BETWEEN_TEXTS, Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::PageRequest;
@@ -36,23 +36,26 @@ impl ToolForm {
             Self::Read => sql(select_within_bytes("*", TOOL_COLUMNS, TOOL_BYTES, from, order)),
             Self::Shown => {
                 let share = MAX_LISTED_BYTES / request.rows_to_ask();
-                let small = |text: &str| format!("iif({TOOL_BYTES} <= {share}, {text}, '')");
-                let columns = shown_columns(small);
-                sql(format!("SELECT {columns}, '0' AS cut {from} ORDER BY {order}")).selecting_texts()
+                let shown = format!("iif({TOOL_BYTES} <= {share}, {}, {})", shown_texts(), no_texts());
+                sql(format!("SELECT t.id, {shown} AS shown, '0' AS cut {from} ORDER BY {order}")).selecting_texts()
             }
             Self::ShownWithinBytes => {
-                let parts = (0..SHOWN_PARTS).map(|part| format!(", part{part}")).collect::<String>();
-                let (names, columns) = (format!("id, handler{parts}"), shown_columns(str::to_owned));
-                sql(select_within_bytes(&names, &columns, TOOL_BYTES, from, order)).selecting_texts()
+                let columns = format!("t.id AS id, {} AS shown", shown_texts());
+                sql(select_within_bytes("id, shown", &columns, TOOL_BYTES, from, order)).selecting_texts()
             }
         }
     }
 }
 
-/// The columns of a shown tool, except for `cut`, the last one. `each` is applied to every text that may be large.
-fn shown_columns(each: impl Fn(&str) -> String) -> String {
-    let parts = SHOWN_TOOL.iter().enumerate().map(|(part, json)| format!(", {} AS part{part}", each(json)));
-    format!("t.id AS id, {} AS handler{}", each("v.handler"), parts.collect::<String>())
+/// The handler and the fields of a shown tool. They are one column, so that one condition leaves all of them out.
+fn shown_texts() -> String {
+    let texts = std::iter::once("v.handler").chain(SHOWN_TOOL.iter().map(String::as_str));
+    texts.collect::<Vec<_>>().join(&format!(" || {BETWEEN_TEXTS} || "))
+}
+
+/// As many empty texts.
+fn no_texts() -> String {
+    [BETWEEN_TEXTS; SHOWN_PARTS].join(" || ")
 }
 
 /// Selects the tools whose keys `found` selects, in the order of the column `position` of `found`. `CROSS JOIN` fixes
@@ -169,8 +172,8 @@ pub fn look_up_tools(workspace: &WorkspaceId, sought: ToolLookup<'_>, version: O
 
 /// The same tool for a response.
 pub fn show_tool(workspace: &WorkspaceId, id: &ToolId, version: Option<Version>) -> Statement {
-    let columns = shown_columns(str::to_owned);
-    let select = |from: &str| sql(format!("SELECT {columns}, '0' AS cut {from}")).selecting_texts();
+    let shown = shown_texts();
+    let select = |from: &str| sql(format!("SELECT t.id, {shown} AS shown, '0' AS cut {from}")).selecting_texts();
     at_version(select, workspace, ToolLookup::Id(id), version)
 }
 
