@@ -266,22 +266,12 @@ impl<'a> Intake<'a> {
     /// id, removes the rest.
     async fn remove_agents_below(&mut self, id: Option<&String>) -> Result<()> {
         let scope = self.scope;
-        loop {
-            let attachments = &mut self.present.builtin_attachments;
-            let gone = match id {
-                Some(id) => attachments.next_below(scope, &(id.clone(), String::new())).await?,
-                None => attachments.next(scope).await?,
-            };
-            let Some(gone) = gone else { break };
+        let end = id.map(|it| (it.clone(), String::new()));
+        while let Some(gone) = self.present.builtin_attachments.next_until(scope, end.as_ref()).await? {
             self.remove_attachment(&gone)?;
             self.write_some().await?;
         }
-        loop {
-            let gone = match id {
-                Some(id) => self.present.agents.next_below(scope, id).await?,
-                None => self.present.agents.next(scope).await?,
-            };
-            let Some(gone) = gone else { break };
+        while let Some(gone) = self.present.agents.next_until(scope, id).await? {
             // A token that is bound to an agent ends with that agent.
             for token in self.around.bound_tokens.iter().filter(|it| it.agent_id == gone.id) {
                 self.staging.change(List::TokensRevoked, token_revoked(token)?)?;
@@ -400,23 +390,13 @@ impl<'a> Intake<'a> {
     /// Removes the present tools with lower ids. Without an id, removes the rest.
     async fn remove_tools_below(&mut self, id: Option<&String>) -> Result<()> {
         let scope = self.scope;
-        loop {
-            let attachments = &mut self.present.attachments;
-            let gone = match id {
-                Some(id) => attachments.next_below(scope, &(id.clone(), String::new())).await?,
-                None => attachments.next(scope).await?,
-            };
-            let Some(gone) = gone else { break };
+        let end = id.map(|it| (it.clone(), String::new()));
+        while let Some(gone) = self.present.attachments.next_until(scope, end.as_ref()).await? {
             self.remove_attachment(&gone)?;
             self.write_some().await?;
         }
-        loop {
-            let versions = &mut self.present.versions;
-            let gone = match id {
-                Some(id) => versions.next_below(scope, &(id.clone(), FIRST)).await?,
-                None => versions.next(scope).await?,
-            };
-            let Some(gone) = gone else { break };
+        let end = id.map(|it| (it.clone(), FIRST));
+        while let Some(gone) = self.present.versions.next_until(scope, end.as_ref()).await? {
             // The versions of a tool go with the tool.
             if self.removed_tool.as_deref() != Some(gone.id.as_str()) {
                 self.staging.add(List::DeletedTools, &gone.id.as_str())?;

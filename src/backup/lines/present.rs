@@ -130,6 +130,14 @@ impl<T, K: Ord> Cursor<T, K> {
         self.next_if(scope, |it| it < key).await
     }
 
+    /// The next record. With an end, only if its key is lower than the end.
+    pub async fn next_until(&mut self, scope: &Scope, end: Option<&K>) -> Result<Option<T>> {
+        match end {
+            Some(end) => self.next_below(scope, end).await,
+            None => self.next(scope).await,
+        }
+    }
+
     /// The next record, if it has this key.
     pub async fn next_at(&mut self, scope: &Scope, key: &K) -> Result<Option<T>> {
         self.next_if(scope, |it| it == key).await
