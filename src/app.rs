@@ -1,6 +1,6 @@
 //! The context of one request: the bindings, the settings, the clock and the request's own id.
 
-use crate::db::{Cost, Db};
+use crate::db::{Cost, Db, Freshness};
 use crate::error::{Error, Result};
 use crate::ids::{self, WorkspaceId};
 use crate::outgoing::UrlRules;
@@ -29,8 +29,21 @@ impl App {
         let request_id = ids::random_hex::<16>()?;
         let cost = Arc::<Cost>::default();
         let settings = Settings::of(&env);
-        let db = env.d1("DB").ok().map(|it| Db::new(it, cost.clone(), settings.d1_faults.as_deref()));
-        Ok(Self { db, benchmarks: OnceLock::new(), cost, own_host: None, settings, now, request_id, env })
+        let app = Self { db: None, benchmarks: OnceLock::new(), cost, own_host: None, settings, now, request_id, env };
+        Ok(app.reading(&Freshness::Latest))
+    }
+
+    /// The same context, for a request that may read data of this freshness. A deployment without read replicas always
+    /// reads the latest.
+    pub fn reading(mut self, freshness: &Freshness) -> Self {
+        self.db = self.open("DB", freshness);
+        self
+    }
+
+    fn open(&self, binding: &str, freshness: &Freshness) -> Option<Db> {
+        let freshness = Some(freshness).filter(|_| self.settings.read_replicas);
+        let database = self.env.d1(binding).ok()?;
+        Some(Db::new(&database, freshness, self.cost.clone(), self.settings.d1_faults.as_deref()))
     }
 
     /// The database. Only two kinds of code may use it: a [`crate::callers::Scope`], which checks the caller, and code
@@ -41,14 +54,15 @@ impl App {
 
     /// The database of the benchmarks, if there is one. It belongs to no workspace. Only a [`crate::callers::Scope`]
     /// may use it.
+    /// Requests only read there, so that any replica will do.
     pub fn benchmarks(&self) -> Option<&Db> {
-        let find = || {
-            self.env
-                .d1("BENCHMARKS_DB")
-                .ok()
-                .map(|it| Db::new(it, self.cost.clone(), self.settings.d1_faults.as_deref()))
-        };
-        self.benchmarks.get_or_init(find).as_ref()
+        self.benchmarks.get_or_init(|| self.open("BENCHMARKS_DB", &Freshness::Any)).as_ref()
+    }
+
+    /// The bookmark of the newest state of the database that the request has read or written. None without read
+    /// replicas, or if the request has asked the database nothing.
+    pub fn bookmark(&self) -> Option<String> {
+        self.db.as_ref().and_then(Db::bookmark)
     }
 
     /// The cost of the request in D1 so far, over both databases.

@@ -31,3 +31,9 @@ export async function run(database, batch, faults) {
   const rows = answers.map(({ results }, i) => (statements[i][0] ? textsOf(results) : JSON.stringify(results)));
   return encoder.encode([JSON.stringify(figures), ...rows].join("\n"));
 }
+
+/** A D1 session: its reads are at least as fresh as `since`, a bookmark or one of D1's two words. */
+export const openSession = (database, since) => database.withSession(since);
+
+/** The state of the database after the session's last query; undefined before its first. */
+export const bookmarkOf = (session) => session.getBookmark() ?? undefined;

@@ -31,6 +31,8 @@ pub struct Settings {
     pub session_max_bytes: u64,
     /// After how many days a file manifest is deleted that is no session's current one; never, if not set.
     pub file_manifest_retention_days: Option<u32>,
+    /// Whether D1 has read replicas, so that a caller may read from one with a bookmark.
+    pub read_replicas: bool,
     /// From how many bytes on the database counts as too large.
     pub database_alert_bytes: u64,
     /// The URL of a sandbox server that is not one of the deployment's containers.
@@ -77,6 +79,7 @@ impl Settings {
             private_urls: vars.is("PRIVATE_URLS", "allow"),
             session_max_bytes: vars.number("SESSION_MAX_BYTES").unwrap_or(DEFAULT_SESSION_MAX_BYTES),
             file_manifest_retention_days: vars.count("FILE_MANIFEST_RETENTION_DAYS"),
+            read_replicas: vars.is("D1_READ_REPLICAS", "on"),
             database_alert_bytes: vars.number("DATABASE_ALERT_BYTES").unwrap_or(DEFAULT_DATABASE_ALERT_BYTES),
             sandbox_url: vars.secret("SANDBOX_URL").map(|it| it.trim().trim_end_matches('/').to_owned()),
             sandbox_instances: vars.count("SANDBOX_INSTANCES").unwrap_or(DEFAULT_SANDBOX_INSTANCES),

@@ -24,7 +24,13 @@ pub fn layer(settings: &'static Settings) -> CorsLayer {
         // A tool's schema may name its own headers for MCP, so every header is allowed. The origin decides who may
         // call.
         .allow_headers(AllowHeaders::mirror_request())
-        .expose_headers([header::ETAG, header::RETRY_AFTER, super::REQUEST_ID, super::files::MANIFEST_ID])
+        .expose_headers([
+            header::ETAG,
+            header::RETRY_AFTER,
+            super::REQUEST_ID,
+            super::files::MANIFEST_ID,
+            super::replicas::BOOKMARK,
+        ])
         .max_age(Duration::from_hours(24))
 }
 

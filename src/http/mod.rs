@@ -20,6 +20,7 @@ mod openapi;
 mod origin;
 mod oversight;
 mod registry;
+mod replicas;
 mod respond;
 mod sessions;
 mod site;
@@ -32,7 +33,7 @@ use crate::app::App;
 use crate::error::Error;
 use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, Request, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use origin::RequestOrigin;
@@ -62,7 +63,7 @@ macro_rules! routes {
         pastey::paste! {
             fn routes() -> Router {
                 Router::new()$(.route(
-                    &route(<$module::[<__path_ $handler>] as utoipa::Path>::path()),
+                    &path_of(<$module::[<__path_ $handler>] as utoipa::Path>::path()),
                     on(methods::<$module::[<__path_ $handler>]>(), $module::$handler),
                 ))+
             }
@@ -169,20 +170,15 @@ async fn respond_to(request: &web_sys::Request, env: Env) -> worker::Result<web_
 }
 
 async fn answer(app: App, request: &web_sys::Request) -> Response {
-    let request = wire::from_worker(request).await;
-    let origin = request.as_ref().ok().map(|it| RequestOrigin::of(it.headers(), it.uri()));
-    let app = Arc::new(app.at_host(origin.as_ref().and_then(|it| it.host)));
-    let is_misdirected = origin.is_some_and(|it| !it.host_is_answered(app.settings()));
-    let response = match request {
-        Ok(_) if is_misdirected => Error::Misdirected.into_response(),
-        Ok(mut request) => {
-            request.extensions_mut().insert(app.clone());
-            let Ok(response) = router(&app).call(request).await;
-            response
+    let (app, response) = match wire::from_worker(request).await {
+        Ok(request) => route(app, request).await,
+        Err(cause) => {
+            let error = Error::query("", format!("The request cannot be read: {cause}"));
+            (Arc::new(app), error.into_response())
         }
-        Err(cause) => Error::query("", format!("The request cannot be read: {cause}")).into_response(),
     };
     let mut response = finish(app.request_id(), response);
+    replicas::tell(&app, response.headers_mut());
     if app.settings().cost_header
         && let Ok(cost) = HeaderValue::try_from(app.cost().to_string())
     {
@@ -191,6 +187,27 @@ async fn answer(app: App, request: &web_sys::Request) -> Response {
         response.headers_mut().insert(MEMORY, HeaderValue::from(core::arch::wasm32::memory_size(0) * WASM_PAGE_BYTES));
     }
     response
+}
+
+/// Gives the request its context, and hands it to its handler.
+async fn route(app: App, mut request: Request<Body>) -> (Arc<App>, Response) {
+    let origin = RequestOrigin::of(request.headers(), request.uri());
+    let app = app.at_host(origin.host);
+    if !origin.host_is_answered(app.settings()) {
+        return (Arc::new(app), Error::Misdirected.into_response());
+    }
+    match replicas::requested(app.settings(), request.headers()) {
+        Err(error) => (Arc::new(app), error.into_response()),
+        Ok(freshness) => {
+            let app = Arc::new(match freshness {
+                None => app,
+                Some(it) => app.reading(&it),
+            });
+            request.extensions_mut().insert(app.clone());
+            let Ok(response) = router(&app).call(request).await;
+            (app, response)
+        }
+    }
 }
 
 /// The router. It is built once per isolate, and a clone of it only counts one more reference.
@@ -235,7 +252,7 @@ fn finish(request_id: &str, mut response: Response) -> Response {
 
 /// The path of a route as the router spells it. The parameter `path` is the rest of the URL with its slashes. OpenAPI
 /// has no notation for such a parameter.
-fn route(path: String) -> String {
+fn path_of(path: String) -> String {
     path.replace("{path}", "{*path}")
 }
 

@@ -24,6 +24,7 @@
 //! | `call_log` | the record of calls: filters, pages, figures, the sweep |
 //! | `crash` | the runtime killed in the middle of writes |
 //! | `database_faults` | passing faults of D1: what is sent again, and what is 503 with `Retry-After` |
+//! | `read_replicas` | bookmarks, by which a caller of a deployment with read replicas reads what it wrote |
 //! | `disconnect` | clients that leave before the response: calls, approvals, messages and MCP go on |
 //! | `tokens` | which callers are accepted, at which level, and until when |
 //! | `changes` | the rows of the change log for all mutations |
@@ -69,6 +70,7 @@ mod memory;
 mod model_calls;
 mod oversight;
 mod python;
+mod read_replicas;
 mod sessions;
 mod tokens;
 mod tools;

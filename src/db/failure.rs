@@ -1,0 +1,143 @@
+//! Why a batch failed, told by the messages of D1.
+
+use crate::error::Error;
+
+/// Why a batch failed. A failed batch changes nothing, unless it is [`DbFailure::Lost`].
+#[derive(Debug, PartialEq)]
+pub enum DbFailure {
+    /// A row with the same key exists already.
+    Duplicate,
+    /// A row that the batch refers to does not exist.
+    MissingReference,
+    /// A rule of the schema refused a row. The message is the rule's own, for the room that knows the rule.
+    Refused(String),
+    /// The migrations have not been applied.
+    NotMigrated,
+    /// D1 had no time for the batch, and did not begin to run it.
+    Busy(String),
+    /// The connection to D1 broke, or D1 restarted. Nobody knows whether the batch has run.
+    Lost(String),
+    Other(String),
+}
+
+/// Parts of the messages of faults that pass: <https://developers.cloudflare.com/d1/observability/debug-d1/>. These
+/// faults are met before D1 begins to run the batch.
+const BUSY: [&str; 5] = [
+    "D1 DB is overloaded",
+    "Too many requests queued",
+    "Internal error while starting up D1 DB storage",
+    "Cannot resolve D1 DB due to transient issue",
+    "Currently processing a long-running export",
+];
+
+/// These faults may be met after D1 has run the batch.
+const LOST: [&str; 6] = [
+    "Network connection lost",
+    "caused object to be reset",
+    "reset because its code was updated",
+    "exceeded its memory limit and was reset",
+    "due to an internal error",
+    "internal error; reference",
+];
+
+impl DbFailure {
+    /// D1 distinguishes failures only by the text of the message.
+    pub(super) fn from_message(message: String) -> Self {
+        if message.contains("UNIQUE constraint failed") {
+            Self::Duplicate
+        } else if message.contains("FOREIGN KEY constraint failed") {
+            Self::MissingReference
+        } else if message.contains("no such table") {
+            Self::NotMigrated
+        } else if message.contains("SQLITE_CONSTRAINT") {
+            Self::Refused(message)
+        } else if BUSY.iter().any(|it| message.contains(it)) {
+            Self::Busy(message)
+        } else if LOST.iter().any(|it| message.contains(it)) {
+            Self::Lost(message)
+        } else {
+            Self::Other(message)
+        }
+    }
+
+    /// Whether the batch may be sent again. `repeatable` says whether the batch may run twice.
+    pub(super) const fn may_be_retried(&self, repeatable: bool) -> bool {
+        match self {
+            Self::Busy(_) => true,
+            Self::Lost(_) => repeatable,
+            Self::Duplicate | Self::MissingReference | Self::Refused(_) | Self::NotMigrated | Self::Other(_) => false,
+        }
+    }
+}
+
+impl From<DbFailure> for Error {
+    fn from(failure: DbFailure) -> Self {
+        match failure {
+            DbFailure::Duplicate => Self::Internal("a unique constraint failed where none should".into()),
+            DbFailure::MissingReference => Self::Internal("a foreign key constraint failed where none should".into()),
+            DbFailure::NotMigrated => {
+                Self::Unavailable("The database has no tables yet: run wrangler d1 migrations apply DB")
+            }
+            DbFailure::Busy(_) => Self::TryAgain("The database is busy, and nothing was changed: try again"),
+            DbFailure::Lost(_) => Self::TryAgain(
+                "The connection to the database was lost: try again. A change may have been made all the same, so look \
+                 before you repeat it, or repeat it with an idempotency key",
+            ),
+            DbFailure::Refused(cause) | DbFailure::Other(cause) => Self::Internal(cause),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constraint_failures_are_told_apart() {
+        let check = |message: &str, expected| assert_eq!(DbFailure::from_message(message.into()), expected);
+        check("D1_ERROR: UNIQUE constraint failed: agent_tools.workspace_id: SQLITE_CONSTRAINT", DbFailure::Duplicate);
+        check("D1_ERROR: FOREIGN KEY constraint failed: SQLITE_CONSTRAINT", DbFailure::MissingReference);
+        check("D1_ERROR: no such table: tools: SQLITE_ERROR", DbFailure::NotMigrated);
+        let rule = "D1_ERROR: no more of these: SQLITE_CONSTRAINT";
+        check(rule, DbFailure::Refused(rule.into()));
+        let unknown = "D1_ERROR: near \"SELEC\": syntax error: SQLITE_ERROR";
+        check(unknown, DbFailure::Other(unknown.into()));
+    }
+
+    #[test]
+    fn faults_that_pass_are_told_by_whether_the_batch_may_have_run() {
+        for message in [
+            "D1_ERROR: D1 DB is overloaded. Requests queued for too long.",
+            "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
+            "D1_ERROR: Internal error while starting up D1 DB storage caused object to be reset.",
+            "D1_ERROR: Cannot resolve D1 DB due to transient issue on remote node.",
+        ] {
+            let failure = DbFailure::from_message(message.into());
+            assert_eq!(failure, DbFailure::Busy(message.into()));
+            assert!(failure.may_be_retried(false), "{message}");
+        }
+        for message in [
+            "D1_ERROR: Network connection lost.",
+            "D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.",
+            "D1_ERROR: Internal error in D1 DB storage caused object to be reset.",
+            "D1_ERROR: D1 DB reset because its code was updated.",
+            "D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset.",
+            "D1_ERROR: internal error; reference = nvs8qpkqmrjdk2qlftcini97",
+        ] {
+            let failure = DbFailure::from_message(message.into());
+            assert_eq!(failure, DbFailure::Lost(message.into()));
+            assert!(failure.may_be_retried(true) && !failure.may_be_retried(false), "{message}");
+        }
+        for failure in [DbFailure::Duplicate, DbFailure::NotMigrated, DbFailure::Other("?".into())] {
+            assert!(!failure.may_be_retried(true));
+        }
+    }
+
+    #[test]
+    fn an_unforeseen_failure_is_internal() {
+        assert_eq!(Error::from(DbFailure::Duplicate).code(), "INTERNAL");
+        for failure in [DbFailure::NotMigrated, DbFailure::Busy("?".into()), DbFailure::Lost("?".into())] {
+            assert_eq!(Error::from(failure).code(), "UNAVAILABLE");
+        }
+    }
+}
