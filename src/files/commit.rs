@@ -193,7 +193,7 @@ pub async fn delete_file(
     let [_, seen, inserted, _, _, _, _] = scope
         .write([
             store::session::refuse_hidden(workspace, session, scope.session_token()),
-            store::lookup::find_manifest(FileView { workspace, session, at: None }),
+            store::lookup::find_manifest(FileView { workspace, session, at: None }, scope.session_token()),
             commit::insert_manifest_without(&new, path),
             commit::insert_absences(&new, path),
             commit::insert_cleared_directory(workspace, &post, path),

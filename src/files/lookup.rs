@@ -2,7 +2,7 @@
 
 use super::blob::BlobContent;
 use super::listing::{DirectoryEntry, DirectoryEntryKind, MAX_LISTED};
-use super::session::{require_session_and_manifest, unless_hidden};
+use super::session::require_session_and_manifest;
 use super::store::blob::{BlobStart, CHUNKS_AT_ONCE};
 use super::store::lookup::{DirectoryPosition, FileStart, FileView, FoundInFileManifest};
 use super::{FilePath, store};
@@ -37,27 +37,24 @@ pub async fn read_file(
     at: Option<&FileManifestId>,
     path: &FilePath,
 ) -> Result<FileLookup<File>> {
-    let rows = scope.read(find_file(scope, session, at, path)).await?;
+    let [rows] = scope.read([find_file(scope, session, at, path)]).await?;
     read_found_file(scope, &rows, at, path).await
 }
 
-/// The statements of [`read_file`], for a batch of another room.
-pub fn find_file(scope: &Scope, session: &SessionId, at: Option<&FileManifestId>, path: &FilePath) -> [Statement; 2] {
+/// The statement of [`read_file`], for a batch of another room.
+pub fn find_file(scope: &Scope, session: &SessionId, at: Option<&FileManifestId>, path: &FilePath) -> Statement {
     let view = FileView { workspace: scope.workspace(), session, at };
-    [
-        store::session::find_hidden(scope.workspace(), session, scope.session_token()),
-        store::lookup::find_file(view, path),
-    ]
+    store::lookup::find_file(view, scope.session_token(), path)
 }
 
 /// The file that [`find_file`] found.
 pub async fn read_found_file(
     scope: &Scope,
-    [hidden, file]: &[Rows; 2],
+    rows: &Rows,
     at: Option<&FileManifestId>,
     path: &FilePath,
 ) -> Result<FileLookup<File>> {
-    let Some(seen) = require_manifest(unless_hidden(hidden, store::lookup::read_file(file)?)?, at)? else {
+    let Some(seen) = require_manifest(store::lookup::read_file(rows)?, at)? else {
         return Ok(FileLookup { manifest_id: None, found: None });
     };
     let found = match seen.found {
@@ -80,22 +77,18 @@ pub async fn list_dir(
 }
 
 /// The statements of [`list_dir`], for a batch of another room.
-pub fn find_dir(scope: &Scope, session: &SessionId, at: Option<&FileManifestId>, dir: &FilePath) -> [Statement; 3] {
+pub fn find_dir(scope: &Scope, session: &SessionId, at: Option<&FileManifestId>, dir: &FilePath) -> [Statement; 2] {
     let view = FileView { workspace: scope.workspace(), session, at };
-    [
-        store::session::find_hidden(scope.workspace(), session, scope.session_token()),
-        store::lookup::find_manifest(view),
-        store::lookup::list_children(view, dir, MAX_LISTED + 1),
-    ]
+    [store::lookup::find_manifest(view, scope.session_token()), store::lookup::list_children(view, dir, MAX_LISTED + 1)]
 }
 
 /// The directory that [`find_dir`] found.
 pub fn read_found_dir(
-    [hidden, manifest, children]: &[Rows; 3],
+    [manifest, children]: &[Rows; 2],
     at: Option<&FileManifestId>,
     dir: &FilePath,
 ) -> Result<FileLookup<Vec<DirectoryEntry>>> {
-    let seen = require_manifest(unless_hidden(hidden, store::lookup::read_manifest(manifest)?)?, at)?;
+    let seen = require_manifest(store::lookup::read_manifest(manifest)?, at)?;
     let entries = if seen.is_some() { store::lookup::read_children(children, dir)? } else { Vec::new() };
     Ok(FileLookup {
         manifest_id: seen.and_then(|it| it.manifest_id),
@@ -125,14 +118,13 @@ pub async fn open_path(
         Some(_) => return Err(bad_cursor()),
     };
     let view = FileView { workspace: scope.workspace(), session, at };
-    let [hidden, file, children] = scope
+    let [file, children] = scope
         .read([
-            store::session::find_hidden(scope.workspace(), session, scope.session_token()),
-            store::lookup::find_file(view, path),
+            store::lookup::find_file(view, scope.session_token(), path),
             store::lookup::page_children(view, path, position, request.rows_to_ask()),
         ])
         .await?;
-    let seen = require_session_and_manifest(unless_hidden(&hidden, store::lookup::read_file(&file)?)?, session, at)?;
+    let seen = require_session_and_manifest(store::lookup::read_file(&file)?, session, at)?;
     if let Some(file) = seen.found {
         let file = read_whole_file(scope, path, file).await?.ok_or_else(|| Error::not_found("File", path))?;
         return Ok((seen.manifest_id, FileOrDirectory::File(file)));

@@ -4,7 +4,7 @@ use super::store::commit::{self, FileCommit};
 use super::store::lookup::{self, FileDifferenceRow, FileView, FoundInFileManifest, ListedFile};
 use super::{FileChangeOrigin, FileManifestSource, store};
 use crate::callers::Scope;
-use crate::db::{DbFailure, Rows};
+use crate::db::DbFailure;
 use crate::error::{Error, Result};
 use crate::ids::{FileManifestId, SessionId};
 use crate::page::{Page, PageRequest, bad_cursor};
@@ -108,7 +108,7 @@ pub async fn check_out(scope: &Scope, id: &SessionId, manifest: &FileManifestId)
     let [_, seen, _, session] = scope
         .write([
             store::session::refuse_hidden(workspace, id, scope.session_token()),
-            lookup::find_manifest(FileView { workspace, session: id, at: Some(manifest) }),
+            lookup::find_manifest(FileView { workspace, session: id, at: Some(manifest) }, scope.session_token()),
             store::session::check_out(workspace, id, manifest, scope.app().now()),
             store::session::find(workspace, id),
         ])
@@ -130,7 +130,7 @@ pub async fn branch(scope: &Scope, session: &SessionId, at: &FileManifestId) -> 
     let [_, seen, _, _, _, _, made] = scope
         .write([
             store::session::refuse_hidden(workspace, session, scope.session_token()),
-            lookup::find_manifest(FileView { workspace, session, at: Some(at) }),
+            lookup::find_manifest(FileView { workspace, session, at: Some(at) }, scope.session_token()),
             commit::insert_branch_session(&new, session, at),
             commit::insert_branch(&new, session, at),
             commit::insert_copies(workspace, &manifest, None),
@@ -153,14 +153,13 @@ pub async fn list_manifests(
 ) -> Result<Page<FileManifest>> {
     let last = request.after().map(|it| FileManifestId::parse(it).ok_or_else(bad_cursor)).transpose()?;
     let view = FileView { workspace: scope.workspace(), session, at: last.as_ref() };
-    let [hidden, seen, rows] = scope
+    let [seen, rows] = scope
         .read([
-            store::session::find_hidden(scope.workspace(), session, scope.session_token()),
-            lookup::find_manifest(view),
+            lookup::find_manifest(view, scope.session_token()),
             store::session::list_manifests(view, source_ref, request.rows_to_ask()),
         ])
         .await?;
-    let seen = unless_hidden(&hidden, lookup::read_manifest(&seen)?)?.ok_or_else(|| session_not_found(session))?;
+    let seen = lookup::read_manifest(&seen)?.ok_or_else(|| session_not_found(session))?;
     if last.is_some() && seen.manifest_id.is_none() {
         return Err(bad_cursor());
     }
@@ -176,15 +175,14 @@ pub async fn get_manifest(
 ) -> Result<(FileManifest, Page<ListedFile>)> {
     let after = after_path(request)?;
     let view = FileView { workspace: scope.workspace(), session, at: Some(id) };
-    let [hidden, seen, manifest, files] = scope
+    let [seen, manifest, files] = scope
         .read([
-            store::session::find_hidden(scope.workspace(), session, scope.session_token()),
-            lookup::find_manifest(view),
+            lookup::find_manifest(view, scope.session_token()),
             store::session::find_manifest(scope.workspace(), session, id),
             lookup::list_files(view, after, request.rows_to_ask()),
         ])
         .await?;
-    require_session_and_manifest(unless_hidden(&hidden, lookup::read_manifest(&seen)?)?, session, Some(id))?;
+    require_session_and_manifest(lookup::read_manifest(&seen)?, session, Some(id))?;
     let manifest = store::session::read_manifest(&manifest)?.ok_or_else(|| Error::not_found("Manifest", id))?;
     Ok((manifest, request.page(lookup::read_files(&files)?, |it| it.path.clone())))
 }
@@ -193,13 +191,13 @@ pub async fn get_manifest(
 pub async fn list_files(scope: &Scope, session: &SessionId, request: &PageRequest) -> Result<Page<ListedFile>> {
     let after = after_path(request)?;
     let view = FileView { workspace: scope.workspace(), session, at: None };
-    let [hidden, files] = scope
+    let [seen, files] = scope
         .read([
-            store::session::find_hidden(scope.workspace(), session, scope.session_token()),
+            lookup::find_manifest(view, scope.session_token()),
             lookup::list_files(view, after, request.rows_to_ask()),
         ])
         .await?;
-    let files = unless_hidden(&hidden, Some(lookup::read_files(&files)?))?.unwrap_or_default();
+    let files = if lookup::read_manifest(&seen)?.is_some() { lookup::read_files(&files)? } else { Vec::new() };
     Ok(request.page(files, |it| it.path.clone()))
 }
 
@@ -213,15 +211,15 @@ pub async fn diff(
 ) -> Result<Page<FileDifference>> {
     let after = after_path(request)?;
     let workspace = scope.workspace();
-    let [hidden, one, other, rows] = scope
+    let token = scope.session_token();
+    let [one, other, rows] = scope
         .read([
-            store::session::find_hidden(workspace, session, scope.session_token()),
-            lookup::find_manifest(FileView { workspace, session, at: Some(from) }),
-            lookup::find_manifest(FileView { workspace, session, at: Some(to) }),
+            lookup::find_manifest(FileView { workspace, session, at: Some(from) }, token),
+            lookup::find_manifest(FileView { workspace, session, at: Some(to) }, token),
             lookup::list_differences(workspace, session, (from, to), after, request.rows_to_ask()),
         ])
         .await?;
-    require_session_and_manifest(unless_hidden(&hidden, lookup::read_manifest(&one)?)?, session, Some(from))?;
+    require_session_and_manifest(lookup::read_manifest(&one)?, session, Some(from))?;
     require_session_and_manifest(lookup::read_manifest(&other)?, session, Some(to))?;
     let differences = rows.all::<FileDifferenceRow>()?.into_iter().map(FileDifference::from).collect();
     Ok(request.page(differences, |it: &FileDifference| it.path.clone()))
@@ -233,11 +231,6 @@ fn after_path(request: &PageRequest) -> Result<Option<&str>> {
         Some(path) if !path.starts_with('/') => Err(bad_cursor()),
         after => Ok(after),
     }
-}
-
-/// The result of a look into a session. For a caller who must not see the session, there is no such session.
-pub(super) fn unless_hidden<T>(hidden: &Rows, seen: Option<T>) -> Result<Option<T>> {
-    Ok(if hidden.is_empty()? { seen } else { None })
 }
 
 /// The error for a batch that failed. For a caller who must not see the session, there is no such session.

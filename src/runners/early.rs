@@ -34,7 +34,7 @@ impl EarlyRead {
 
     pub fn statements(&self, scope: &Scope, session: &SessionId) -> Vec<Statement> {
         match self {
-            Self::File(path) => files::find_file(scope, session, None, path).into(),
+            Self::File(path) => vec![files::find_file(scope, session, None, path)],
             Self::Directory(path) => files::find_dir(scope, session, None, path).into(),
         }
     }
@@ -43,21 +43,21 @@ impl EarlyRead {
     pub fn answered(self, rows: &mut impl Iterator<Item = Rows>) -> Result<EarlyRows> {
         let mut next = || rows.next().ok_or_else(|| Error::Internal("D1 left a statement unanswered".into()));
         Ok(match self {
-            Self::File(path) => EarlyRows::File(path, [next()?, next()?]),
-            Self::Directory(path) => EarlyRows::Directory(path, [next()?, next()?, next()?]),
+            Self::File(path) => EarlyRows::File(path, next()?),
+            Self::Directory(path) => EarlyRows::Directory(path, [next()?, next()?]),
         })
     }
 }
 
 /// The answers to an early read.
 pub enum EarlyRows {
-    File(FilePath, [Rows; 2]),
-    Directory(FilePath, [Rows; 3]),
+    File(FilePath, Rows),
+    Directory(FilePath, [Rows; 2]),
 }
 
 impl EarlyRows {
     /// The answer about the file at this path.
-    pub fn of_file(&self, path: &FilePath) -> Option<&[Rows; 2]> {
+    pub fn of_file(&self, path: &FilePath) -> Option<&Rows> {
         match self {
             Self::File(read, rows) if read == path => Some(rows),
             Self::File(..) | Self::Directory(..) => None,
@@ -65,7 +65,7 @@ impl EarlyRows {
     }
 
     /// The answers about the directory at this path.
-    pub fn of_directory(&self, path: &FilePath) -> Option<&[Rows; 3]> {
+    pub fn of_directory(&self, path: &FilePath) -> Option<&[Rows; 2]> {
         match self {
             Self::Directory(read, rows) if read == path => Some(rows),
             Self::File(..) | Self::Directory(..) => None,

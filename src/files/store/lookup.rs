@@ -2,12 +2,13 @@
 
 use super::blob::{BlobStart, FIRST_CHUNK};
 use super::{NEXT_PATH, SEEN, held_by, parse_stored_manifest_id, walk};
+use crate::callers::token_may_see;
 use crate::db::{Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::files::FilePath;
 use crate::files::blob::BlobEncoding;
 use crate::files::listing::{DirectoryEntry, DirectoryEntryKind};
-use crate::ids::{FileManifestId, SessionId, WorkspaceId};
+use crate::ids::{FileManifestId, SessionId, TokenId, WorkspaceId};
 use serde::Deserialize;
 
 /// Which files a statement reads: those of a session at a file manifest, or at present.
@@ -48,20 +49,23 @@ struct FileRow {
     data: Option<String>,
 }
 
-/// The file with its first chunk. There is one row if the session exists, even if the file does not.
-pub fn find_file(view: FileView<'_>, path: &FilePath) -> Statement {
+/// The file with its first chunk. There is one row if the session exists and the token may see it, even if the file does
+/// not exist.
+pub fn find_file(view: FileView<'_>, token: Option<&TokenId>, path: &FilePath) -> Statement {
     view.sql(format!(
         "WITH {SEEN}
          SELECT seen.id AS manifest_id, e.sha256, e.size, b.encoding, b.chunks, {FIRST_CHUNK} FROM seen
          LEFT JOIN file_entries e ON {}
          LEFT JOIN blobs b ON b.workspace_id = ?1 AND b.sha256 = e.sha256
-         LEFT JOIN blob_chunks c ON b.data IS NULL AND c.workspace_id = ?1 AND c.sha256 = e.sha256 AND c.chunk = 0",
+         LEFT JOIN blob_chunks c ON b.data IS NULL AND c.workspace_id = ?1 AND c.sha256 = e.sha256 AND c.chunk = 0
+         WHERE true",
         held_by("seen", "?4", "e")
     ))
     .bind(path.as_str())
+    .and(token_may_see(view.workspace, token, "seen.agent_id"))
 }
 
-/// None if there is no such session.
+/// None if there is no such session for the token.
 pub fn read_file(rows: &Rows) -> Result<Option<FoundInFileManifest<Option<FileStart>>>> {
     let Some(row) = rows.first::<FileRow>()? else { return Ok(None) };
     let manifest_id = row.manifest_id.as_deref().map(parse_stored_manifest_id).transpose()?;
@@ -75,12 +79,16 @@ pub fn read_file(rows: &Rows) -> Result<Option<FoundInFileManifest<Option<FileSt
     Ok(Some(FoundInFileManifest { manifest_id, found }))
 }
 
-/// The file manifest that a view names. There is one row if the session exists.
-pub fn find_manifest(view: FileView<'_>) -> Statement {
-    view.sql(format!("WITH {SEEN} SELECT id FROM seen"))
+/// The file manifest that a view names. There is one row if the session exists and the token may see it.
+pub fn find_manifest(view: FileView<'_>, token: Option<&TokenId>) -> Statement {
+    view.sql(format!("WITH {SEEN} SELECT id FROM seen WHERE true")).and(token_may_see(
+        view.workspace,
+        token,
+        "seen.agent_id",
+    ))
 }
 
-/// None if there is no such session.
+/// None if there is no such session for the token.
 pub fn read_manifest(rows: &Rows) -> Result<Option<FoundInFileManifest<()>>> {
     #[derive(Deserialize)]
     struct SeenRow {

@@ -14,7 +14,7 @@ use crate::ids::FileManifestId;
 /// columns of the file manifest are null if there is no such file manifest.
 const SEEN: &str = "seen AS MATERIALIZED (
     SELECT coalesce(m.tree_id, s.tree_id) AS tree_id, m.id, m.line, m.seq, m.label, m.created_at, m.files, m.bytes,
-      s.generation, s.head_id, s.forks FROM sessions s
+      s.generation, s.head_id, s.forks, s.agent_id FROM sessions s
     LEFT JOIN manifests m ON m.workspace_id = s.workspace_id AND m.id = coalesce(?3, s.active_manifest_id)
       AND m.session_id = s.id AND m.generation = s.generation
     WHERE s.workspace_id = ?1 AND s.id = ?2 AND s.deleted = 0)";

@@ -72,14 +72,6 @@ pub fn find_visible(workspace: &WorkspaceId, id: &SessionId, token: Option<&Toke
     find(workspace, id).and(token_may_see(workspace, token, "s.agent_id"))
 }
 
-/// One row if the session exists and the token must not see it. Batches that read a session's files ask this.
-pub fn find_hidden(workspace: &WorkspaceId, id: &SessionId, token: Option<&TokenId>) -> Statement {
-    sql("SELECT s.id FROM sessions s WHERE s.workspace_id = ?1 AND s.id = ?2 AND s.deleted = 0")
-        .bind(workspace.as_str())
-        .bind(id.as_str())
-        .and(token_may_see(workspace, token, "s.agent_id").negated())
-}
-
 /// Stops its batch if the session exists and the token must not see it ([`is_of_another_agent`]). Changes nothing
 /// otherwise. Batches that change a session's files begin with this.
 pub fn refuse_hidden(workspace: &WorkspaceId, id: &SessionId, token: Option<&TokenId>) -> Statement {
