@@ -97,7 +97,10 @@ impl Handler {
     /// The handler as it is stored: every literal header value is sealed. Fails if a value must be sealed and the
     /// deployment has no key for it.
     pub fn sealed(&self, sealer: Option<&Sealer>) -> Result<Self> {
-        let Self::Http { url, headers } = self else { return Ok(self.clone()) };
+        let (url, headers) = match self {
+            Self::Http { url, headers } => (url, headers),
+            Self::Builtin { .. } | Self::Python { .. } => return Ok(self.clone()),
+        };
         let Some(sealer) = sealer else {
             let literal = headers.iter().filter(|(_, value)| value.needs_seal());
             let problems = literal.map(|(name, _)| header_problem(name, NO_KEY)).collect::<Vec<_>>();
@@ -109,7 +112,10 @@ impl Handler {
 
     /// The handler with its header values as they were given. A value that cannot be opened stays sealed.
     pub fn opened(&self, sealer: Option<&Sealer>) -> Self {
-        let Self::Http { url, headers } = self else { return self.clone() };
+        let (url, headers) = match self {
+            Self::Http { url, headers } => (url, headers),
+            Self::Builtin { .. } | Self::Python { .. } => return self.clone(),
+        };
         let open = |(name, value): (&String, &HeaderValue)| {
             let opened = value.open(sealer, name, url).map(HeaderValue::Plain);
             (name.clone(), opened.unwrap_or_else(|| value.clone()))
@@ -119,7 +125,10 @@ impl Handler {
 
     /// A problem for each header whose value is still sealed after [`Self::opened`].
     pub fn unopened(&self) -> Vec<Problem> {
-        let Self::Http { headers, .. } = self else { return Vec::new() };
+        let headers = match self {
+            Self::Http { headers, .. } => headers,
+            Self::Builtin { .. } | Self::Python { .. } => return Vec::new(),
+        };
         let sealed = headers.iter().filter(|(_, value)| value.plain().is_none());
         sealed.map(|(name, _)| header_problem(name, OTHER_KEY)).collect()
     }
