@@ -67,7 +67,7 @@ fn a_tool_has_every_field() {
       "handler_key": "email_search",
       "category": "email",
       "created_at": "2026-11-16T00:00:00.000Z",
-      "version": "1.0.0",
+      "version": "1.1.0",
       "active": true,
       "source": "builtin",
       "returns_schema": "…",
@@ -76,7 +76,7 @@ fn a_tool_has_every_field() {
           "description": "Find mail about the meeting schedule",
           "params": {
             "query": "meeting schedule",
-            "inbox_id": "john.arnold@enron.com",
+            "inbox_id": "matt.motley@enron.com",
             "limit": 10
           },
           "expected_output": null
@@ -93,7 +93,7 @@ fn a_tool_has_every_field() {
       "rollback_strategy": "none",
       "credentials_required": [],
       "side_effects": [],
-      "registered_at": "2026-11-16T00:00:00.000Z",
+      "registered_at": "2026-11-17T00:00:00.000Z",
       "registered_by": "pegboard",
       "deactivated_at": null,
       "deactivated_reason": null,
@@ -120,7 +120,8 @@ fn the_builtins_are_what_the_first_document_says() {
         let found =
             ["name", "category", "risk_level", "required_permission", "resource_class", "handler_key", "version"]
                 .map(|field| tool[field].as_str().unwrap());
-        assert_eq!(found, [name, category, risk, level, class, id, "1.0.0"]);
+        let version = if id == "email_search" { "1.1.0" } else { "1.0.0" };
+        assert_eq!(found, [name, category, risk, level, class, id, version]);
         let schema: Value = serde_json::from_str(tool["parameters_schema"].as_str().unwrap()).unwrap();
         assert_eq!(schema["additionalProperties"], false, "{id}");
     }
