@@ -120,6 +120,9 @@ pub fn people_near(search: &MailSearch, role: Role) -> Statement {
 }
 
 fn people_named(search: &MailSearch, role: Role, words: &str) -> Statement {
+    if search.named(role).is_none() {
+        return sql("SELECT '' AS name, 0 AS count WHERE 0");
+    }
     sql(PEOPLE_NAMED.replace("{people}", &people_sql(role, "?1", "?3")))
         .bind(search.named(role))
         .bind(search.inbox.as_str())

@@ -81,7 +81,7 @@ fn a_search_finds_what_the_documents_query_finds_in_its_order() {
         let more = if expected.is_empty() { json!({"match": "all"}) } else { json!({}) };
         let answered = search(&client, &query, inbox, more);
         assert_eq!(answered["emails"], json!(expected), "{query} in {inbox}");
-        assert!(answered.get("note").is_none(), "{query} in {inbox}: {answered}");
+        assert!(expected.is_empty() || answered.get("note").is_none(), "{query} in {inbox}: {answered}");
         found += expected.len();
     }
     assert!(found > 800, "the queries are of no use: they found {found} emails");
@@ -264,6 +264,8 @@ fn an_email_is_read_whole() {
 #[test]
 fn a_search_costs_its_page_and_its_count() {
     let client = client();
+    // The first call of a workspace writes more rows.
+    search(&client, "lunch", ADA, json!({}));
     let cost = |arguments: Value| {
         let answer = client.execute("email_search", arguments);
         let found = answer.success()["total"] != 0;
@@ -311,8 +313,9 @@ fn a_search_for_people_costs_what_there_is_of_theirs() {
     check(&many, "date", 300, 4_000);
     check(&few, "rank", 30, 3_200);
     check(&few, "date", 30, 300);
-    check(&nobody, "rank", 0, 20);
-    check(&nobody, "date", 0, 20);
+    // The addresses that are near are looked up for the note.
+    check(&nobody, "rank", 0, 60);
+    check(&nobody, "date", 0, 60);
 }
 
 /// Questions in plain words, on the mail that `scripts/dev` loads.
