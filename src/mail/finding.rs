@@ -15,11 +15,18 @@ struct Found {
     total: u32,
 }
 
-/// The addresses that `from` and `to` stand for.
+/// The people that `from` and `to` stand for.
 #[derive(Default)]
 pub struct Named {
-    pub senders: Vec<String>,
-    pub recipients: Vec<String>,
+    pub senders: People,
+    pub recipients: People,
+}
+
+/// The addresses of people, and whether there may be more of them.
+#[derive(Default)]
+pub struct People {
+    pub addresses: Vec<String>,
+    pub may_be_more: bool,
 }
 
 /// Searches an inbox. Returns the page of emails and the total, in the form in which `email_search` responds, and a note
@@ -44,7 +51,7 @@ async fn search_as_asked(scope: &Scope, search: &MailSearch) -> std::result::Res
     let people = [Role::Sender, Role::Recipient].map(|role| store::people(search, role));
     let [senders, recipients] = people;
     let [page, total, senders, recipients] = ask(scope, [page, total, senders, recipients]).await?;
-    let named = Named { senders: names(&senders)?, recipients: names(&recipients)? };
+    let named = Named { senders: People::read(&senders)?, recipients: People::read(&recipients)? };
     Ok((Found::read(&page, &total)?, named))
 }
 
@@ -68,6 +75,15 @@ async fn search_relaxed(
 
 fn names(figures: &Rows) -> Result<Vec<String>> {
     Ok(figures.figures()?.into_iter().map(|it| it.name).collect())
+}
+
+impl People {
+    fn read(figures: &Rows) -> Result<Self> {
+        let mut addresses = names(figures)?;
+        let may_be_more = addresses.last().is_some_and(String::is_empty);
+        addresses.retain(|it| !it.is_empty());
+        Ok(Self { addresses, may_be_more })
+    }
 }
 
 impl Found {

@@ -1,6 +1,6 @@
 //! The note of a search: one or two sentences that tell a model what was relaxed or what is wrong, and what to do.
 
-use super::finding::Named;
+use super::finding::{Named, People};
 use super::person;
 use super::search::{MailSearch, Role};
 use crate::db::Figure;
@@ -71,11 +71,19 @@ fn nobody(search: &MailSearch, role: Role, named: &Named, hints: &Hints) -> Opti
         Role::Sender => &hints.senders,
         Role::Recipient => &hints.recipients,
     };
-    let is_known = !named.of(role).is_empty() || near.iter().any(|it| it.count == 1);
+    let people = named.of(role);
+    let is_known = !people.addresses.is_empty() || near.iter().any(|it| it.count == 1);
     if is_known {
         return None;
     }
-    let names = near.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
+    if people.may_be_more {
+        return Some(format!(
+            "{} {} is a part of too many addresses to tell whose mail is meant: give more of the address.",
+            parameter(role),
+            quoted(text)
+        ));
+    }
+    let names = near.iter().filter(|it| it.count == 0).map(|it| it.name.clone()).collect::<Vec<_>>();
     let offer = match offered(text, &names).as_slice() {
         [] => "Give an address, or a word of one, or leave the filter out.".to_owned(),
         [one] => format!("The nearest address is {one}."),
@@ -86,20 +94,21 @@ fn nobody(search: &MailSearch, role: Role, named: &Named, hints: &Hints) -> Opti
 
 /// Says for whom `from` or `to` stands, if these are several people.
 fn several(search: &MailSearch, role: Role, named: &Named) -> Option<String> {
-    let people = named.of(role);
-    let text = search.named(role).filter(|_| people.len() > 1)?;
-    let count = if people.len() < MOST_PEOPLE { people.len().to_string() } else { "many".to_owned() };
-    let taken = if people.len() < MOST_PEOPLE { "" } else { "only these were searched: " };
+    let People { addresses, may_be_more } = named.of(role);
+    let is_all = !may_be_more && addresses.len() < MOST_PEOPLE;
+    let text = search.named(role).filter(|_| addresses.len() > 1 || !addresses.is_empty() && !is_all)?;
+    let count = if is_all { addresses.len().to_string() } else { "many".to_owned() };
+    let taken = if is_all { "" } else { "only these were searched: " };
     Some(format!(
         "{} {} stands for {count} people: {taken}{}. Give a whole address to search for one of them.",
         parameter(role),
         quoted(text),
-        listed(people)
+        listed(addresses)
     ))
 }
 
 impl Named {
-    fn of(&self, role: Role) -> &[String] {
+    fn of(&self, role: Role) -> &People {
         match role {
             Role::Sender => &self.senders,
             Role::Recipient => &self.recipients,
@@ -243,9 +252,10 @@ mod tests {
 
     #[test]
     fn several_people_are_named() {
+        let people = |addresses: Vec<String>, may_be_more| People { addresses, may_be_more };
         let named = |count: usize| Named {
-            senders: (0..count).map(|it| format!("tim.{it}@x")).collect(),
-            recipients: texts(&["ann@x"]),
+            senders: people((0..count).map(|it| format!("tim.{it}@x")).collect(), false),
+            recipients: people(texts(&["ann@x"]), false),
         };
         let both = search(json!({"from": "Tim", "to": "ann"}));
         assert_eq!(on_found(&both, &named(1)), None);
@@ -254,6 +264,15 @@ mod tests {
         assert_eq!(on_found(&both, &named(2)).as_deref(), Some(two));
         let many = on_found(&both, &named(10)).unwrap();
         assert!(many.starts_with("from \"tim\" stands for many people: only these were searched: tim.0@x, "), "{many}");
+        let cut = |count: usize| Named { senders: people(texts(&["a@x", "b@x"][..count]), true), ..Named::default() };
+        let only = "from \"tim\" stands for many people: only these were searched: a@x. Give";
+        assert!(on_found(&both, &cut(1)).unwrap().starts_with(only));
+        let from = search(json!({"from": "Tim"}));
+        let none = on_nothing(&from, &cut(0), &hints(&["kay.mann@enron.com"], &[]), Some(0)).unwrap();
+        assert_eq!(
+            none,
+            "from \"tim\" is a part of too many addresses to tell whose mail is meant: give more of the address."
+        );
         let relaxed = on_nothing(&both, &named(2), &hints(&["kay.mann@enron.com"], &[]), Some(1));
         assert_eq!(relaxed, Some(format!("{RELAXED} {two}")));
     }

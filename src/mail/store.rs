@@ -107,7 +107,8 @@ fn part_of(search: &MailSearch, role: Role) -> String {
     part.and_then(person::part_expression).unwrap_or_else(|| NOTHING.to_owned())
 }
 
-/// The people whom a search names in one role and who have mail in the inbox, as figures.
+/// The people whom a search names in one role and who have mail in the inbox, as figures. A last figure without a name
+/// says that there may be more.
 pub fn people(search: &MailSearch, role: Role) -> Statement {
     people_named(search, role, &part_of(search, role))
 }

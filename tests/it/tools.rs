@@ -73,9 +73,9 @@ fn a_tool_has_every_field() {
       "returns_schema": "…",
       "examples": [
         {
-          "description": "Find mail about the meeting schedule",
+          "description": "Find mail about the price of gas",
           "params": {
-            "query": "meeting schedule",
+            "query": "gas price",
             "inbox_id": "matt.motley@enron.com",
             "limit": 10
           },

@@ -393,6 +393,7 @@ fn people_are_found_by_parts_of_their_addresses() {
             let rows = rows(&ours, people(&search, role));
             rows.iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
+        // The corpus has few addresses, so that all of them are looked at.
         let [senders, recipients] = [named(Role::Sender), named(Role::Recipient)];
         let here = |holds: &dyn Fn(&Mail) -> bool| mails.iter().any(|it| it.inbox == inbox && holds(it));
         for (role, text, people) in [("from", &search.from, &senders), ("to", &search.to, &recipients)] {
@@ -443,6 +444,13 @@ fn people_and_inboxes_that_are_near_are_listed() {
     assert_eq!(near("tim.beldon@enron.com"), ("tim.belden@enron.com".into(), 0.into()));
     assert_eq!(near("Beldin, T"), ("tim.belden@enron.com".into(), 0.into()));
     assert_eq!(near("TIM.belden@enron.com"), ("tim.belden@enron.com".into(), 1.into()));
+
+    // More addresses have the word than are looked at.
+    let crowd = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150)
+        INSERT INTO addresses (address) SELECT 'crowd.' || i || '@enron.com' FROM n";
+    ours.execute_batch(crowd).unwrap();
+    let crowd = search(json!({"query": "gas0", "inbox_id": inbox, "from": "crowd", "match": "auto"}));
+    assert_eq!(rows(&ours, people(&crowd, Role::Sender)), [json!({"name": "", "count": 2})]);
 
     let inboxes = |inbox: &str| rows(&ours, inboxes_near(&search(json!({"inbox_id": inbox, "match": "auto"}))));
     assert_eq!(column(&inboxes(&inbox), "name"), [&json!(inbox)]);
