@@ -36,12 +36,12 @@ fn bases(word: &str) -> Vec<String> {
         bases.push(format!("{stem}e"));
     } else if let Some(stem) = word.strip_suffix('s').filter(|it| !it.ends_with(['s', 'u', 'i'])) {
         bases.push(stem.to_owned());
-    } else if let Some(stem) = word.strip_suffix("ed").or_else(|| word.strip_suffix("ing")) {
-        if stem.contains(is_vowel) {
-            bases.push(stem.to_owned());
-            bases.push(format!("{stem}e"));
-            bases.extend(without_double(stem));
-        }
+    } else if let Some(stem) =
+        word.strip_suffix("ed").or_else(|| word.strip_suffix("ing")).filter(|it| it.contains(is_vowel))
+    {
+        bases.push(stem.to_owned());
+        bases.push(format!("{stem}e"));
+        bases.extend(without_double(stem));
     }
     bases.retain(|it| it.len() > 2);
     bases

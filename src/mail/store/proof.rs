@@ -458,6 +458,21 @@ fn people_and_inboxes_that_are_near_are_listed() {
     assert_eq!(inboxes("nobody@enron.com").len() as i64, all);
 }
 
+/// A database that had its mail before addresses were indexed by their words.
+#[test]
+fn addresses_of_earlier_mail_are_found_by_their_words() {
+    let files = migrations("benchmarks");
+    let at = files.iter().position(|it| it.ends_with("0002_index_address_words.sql")).unwrap();
+    let database = migrated(&files[..at]);
+    database.execute_batch("INSERT INTO addresses (address) VALUES ('tim.belden@enron.com')").unwrap();
+    database.execute_batch(&std::fs::read_to_string(&files[at]).unwrap()).unwrap();
+    database.execute_batch("INSERT INTO addresses (address) VALUES ('kay.mann@enron.com')").unwrap();
+    for word in ["belden", "mann"] {
+        let found = format!("SELECT count(*) FROM address_words WHERE address_words MATCH '{word}'");
+        assert_eq!(number(&database, &found), 1, "{word}");
+    }
+}
+
 /// With several inboxes for one email, the ranking differs from the document's: a score depends on how common a word is
 /// among the entries, and an email has one entry for each of its inboxes.
 #[test]
