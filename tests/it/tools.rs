@@ -205,7 +205,8 @@ fn search_finds_words_of_id_name_and_description() {
     check(&client, "q=%22takes%20an%20invoice%22", &["invoice_void"]);
     check(&client, "q=invoice%20-void%20-weather", &["invoice_send"]);
     check(&client, "q=weath*", &["weather"]);
-    check(&client, "q=customer%20OR%20back&ids=invoice_send,invoice_void,weather&limit=1", &["invoice_void"]);
+    // Each word is in one tool, and the shorter description ranks higher.
+    check(&client, "q=customer%20OR%20takes&ids=invoice_send,invoice_void,weather&limit=1", &["invoice_void"]);
     check(&client, "q=email&category=filesystem", &[]);
     check(&client, "q=", &[]);
     check(&client, "q=!!!", &[]);
@@ -406,7 +407,9 @@ fn arguments_are_validated_with_defaults_and_run_nothing() {
         |arguments: Value| client.post("/api/tools/email_search/validate", json!({"arguments": arguments})).ok();
     assert_eq!(
         validate(json!({"query": "gas", "inbox_id": "a@b"})),
-        json!({"valid": true, "errors": [], "arguments": {"query": "gas", "inbox_id": "a@b", "limit": 10, "order": "rank"}})
+        json!({"valid": true, "errors": [], "arguments": {
+            "query": "gas", "inbox_id": "a@b", "limit": 10, "match": "auto", "order": "rank",
+        }})
     );
     let answer = validate(json!({"query": 7, "limit": 80, "colour": "red"}));
     assert_eq!(answer["valid"], false);
