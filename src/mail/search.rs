@@ -141,7 +141,11 @@ fn queries(text: &str, matching: WordMatch) -> Result<(FullTextQuery, Option<Ful
     let relaxed = FullTextQuery::parse_relaxed(text, SHORTEST_PREFIX).map_err(refused)?;
     Ok(match matching {
         WordMatch::Any => (relaxed.unwrap_or(all), None),
-        WordMatch::Auto | WordMatch::All => (all, relaxed),
+        // A single word without other forms is the same search again.
+        WordMatch::Auto | WordMatch::All => {
+            let relaxed = relaxed.filter(|it| *it != all);
+            (all, relaxed)
+        }
     })
 }
 
@@ -214,6 +218,7 @@ mod tests {
             (MailOrder::Rank, Some("bob"), true)
         );
         assert_eq!(relaxed(json!({"query": "the gas", "match": "all"})), None);
+        assert_eq!(relaxed(json!({"query": "gas", "match": "auto"})), None);
         assert_eq!(relaxed(json!({"query": "\"the gas\"", "match": "auto"})), None);
         let any = read(json!({"query": "the gas", "match": "any", "order": "date"}));
         assert_eq!((any.query.fts5(), any.order, any.relaxed().is_none()), (Some(r#"("gas")"#), MailOrder::Date, true));
