@@ -1,84 +1,87 @@
-// How often simple queries find the email that answers a question: node bench/mail-quality.mjs QUESTIONS URL
+// How often a question, typed as it is, finds the email that answers it:
+//   node bench/mail-quality.mjs URL [QUESTIONS | MAILDIR]...
 //
-// QUESTIONS is JSON Lines: {"question", "inbox" or "inbox_address", "message_ids": […]}; other fields are ignored. URL is a
-// Worker that has the mail; PEGBOARD_TOKEN is its token, if it needs one. No model takes part: a query is the question's own
-// words. So the script measures the result of an agent that makes no effort.
+// URL is a Worker that has the mail; PEGBOARD_TOKEN is its token, if it needs one. QUESTIONS is JSON Lines: {"question",
+// "inbox" or "inbox_address", "message_ids": […]}; other fields are ignored. From a MAILDIR in CMU's layout, 200 questions are
+// made (mail-questions.mjs). Without either, the questions are those of the sample, and 200 that are made from the sample.
+//
+// No model takes part: the query is the question. So the script measures the result of an agent that makes no effort. The
+// script prints a table for each source of questions, and all figures as one line of JSON.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
-const [file, url] = process.argv.slice(2);
+import { makeQuestions } from "./mail-questions.mjs";
+
+const [url, ...given] = process.argv.slice(2);
+const SAMPLE = ["../samples/enron/questions.jsonl", "../samples/enron/maildir"].map((it) => fileURLToPath(new URL(it, import.meta.url)));
+const MADE = { count: 200, seed: 1 };
 const RANKS = [1, 5, 10];
 const AT_ONCE = 4;
+/** The values of `match`. `auto`, the default, is all words and, only if no email has them, any of the words. */
+const MATCHES = ["all", "any", "auto"];
 
-/** Words that belong to any question, and not to its subject. */
-const STOP_WORDS = new Set(
-  `a about after again all also am an and any are as asked at be because been before being between both but by can could date day did do does
-  email emails for from get give given had has have he her him his how i if in into is it its just know made mail me mentioned message
-  more most my name of on or other our out over said say sent she should so some specific such than that the their them then there
-  these they this those time to under up us was we were what when where which who whom whose why will with would you your`.split(/\s+/),
-);
-
-/** The words of a question that tell its subject. */
-function keywords(question) {
-  const words = question.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return [...new Set(words)].filter((it) => it.length > 1 && !STOP_WORDS.has(it)).slice(0, 64);
-}
-
-/** The ways to turn the words of a question into queries. */
-const QUERIES = {
-  "all words": (words) => [words.join(" ")],
-  "any word": (words) => [words.join(" OR ")],
-  "all, else any": (words) => [words.join(" "), words.join(" OR ")],
-};
-
-async function search(query, inbox) {
+async function search(query, inbox, match) {
   const headers = { "x-workspace-id": "mail_quality" };
   if (process.env.PEGBOARD_TOKEN) headers.authorization = `Bearer ${process.env.PEGBOARD_TOKEN}`;
-  const body = JSON.stringify({ tool_name: "email_search", arguments: { query, inbox_id: inbox, limit: Math.max(...RANKS) } });
-  const answer = await (await fetch(`${url}/api/execute`, { method: "POST", headers, body })).json();
+  const body = JSON.stringify({ tool_name: "email_search", arguments: { query, inbox_id: inbox, match, limit: Math.max(...RANKS) } });
+  const begun = performance.now();
+  const response = await fetch(`${url}/api/execute`, { method: "POST", headers, body });
+  const answer = await response.json();
+  const ms = performance.now() - begun;
   if (!answer.success) throw new Error(`${url}: ${answer.error?.message}`);
-  return answer.result.emails.map((it) => it.message_id);
+  // A Worker with COST_HEADER tells what the call cost.
+  const rows = /rows_read=(\d+)/.exec(response.headers.get("x-d1-cost") ?? "")?.[1];
+  return { ids: answer.result.emails.map((it) => it.message_id), ms, rows: rows === undefined ? undefined : Number(rows) };
 }
 
-/** The rank of the first expected message, or infinity. */
-async function place(queries, { inbox, expected }) {
-  for (const query of queries) {
-    const found = await search(query, inbox);
-    if (found.length === 0) continue;
-    const at = found.findIndex((it) => expected.has(it));
-    return at < 0 ? Infinity : at + 1;
-  }
-  return Infinity;
+/** The rank of the first expected message, or infinity; and the cost of the search. */
+async function ask({ question, inbox, expected }, match) {
+  const { ids, ms, rows } = await search(question, inbox, match);
+  const at = ids.findIndex((it) => expected.has(it));
+  return { rank: at < 0 ? Infinity : at + 1, ms, rows };
 }
 
-function readQuestions() {
-  const lines = readFileSync(file, "utf8").split("\n").filter((line) => line.trim() !== "");
-  if (lines.length === 0) throw new Error(`${file} has no questions`);
-  return lines.map((line, index) => {
-    const it = JSON.parse(line);
+function readQuestions(source) {
+  const questions = statSync(source).isDirectory()
+    ? makeQuestions(source, MADE.count, MADE.seed)
+    : readFileSync(source, "utf8").split("\n").filter((line) => line.trim() !== "").map((line) => JSON.parse(line));
+  if (questions.length === 0) throw new Error(`${source} has no questions`);
+  return questions.map((it, index) => {
     const inbox = it.inbox ?? it.inbox_address;
     if (typeof it.question !== "string" || typeof inbox !== "string" || !Array.isArray(it.message_ids)) {
-      throw new Error(`${file}:${index + 1}: a question has question, inbox and message_ids`);
+      throw new Error(`${source}:${index + 1}: a question has question, inbox and message_ids`);
     }
-    return { words: keywords(it.question), inbox, expected: new Set(it.message_ids) };
+    return { question: it.question, inbox, expected: new Set(it.message_ids) };
   });
 }
 
-async function measure(questions, queries) {
-  const places = [];
+async function measure(questions, match) {
+  const asked = [];
   const left = [...questions];
   const worker = async () => {
-    for (let it = left.pop(); it !== undefined; it = left.pop()) places.push(await place(queries(it.words), it));
+    for (let it = left.pop(); it !== undefined; it = left.pop()) asked.push(await ask(it, match));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return places;
+  const mean = (values) => values.reduce((sum, it) => sum + it, 0) / values.length;
+  const hits = RANKS.map((rank) => [`hit@${rank}`, (100 * asked.filter((it) => it.rank <= rank).length) / asked.length]);
+  const rows = asked.every((it) => it.rows !== undefined) ? mean(asked.map((it) => it.rows)) : null;
+  return { ...Object.fromEntries(hits), ms: mean(asked.map((it) => it.ms)), rows_read: rows };
 }
 
-const questions = readQuestions();
-console.log(`${questions.length} questions\n`);
-console.log(["".padEnd(14), ...RANKS.map((rank) => `hit@${rank}`.padStart(7))].join(" "));
-for (const [name, queries] of Object.entries(QUERIES)) {
-  const places = await measure(questions, queries);
-  const share = (rank) => `${((100 * places.filter((it) => it <= rank).length) / places.length).toFixed(1)} %`;
-  console.log([name.padEnd(14), ...RANKS.map((rank) => share(rank).padStart(7))].join(" "));
+const report = [];
+for (const source of given.length === 0 ? SAMPLE : given) {
+  const questions = readQuestions(source);
+  console.log(`${questions.length} questions ${statSync(source).isDirectory() ? "made from the mail" : "of the file"}\n`);
+  console.log(["match".padEnd(6), ...RANKS.map((rank) => `hit@${rank}`.padStart(8)), "ms".padStart(8), "rows read".padStart(10)].join(" "));
+  const figures = {};
+  for (const match of MATCHES) {
+    figures[match] = await measure(questions, match);
+    const { ms, rows_read, ...hits } = figures[match];
+    const cells = [...Object.values(hits).map((it) => `${it.toFixed(1)} %`.padStart(8)), ms.toFixed(1).padStart(8), (rows_read?.toFixed(0) ?? "").padStart(10)];
+    console.log([match.padEnd(6), ...cells].join(" "));
+  }
+  console.log();
+  report.push({ source: statSync(source).isDirectory() ? "made" : "file", questions: questions.length, ...figures });
 }
+console.log(JSON.stringify(report));

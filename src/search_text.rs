@@ -3,6 +3,8 @@
 //! Everything else is quoted, so that FTS5 cannot read any text as its own syntax.
 
 mod common;
+mod inflect;
+mod relaxed;
 mod weight;
 
 use std::fmt;
@@ -56,11 +58,16 @@ impl FullTextQuery {
         if wanted.is_empty() {
             return Ok(Self { fts5: None, has_prefix: false });
         }
-        let has_prefix = wanted.iter().flatten().chain(&unwanted).any(|it| it.is_prefix);
+        Ok(Self::of_groups(&wanted, &unwanted))
+    }
+
+    /// One term of each wanted group must match, and no unwanted term may.
+    fn of_groups(wanted: &[Vec<SearchTerm>], unwanted: &[SearchTerm]) -> Self {
+        let has_prefix = wanted.iter().flatten().chain(unwanted).any(|it| it.is_prefix);
         let any_of = |terms: &[SearchTerm]| terms.iter().map(SearchTerm::fts5).collect::<Vec<_>>().join(" OR ");
         let wanted = wanted.iter().map(|it| format!("({})", any_of(it))).collect::<Vec<_>>().join(" AND ");
-        let fts5 = if unwanted.is_empty() { wanted } else { format!("({wanted}) NOT ({})", any_of(&unwanted)) };
-        Ok(Self { fts5: Some(fts5), has_prefix })
+        let fts5 = if unwanted.is_empty() { wanted } else { format!("({wanted}) NOT ({})", any_of(unwanted)) };
+        Self { fts5: Some(fts5), has_prefix }
     }
 
     /// Parses a search text of a model, which does not know the exact wording. One matching word is enough. A word also
@@ -103,11 +110,20 @@ impl FullTextQuery {
 }
 
 /// A word or a phrase.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 struct SearchTerm {
     text: String,
     /// Whether the last word is only a prefix.
     is_prefix: bool,
+    /// Whether the term stood in quotes.
+    is_quoted: bool,
+}
+
+/// Terms are equal if they search for the same, whether or not one of them stood in quotes.
+impl PartialEq for SearchTerm {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.text, self.is_prefix) == (&other.text, other.is_prefix)
+    }
 }
 
 impl SearchTerm {
@@ -120,7 +136,7 @@ impl SearchTerm {
         let stem = content.trim_end_matches('*');
         let is_prefix = !quoted && stem.len() < content.len() && weight::last_letters(stem) >= shortest_prefix;
         // SQLite would end the whole expression at a NUL.
-        Some(Self { text: stem.replace(['"', '\0'], " "), is_prefix })
+        Some(Self { text: stem.replace(['"', '\0'], " "), is_prefix, is_quoted: quoted })
     }
 
     fn fts5(&self) -> String {
@@ -135,7 +151,7 @@ impl SearchTerm {
         }
         let word = self.text.trim_end_matches(|it: char| !it.is_alphanumeric());
         let singular = word.strip_suffix('s').filter(|it| letters > 3 && !it.ends_with('s'));
-        Some(Self { text: singular.unwrap_or(word).to_owned(), is_prefix: true })
+        Some(Self { text: singular.unwrap_or(word).to_owned(), is_prefix: true, is_quoted: false })
     }
 
     /// How many words the term counts as.
@@ -154,25 +170,34 @@ fn terms(text: &str, shortest_prefix: usize) -> (Vec<Vec<SearchTerm>>, Vec<Searc
             SearchWord::Or => joins = true,
             SearchWord::Term { excluded: true, term } => {
                 joins = false;
-                push_new(&mut unwanted, term);
+                push_term(&mut unwanted, term);
             }
             SearchWord::Term { excluded: false, term } => {
                 if !std::mem::take(&mut joins) {
-                    push_new(&mut wanted, std::mem::take(&mut group));
+                    push_group(&mut wanted, std::mem::take(&mut group));
                 }
-                push_new(&mut group, term);
+                push_term(&mut group, term);
             }
         }
     }
-    push_new(&mut wanted, group);
+    push_group(&mut wanted, group);
     // The group before the first word is empty.
     wanted.retain(|it| !it.is_empty());
     (wanted, unwanted)
 }
 
-fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
-    if !list.contains(&item) {
-        list.push(item);
+/// Adds a term, unless there is an equal one. A term counts as quoted if it stood in quotes once.
+fn push_term(list: &mut Vec<SearchTerm>, term: SearchTerm) {
+    match list.iter_mut().find(|it| **it == term) {
+        Some(same) => same.is_quoted |= term.is_quoted,
+        None => list.push(term),
+    }
+}
+
+fn push_group(list: &mut Vec<Vec<SearchTerm>>, group: Vec<SearchTerm>) {
+    match list.iter_mut().find(|it| **it == group) {
+        Some(same) => same.iter_mut().zip(&group).for_each(|(it, other)| it.is_quoted |= other.is_quoted),
+        None => list.push(group),
     }
 }
 

@@ -167,7 +167,7 @@ pub async fn describe_tool(Guest(scope): Guest, Named(tool_id): Named<ToolId>) -
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArgumentsIn {
-    #[schema(value_type = Option<Object>, example = json!({"query": "meeting", "inbox_id": "john.arnold@enron.com"}))]
+    #[schema(value_type = Option<Object>, example = json!({"query": "gas price", "inbox_id": "matt.motley@enron.com"}))]
     arguments: Option<Map<String, Value>>,
 }
 

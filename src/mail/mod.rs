@@ -1,16 +1,20 @@
 //! Mail for the benchmarks. A search looks inside one inbox, and an email is read whole. The mail is the same for all
 //! workspaces. The mail has a database of its own (`migrations/benchmarks`), which a deployment may leave out.
 
+mod finding;
+mod note;
+mod person;
 mod search;
 mod store;
 
+pub use finding::search;
 pub use search::MailSearch;
 
 use crate::callers::Scope;
 use crate::db::{DbFailure, Rows, Statement};
 use crate::error::{Error, Result};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fmt;
 use utoipa::ToSchema;
 use worker::console_error;
@@ -61,13 +65,6 @@ pub struct Inbox {
     /// How many emails are in the inbox.
     #[schema(example = 296)]
     emails: u32,
-}
-
-/// Searches an inbox. Returns the page of emails and the total, in the form in which `email_search` responds.
-pub async fn search(scope: &Scope, search: &MailSearch) -> std::result::Result<Value, MailFailure> {
-    let [page, total] = ask(scope, [store::page(search), store::count(search)]).await?;
-    let total = total.figures()?.first().map_or(0, |it| it.count);
-    Ok(json!({"emails": page.all::<Value>()?, "total": total}))
 }
 
 /// One whole email, in the form in which `email_get` responds.

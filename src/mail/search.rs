@@ -1,6 +1,7 @@
 //! The arguments of `email_search`, parsed and checked.
 
-use crate::search_text::FullTextQuery;
+use super::person;
+use crate::search_text::{FullTextQuery, SearchTextTooLong};
 use crate::time::Timestamp;
 use serde_json::Value;
 
@@ -17,13 +18,34 @@ pub enum MailOrder {
     Date,
 }
 
+/// How many words of a query an email must have: all words or, if that finds nothing, any of them; all; or any.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WordMatch {
+    Auto,
+    All,
+    Any,
+}
+
+/// Who is meant: the sender or a recipient of an email.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Role {
+    Sender,
+    Recipient,
+}
+
 /// A search in one inbox. All addresses are in lower case.
 #[derive(Clone, Debug)]
 pub struct MailSearch {
     pub query: FullTextQuery,
+    /// The query with less required, for a search that may be repeated if it finds nothing.
+    relaxed: Option<FullTextQuery>,
+    /// Whether the caller takes notes, and people by parts of their addresses. A tool whose schema does not have `match`
+    /// (version 1.0.0 of `email_search`, or a tool of a workspace) takes neither: its search is the first document's.
+    takes_notes: bool,
     pub inbox: String,
     pub limit: u32,
     pub order: MailOrder,
+    /// The addresses of a sender and a recipient, or parts of them.
     pub from: Option<String>,
     pub to: Option<String>,
     /// The first day of the period, and the first day after the period.
@@ -54,14 +76,23 @@ impl MailSearch {
             }
             day => Ok(day.map(str::to_owned)),
         };
-        let query = FullTextQuery::parse(text("query")?.unwrap_or_default(), SHORTEST_PREFIX);
+        let matching = match text("match")? {
+            None => None,
+            Some("auto") => Some(WordMatch::Auto),
+            Some("all") => Some(WordMatch::All),
+            Some("any") => Some(WordMatch::Any),
+            Some(_) => return Err(BadSearchArgument { parameter: "match", reason: "must be auto, all or any".into() }),
+        };
+        let (query, relaxed) = queries(text("query")?.unwrap_or_default(), matching.unwrap_or(WordMatch::All))?;
         let order = match text("order")? {
             None | Some("rank") => MailOrder::Rank,
             Some("date") => MailOrder::Date,
             Some(_) => return Err(BadSearchArgument { parameter: "order", reason: "must be rank or date".into() }),
         };
         Ok(Self {
-            query: query.map_err(|reason| BadSearchArgument { parameter: "query", reason: reason.to_string() })?,
+            query,
+            relaxed,
+            takes_notes: matching.is_some(),
             inbox: address("inbox_id")?.unwrap_or_default(),
             limit: limit(arguments.get("limit"))?,
             order,
@@ -71,6 +102,51 @@ impl MailSearch {
             sent_before: day("sent_before")?,
         })
     }
+
+    pub fn takes_notes(&self) -> bool {
+        self.takes_notes
+    }
+
+    /// The search to make if this one finds nothing. The best match is first, because one word alone tells little.
+    pub fn relaxed(&self) -> Option<Self> {
+        let query = self.relaxed.clone()?;
+        Some(Self { query, relaxed: None, order: MailOrder::Rank, ..self.clone() })
+    }
+
+    /// The sender or recipient that the caller named.
+    pub fn named(&self, role: Role) -> Option<&str> {
+        match role {
+            Role::Sender => self.from.as_deref(),
+            Role::Recipient => self.to.as_deref(),
+        }
+    }
+
+    pub fn names_people(&self) -> bool {
+        self.from.is_some() || self.to.is_some()
+    }
+
+    /// Whether a person is named by a part of an address.
+    pub fn names_parts(&self) -> bool {
+        self.takes_notes && [&self.from, &self.to].into_iter().flatten().any(|it| !person::is_address(it))
+    }
+}
+
+/// The query of a search, and the query to try if it finds nothing.
+fn queries(text: &str, matching: WordMatch) -> Result<(FullTextQuery, Option<FullTextQuery>), BadSearchArgument> {
+    let refused = |reason: SearchTextTooLong| BadSearchArgument { parameter: "query", reason: reason.to_string() };
+    let all = FullTextQuery::parse(text, SHORTEST_PREFIX).map_err(refused)?;
+    if matching == WordMatch::All {
+        return Ok((all, None));
+    }
+    let relaxed = FullTextQuery::parse_relaxed(text, SHORTEST_PREFIX).map_err(refused)?;
+    Ok(match matching {
+        WordMatch::Any => (relaxed.unwrap_or(all), None),
+        // A single word without other forms is the same search again.
+        WordMatch::Auto | WordMatch::All => {
+            let relaxed = relaxed.filter(|it| *it != all);
+            (all, relaxed)
+        }
+    })
 }
 
 fn limit(given: Option<&Value>) -> Result<u32, BadSearchArgument> {
@@ -112,6 +188,8 @@ mod tests {
         check(json!({"query": 5}), "query: must be a text");
         check(json!({"from": ["a"]}), "from: must be a text");
         check(json!({"order": "size"}), "order: must be rank or date");
+        check(json!({"match": "some"}), "match: must be auto, all or any");
+        check(json!({"match": "any", "query": "x".repeat(2001)}), "query: has more than 2000 characters");
         for limit in [json!(0), json!(51), json!(-1), json!(1.5), json!("5"), json!(1e300)] {
             check(json!({"limit": limit}), "limit: must be from 1 to 50");
         }
@@ -125,5 +203,36 @@ mod tests {
     fn whole_numbers_and_days_are_taken() {
         let search = MailSearch::read(&json!({"limit": 50.0, "sent_after": "2000-02-29", "sent_before": "0001-01-01"}));
         assert_eq!(search.unwrap().limit, 50);
+    }
+
+    #[test]
+    fn a_search_may_be_relaxed() {
+        let read = |given: Value| MailSearch::read(&given).unwrap();
+        let relaxed = |given: Value| read(given).relaxed().map(|it| it.query.fts5().unwrap().to_owned());
+        let auto = json!({"query": "the gas -oil", "match": "auto", "order": "date", "from": "bob"});
+        assert_eq!(read(auto.clone()).query.fts5(), Some(r#"(("the") AND ("gas")) NOT ("oil")"#));
+        assert_eq!(relaxed(auto.clone()).as_deref(), Some(r#"(("gas")) NOT ("oil")"#));
+        let again = read(auto).relaxed().unwrap();
+        assert_eq!(
+            (again.order, again.from.as_deref(), again.relaxed().is_none()),
+            (MailOrder::Rank, Some("bob"), true)
+        );
+        assert_eq!(relaxed(json!({"query": "the gas", "match": "all"})), None);
+        assert_eq!(relaxed(json!({"query": "gas", "match": "auto"})), None);
+        assert_eq!(relaxed(json!({"query": "\"the gas\"", "match": "auto"})), None);
+        let any = read(json!({"query": "the gas", "match": "any", "order": "date"}));
+        assert_eq!((any.query.fts5(), any.order, any.relaxed().is_none()), (Some(r#"("gas")"#), MailOrder::Date, true));
+        // No word says anything, so all words are required.
+        assert_eq!(read(json!({"query": "the of", "match": "any"})).query.fts5(), Some(r#"("the") AND ("of")"#));
+    }
+
+    #[test]
+    fn a_tool_without_match_searches_as_the_first_document_does() {
+        let read = |given: Value| MailSearch::read(&given).unwrap();
+        let plain = read(json!({"query": "the gas", "from": "bob"}));
+        assert!(!plain.takes_notes() && !plain.names_parts() && plain.relaxed().is_none());
+        assert!(read(json!({"match": "all", "from": "bob"})).names_parts());
+        assert!(read(json!({"match": "all", "from": "bob@x.com", "to": "bob"})).names_parts());
+        assert!(!read(json!({"match": "auto", "from": "bob@x.com"})).names_parts());
     }
 }

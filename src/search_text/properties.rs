@@ -36,7 +36,8 @@ fn found(database: &Connection, expression: &str) -> rusqlite::Result<Vec<u32>> 
 
 #[track_caller]
 fn check_is_no_syntax_error(database: &Connection, text: &str) {
-    for query in [FullTextQuery::parse(text, 1), FullTextQuery::parse_any(text)] {
+    let relaxed = FullTextQuery::parse_relaxed(text, 1).transpose();
+    for query in [FullTextQuery::parse(text, 1), FullTextQuery::parse_any(text)].into_iter().chain(relaxed) {
         let Ok(query) = query else { return };
         let Some(expression) = query.fts5() else { return };
         // The expression alone, as mail is searched, and inside another expression, as tools are searched.
@@ -194,4 +195,43 @@ fn a_query_finds_what_it_says() {
         hits += found.len();
     }
     assert!(hits > 5_000, "the queries are of no use: they found {hits} texts");
+}
+
+/// A relaxed text finds at least what the text itself finds, and nothing that it excludes or without its phrases.
+#[test]
+fn a_relaxed_query_finds_more_and_keeps_phrases_and_exclusions() {
+    let mut dice = Dice(3);
+    let texts = (0..60)
+        .map(|_| (0..dice.below(9)).map(|_| dice.pick(&VOCABULARY).to_owned()).collect::<Vec<_>>())
+        .collect::<Vec<_>>();
+    let database = index(&texts.iter().map(|it| it.join(" ")).collect::<Vec<_>>());
+    let mut more = 0;
+    for _ in 0..2_000 {
+        let meant = IntendedQuery::random(&mut dice);
+        // A relaxed query leaves out common words, even if they are alternatives.
+        let is_common = |it: &IntendedTerm| matches!(it, IntendedTerm::Word(word) if word == "or");
+        if meant.groups.iter().flatten().any(is_common) {
+            continue;
+        }
+        let text = meant.text(&mut dice);
+        let (Ok(strict), Ok(Some(relaxed))) = (FullTextQuery::parse(&text, 1), FullTextQuery::parse_relaxed(&text, 1))
+        else {
+            continue;
+        };
+        let strict = found(&database, strict.fts5().unwrap()).unwrap();
+        let relaxed = found(&database, relaxed.fts5().unwrap()).unwrap();
+        assert!(strict.iter().all(|it| relaxed.contains(it)), "{text:?}: {strict:?}, {relaxed:?}");
+        for row in &relaxed {
+            let words = &texts[*row as usize - 1];
+            assert!(!meant.unwanted.iter().any(|it| it.is_in(words)), "{text:?} found {words:?}");
+            let phrases =
+                meant.groups.iter().filter(|group| group.iter().any(|it| matches!(it, IntendedTerm::Phrase(_))));
+            assert!(
+                phrases.into_iter().all(|group| group.iter().any(|it| it.is_in(words))),
+                "{text:?} found {words:?}"
+            );
+        }
+        more += relaxed.len() - strict.len();
+    }
+    assert!(more > 2_000, "the queries are of no use: relaxing found {more} more texts");
 }

@@ -67,16 +67,16 @@ fn a_tool_has_every_field() {
       "handler_key": "email_search",
       "category": "email",
       "created_at": "2026-11-16T00:00:00.000Z",
-      "version": "1.0.0",
+      "version": "1.1.0",
       "active": true,
       "source": "builtin",
       "returns_schema": "…",
       "examples": [
         {
-          "description": "Find mail about the meeting schedule",
+          "description": "Find mail about the price of gas",
           "params": {
-            "query": "meeting schedule",
-            "inbox_id": "john.arnold@enron.com",
+            "query": "gas price",
+            "inbox_id": "matt.motley@enron.com",
             "limit": 10
           },
           "expected_output": null
@@ -93,7 +93,7 @@ fn a_tool_has_every_field() {
       "rollback_strategy": "none",
       "credentials_required": [],
       "side_effects": [],
-      "registered_at": "2026-11-16T00:00:00.000Z",
+      "registered_at": "2026-11-17T00:00:00.000Z",
       "registered_by": "pegboard",
       "deactivated_at": null,
       "deactivated_reason": null,
@@ -120,7 +120,8 @@ fn the_builtins_are_what_the_first_document_says() {
         let found =
             ["name", "category", "risk_level", "required_permission", "resource_class", "handler_key", "version"]
                 .map(|field| tool[field].as_str().unwrap());
-        assert_eq!(found, [name, category, risk, level, class, id, "1.0.0"]);
+        let version = if id == "email_search" { "1.1.0" } else { "1.0.0" };
+        assert_eq!(found, [name, category, risk, level, class, id, version]);
         let schema: Value = serde_json::from_str(tool["parameters_schema"].as_str().unwrap()).unwrap();
         assert_eq!(schema["additionalProperties"], false, "{id}");
     }
@@ -406,7 +407,9 @@ fn arguments_are_validated_with_defaults_and_run_nothing() {
         |arguments: Value| client.post("/api/tools/email_search/validate", json!({"arguments": arguments})).ok();
     assert_eq!(
         validate(json!({"query": "gas", "inbox_id": "a@b"})),
-        json!({"valid": true, "errors": [], "arguments": {"query": "gas", "inbox_id": "a@b", "limit": 10, "order": "rank"}})
+        json!({"valid": true, "errors": [], "arguments": {
+            "query": "gas", "inbox_id": "a@b", "limit": 10, "match": "auto", "order": "rank",
+        }})
     );
     let answer = validate(json!({"query": 7, "limit": 80, "colour": "red"}));
     assert_eq!(answer["valid"], false);

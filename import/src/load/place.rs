@@ -10,13 +10,15 @@ use rusqlite::{Connection, Transaction, params};
 /// The number of keys in a block.
 const BLOCK: u64 = 1 << 20;
 
-/// The senders and recipients of each entry. The messages are read once, and rows are added in the order of their keys.
+/// The senders and recipients of each entry, and the words of their addresses. The messages are read once, and rows are
+/// added in the order of their keys.
 const PEOPLE: &str = "
     CREATE TEMP TABLE named AS SELECT address, role, entry_id FROM entry_people;
     INSERT INTO addresses (address) SELECT DISTINCT address FROM temp.named ORDER BY address;
     INSERT OR IGNORE INTO people (address_id, role, entry_id)
       SELECT a.id, role, entry_id FROM temp.named JOIN addresses a USING (address) ORDER BY a.id, role, entry_id;
-    DROP TABLE temp.named;";
+    DROP TABLE temp.named;
+    INSERT INTO address_words (address_words) VALUES ('rebuild');";
 
 pub fn all(connection: &mut Connection, inboxes: &Inboxes, state: &mut State) -> Result<()> {
     let transaction = connection.transaction()?;

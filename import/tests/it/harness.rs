@@ -58,11 +58,12 @@ pub fn corpus() -> &'static Path {
     })
 }
 
-/// All rows of the schema's tables. For the full-text index: that FTS5's own check, which reads all texts again,
-/// passes, and how often each word occurs; `shadow` adds the pages of the index.
+/// All rows of the schema's tables. For the full-text indexes: that FTS5's own check, which reads all texts again,
+/// passes; and for the index of the mail, how often each word occurs; `shadow` adds the pages of the index.
 pub fn contents(path: &Path, shadow: bool) -> Vec<String> {
     let database = Connection::open(path).unwrap();
-    let check = "INSERT INTO emails_fts (emails_fts, rank) VALUES ('integrity-check', 1)";
+    let check = "INSERT INTO emails_fts (emails_fts, rank) VALUES ('integrity-check', 1);
+        INSERT INTO address_words (address_words, rank) VALUES ('integrity-check', 1)";
     database.execute_batch(check).unwrap();
     database.execute_batch("CREATE VIRTUAL TABLE temp.words USING fts5vocab('main', 'emails_fts', 'row')").unwrap();
     let mut selects = vec![

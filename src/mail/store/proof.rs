@@ -1,12 +1,12 @@
 //! Tests that a search finds what the query of the first document finds: the same rows, in the same order, with the
 //! same scores. Both queries run on a native SQLite, each on its own schema, over the same mail.
 
-use super::{PARTS, count, page};
+use super::{PARTS, count, inboxes_near, page, people, people_near};
 use crate::db::native::{migrated, migrations};
 use crate::db::{Statement, sql};
 use crate::dice::Dice;
 use crate::mail::MailSearch;
-use crate::mail::search::MailOrder;
+use crate::mail::search::{MailOrder, Role};
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -364,6 +364,115 @@ fn people_are_found_as_in_the_emails_themselves() {
     assert!(few > 40 && many > 10, "the people are of no use: {few} times there were few emails, {many} times many");
 }
 
+/// Compares each search with an unfiltered search, whose emails are then filtered by the people whom the part stands for.
+#[test]
+fn people_are_found_by_parts_of_their_addresses() {
+    let mut dice = Dice(12);
+    let mails = corpus(&mut dice);
+    let ours = database(&mails, owner);
+    let (mut of_one, mut of_several) = (0, 0);
+    for _ in 0..300 {
+        let inbox = address(dice.below(4));
+        let mut arguments = json!({"query": query(&mut dice), "inbox_id": inbox, "match": "all"});
+        for name in ["from", "to"] {
+            if dice.once_in(2) {
+                let number = dice.below(16);
+                let part = [format!("Person {number}"), format!("{number}@enron"), "pers".to_owned(), address(number)];
+                arguments[name] = dice.pick(&part.each_ref()).as_str().into();
+            }
+        }
+        if dice.once_in(2) {
+            arguments["order"] = "date".into();
+        }
+        if dice.once_in(3) {
+            arguments["sent_before"] = "2001-02-14".into();
+        }
+        let mut search = search(arguments.clone());
+        search.limit = 10_000;
+        let named = |role| {
+            let rows = rows(&ours, people(&search, role));
+            rows.iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        // The corpus has few addresses, so that all of them are looked at.
+        let [senders, recipients] = [named(Role::Sender), named(Role::Recipient)];
+        let here = |holds: &dyn Fn(&Mail) -> bool| mails.iter().any(|it| it.inbox == inbox && holds(it));
+        for (role, text, people) in [("from", &search.from, &senders), ("to", &search.to, &recipients)] {
+            let Some(text) = text else { continue };
+            let sent = |who: &str| here(&|it| it.sender.eq_ignore_ascii_case(who));
+            let received = |who: &str| here(&|it| it.recipients.iter().any(|each| each == who));
+            let is_here = |who: &str| if role == "from" { sent(who) } else { received(who) };
+            assert!(people.iter().all(|it| is_here(it)), "{arguments}: {people:?}");
+            let number = text.chars().filter(char::is_ascii_digit).collect::<String>();
+            let expected = (0..16).map(address).filter(|it| is_here(it));
+            // A number of one digit is a whole word, and a number of two digits could only begin a longer one.
+            let expected = expected.filter(|it| number.is_empty() || *it == format!("person.{number}@enron.com"));
+            let expected = expected.collect::<BTreeSet<_>>();
+            assert_eq!(people.len(), expected.len().min(10), "{arguments}: {people:?}");
+            assert!(people.iter().all(|it| expected.contains(it)), "{arguments}: {people:?}");
+        }
+        let mut unfiltered = search.clone();
+        (unfiltered.from, unfiltered.to) = (None, None);
+        let mut expected = rows(&ours, page(&unfiltered));
+        expected.retain(|row| {
+            let mail = mails.iter().find(|it| row["message_id"] == it.message_id.as_str()).unwrap();
+            let sender = mail.sender.to_ascii_lowercase();
+            (search.from.is_none() || senders.contains(&sender))
+                && (search.to.is_none() || mail.recipients.iter().any(|it| recipients.contains(it)))
+        });
+        assert_eq!(rows(&ours, page(&search)), expected, "{arguments}");
+        assert_eq!(rows(&ours, count(&search))[0]["count"], expected.len(), "{arguments}");
+        let most = senders.len().max(recipients.len());
+        of_one += usize::from(search.names_parts() && most == 1 && !expected.is_empty());
+        of_several += usize::from(search.names_parts() && most > 1 && !expected.is_empty());
+    }
+    assert!(of_one > 10 && of_several > 10, "the parts are of no use: {of_one} of one person, {of_several} of several");
+}
+
+#[test]
+fn people_and_inboxes_that_are_near_are_listed() {
+    let mut mails = corpus(&mut Dice(13));
+    mails.truncate(200);
+    mails[0].sender = "Tim.Belden@enron.com".into();
+    let inbox = mails[0].inbox.clone();
+    let ours = database(&mails, owner);
+    let near = |from: &str| {
+        let search = search(json!({"query": "gas0", "inbox_id": inbox, "from": from, "match": "auto"}));
+        let rows = rows(&ours, people_near(&search, Role::Sender));
+        assert_eq!(rows.len(), 1, "{from}: {rows:?}");
+        (rows[0]["name"].clone(), rows[0]["count"].clone())
+    };
+    assert_eq!(near("tim.beldon@enron.com"), ("tim.belden@enron.com".into(), 0.into()));
+    assert_eq!(near("Beldin, T"), ("tim.belden@enron.com".into(), 0.into()));
+    assert_eq!(near("TIM.belden@enron.com"), ("tim.belden@enron.com".into(), 1.into()));
+
+    // More addresses have the word than are looked at.
+    let crowd = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150)
+        INSERT INTO addresses (address) SELECT 'crowd.' || i || '@enron.com' FROM n";
+    ours.execute_batch(crowd).unwrap();
+    let crowd = search(json!({"query": "gas0", "inbox_id": inbox, "from": "crowd", "match": "auto"}));
+    assert_eq!(rows(&ours, people(&crowd, Role::Sender)), [json!({"name": "", "count": 2})]);
+
+    let inboxes = |inbox: &str| rows(&ours, inboxes_near(&search(json!({"inbox_id": inbox, "match": "auto"}))));
+    assert_eq!(column(&inboxes(&inbox), "name"), [&json!(inbox)]);
+    let all = number(&ours, "SELECT count(*) FROM inboxes");
+    assert_eq!(inboxes("nobody@enron.com").len() as i64, all);
+}
+
+/// A database that had its mail before addresses were indexed by their words.
+#[test]
+fn addresses_of_earlier_mail_are_found_by_their_words() {
+    let files = migrations("benchmarks");
+    let at = files.iter().position(|it| it.ends_with("0002_index_address_words.sql")).unwrap();
+    let database = migrated(&files[..at]);
+    database.execute_batch("INSERT INTO addresses (address) VALUES ('tim.belden@enron.com')").unwrap();
+    database.execute_batch(&std::fs::read_to_string(&files[at]).unwrap()).unwrap();
+    database.execute_batch("INSERT INTO addresses (address) VALUES ('kay.mann@enron.com')").unwrap();
+    for word in ["belden", "mann"] {
+        let found = format!("SELECT count(*) FROM address_words WHERE address_words MATCH '{word}'");
+        assert_eq!(number(&database, &found), 1, "{word}");
+    }
+}
+
 /// With several inboxes for one email, the ranking differs from the document's: a score depends on how common a word is
 /// among the entries, and an email has one entry for each of its inboxes.
 #[test]
@@ -448,7 +557,16 @@ fn the_index_follows_the_mail() {
         EXCEPT SELECT * FROM people)";
     assert_eq!((number(&ours, "SELECT count(*) FROM people"), number(&ours, differ)), (number(&ours, named), 0));
 
+    ours.execute_batch(
+        "DELETE FROM addresses WHERE address = 'person.3@enron.com' AND id NOT IN (SELECT address_id FROM people)",
+    )
+    .unwrap();
+    ours.execute_batch("INSERT INTO address_words (address_words, rank) VALUES ('integrity-check', 1)").unwrap();
+    let newcomer = "SELECT count(*) FROM address_words WHERE address_words MATCH '\"new\" AND \"enron\"'";
+    assert_eq!(number(&ours, newcomer), 1);
+
     for refused in [
+        "UPDATE addresses SET address = 'x'",
         "UPDATE emails SET date = '2002-01-01T00:00:00Z'",
         "UPDATE entries SET date = ''",
         "UPDATE emails SET id = id + 1",

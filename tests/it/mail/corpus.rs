@@ -16,6 +16,9 @@ pub const LARGE_COUNT: usize = 3_000;
 /// Inboxes of random mail.
 pub const RANDOM: [&str; 4] = ["r0@mail.example", "r1@mail.example", "r2@mail.example", "r3@mail.example"];
 
+/// Two people with the same first name.
+pub const TIMS: [&str; 2] = ["tim.a@mail.example", "tim.b@mail.example"];
+
 /// The tables and triggers of the specification's first document, under names of their own.
 const DOCUMENT_SCHEMA: [&str; 3] = [
     "CREATE TABLE document_emails (message_id TEXT PRIMARY KEY, inbox TEXT NOT NULL, subject TEXT, sender TEXT,
@@ -51,7 +54,7 @@ fn mails() -> Vec<Mail> {
         mail("1", "Weekly meeting schedule".into(), "Jane@mail.example", &[ADA, "team@mail.example"], first, monday),
         mail("2", "Lunch".into(), bob, &["ADA@mail.example", GUEST], second, "No meeting today, lunch instead."),
         mail("3", "Re: Lunch".into(), GUEST, &[bob], third, "Lunch it is. No schedule."),
-        mail("5", "Gaz naturel, \u{e9}t\u{e9}".into(), jane, &[], last, "L'\u{e9}t\u{e9}, le gaz."),
+        mail("5", "Gaz naturel, \u{e9}t\u{e9}".into(), jane, &TIMS, last, "L'\u{e9}t\u{e9}, le gaz."),
     ]
 }
 
