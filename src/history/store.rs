@@ -43,8 +43,9 @@ fn asked(order: LogOrder) -> String {
     )
 }
 
-/// Rows after the number `after`, in the order of the filter. There is always a row: if nothing was found, its columns
-/// are null, except for `reached`. This is the number up to which the query has looked, or null if it has looked at all.
+/// Rows after the number `after`, in the order of the filter. The column `reached` is the number up to which the query has
+/// looked, or null if it has looked at all rows. A query that may not look at all rows always has a row: if nothing was
+/// found, the other columns are null.
 pub fn list_changes(workspace: &WorkspaceId, filter: &ChangeFilter, after: Option<u32>, limit: u32) -> Statement {
     let order = match filter.order {
         LogOrder::Oldest => "seq",
@@ -64,12 +65,17 @@ pub fn list_changes(workspace: &WorkspaceId, filter: &ChangeFilter, after: Optio
         order,
         MAX_BYTES,
     );
+    // The second form costs some rows more.
+    let from = match walk.is_exact() {
+        true => format!("({found}) found CROSS JOIN changes c"),
+        false => format!("reach LEFT JOIN ({found}) found ON true LEFT JOIN changes c"),
+    };
     sql(format!(
         "WITH {}, reach AS MATERIALIZED (SELECT {} AS reached)
          SELECT c.seq, c.timestamp, c.action, c.subject, c.tool_id, c.version, c.operator,
-           {OPERATOR_NAME} AS operator_name, c.reason, c.previous_state, c.new_state, found.full, reach.reached
-         FROM reach LEFT JOIN ({found}) found ON true
-         LEFT JOIN changes c ON c.workspace_id = ?1 AND c.seq = found.seq ORDER BY c.{order}",
+           {OPERATOR_NAME} AS operator_name, c.reason, c.previous_state, c.new_state, found.full,
+           (SELECT reached FROM reach) AS reached
+         FROM {from} ON c.workspace_id = ?1 AND c.seq = found.seq ORDER BY c.{order}",
         asked(filter.order),
         walk.reached(filter.order)
     ))
@@ -121,10 +127,15 @@ impl Walk {
         Self { along, rest: rest.into_iter().flatten().collect(), is_indexed }
     }
 
-    /// The SQL of the number up to which the query may look. Null if the query may look at all rows: because every row
-    /// along the index passes the filter, or because there are not so many.
+    /// Whether every row along the index passes the filter.
+    fn is_exact(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The SQL of the number up to which the query may look. Null if the query may look at all rows: because the walk
+    /// is exact, or because there are not so many.
     fn reached(&self, order: LogOrder) -> String {
-        if self.rest.is_empty() {
+        if self.is_exact() {
             return "NULL".to_owned();
         }
         let further = MAX_LOOKED_AT - 1;
