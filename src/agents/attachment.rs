@@ -1,7 +1,9 @@
 //! A tool attached to an agent.
 
+use super::permission::refusals;
+use super::toolbox::DEFAULT_TOOLS;
 use super::{Agent, Config, changed, found, store};
-use crate::callers::Scope;
+use crate::callers::{Level, Scope};
 use crate::changes::{Action, Change};
 use crate::db::DbFailure;
 use crate::error::{Error, Result};
@@ -14,6 +16,14 @@ use serde_json::{Value, json};
 pub struct Attached {
     pub tool: Tool,
     pub config: Option<Config>,
+}
+
+/// An attachment that was just made.
+#[derive(Debug)]
+pub struct NewAttachment {
+    pub attached: Attached,
+    /// Sentences on what the attachment does not bring, or takes away.
+    pub warnings: Vec<String>,
 }
 
 /// An attachment, with the revision at which it was read. A change that is based on an older revision is refused.
@@ -40,12 +50,17 @@ pub async fn list_attached(scope: &Scope, agent_id: &AgentId, request: &PageRequ
     Ok(request.cut_page(store::read_all_attached(&page)?, is_cut, |it| it.tool.id.to_string()))
 }
 
-pub async fn attach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config: Option<Config>) -> Result<Attached> {
+pub async fn attach(
+    scope: &Scope,
+    agent_id: &AgentId,
+    tool_id: &ToolId,
+    config: Option<Config>,
+) -> Result<NewAttachment> {
     let [agent, tool] = scope
-        .read([store::find_agent(scope.workspace(), agent_id), registry::find_tool(scope.workspace(), tool_id)])
+        .read([store::show_agent(scope.workspace(), agent_id), registry::find_tool(scope.workspace(), tool_id)])
         .await?;
     scope.caller().await?.must_be_unbound()?;
-    let agent = found(agent_id, store::read_agent(&agent)?)?;
+    let (agent, has_attachments) = found(agent_id, store::read_shown_agents(&agent)?.pop())?;
     let tool = registry::read_tool(&tool)?.ok_or_else(|| Error::not_found("Tool", tool_id))?;
     if let Some(config) = &config {
         config.check(&tool)?;
@@ -60,11 +75,29 @@ pub async fn attach(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config:
             "{agent_id} has {} tools attached and cannot have more, or {tool_id} was changed meanwhile",
             store::MAX_ATTACHED
         ))),
-        Ok(_) => Ok(Attached { tool, config }),
+        Ok(_) => {
+            let warnings = warnings(&agent, &tool, has_attachments);
+            Ok(NewAttachment { attached: Attached { tool, config }, warnings })
+        }
         Err(DbFailure::Duplicate) => Err(Error::AlreadyExists(format!("{tool_id} is already attached to {agent_id}"))),
         Err(DbFailure::MissingReference) => Err(Error::not_found("Agent", agent_id)),
         Err(failure) => Err(failure.into()),
     }
+}
+
+/// Why the agent cannot use the tool that was attached, whoever calls, and which tools the agent has lost by it.
+fn warnings(agent: &Agent, tool: &Tool, had_attachments: bool) -> Vec<String> {
+    let id = &tool.id;
+    let refused = refusals(agent, Level::Owner, tool, true, tool.active);
+    let mut warnings = refused.map(|it| format!("The agent cannot use {id} now: {id} {it}")).collect::<Vec<_>>();
+    if agent.has_default_tools(had_attachments) {
+        let lost = DEFAULT_TOOLS.into_iter().filter(|it| *it != id.as_str()).collect::<Vec<_>>().join(", ");
+        warnings.push(format!(
+            "The agent no longer has the default tools {lost}, because it has an attachment now: attach them too if it \
+             needs them"
+        ));
+    }
+    warnings
 }
 
 /// Replaces the configuration of an attachment.

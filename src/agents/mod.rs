@@ -6,11 +6,12 @@ mod handout;
 mod permission;
 mod profile;
 mod replacement;
+mod shown;
 mod standing;
 mod store;
 mod toolbox;
 
-pub use attachment::{Attached, attach, configure, detach, list_attached};
+pub use attachment::{Attached, NewAttachment, attach, configure, detach, list_attached};
 pub use config::Config;
 pub use handout::toolbox_page;
 pub use permission::{PermissionRefusal, judge, judge_caller};
@@ -19,6 +20,7 @@ pub use replacement::{
     AgentRecords, AgentReplacement, AgentRows, AttachmentRecord, agent_put, agent_removed, attachment_put,
     attachment_removed,
 };
+pub use shown::{AgentShown, list, show};
 pub use standing::{AgentStanding, find_standing, read_standing};
 pub use store::{
     MAX_ATTACHED, agents_after, attachments_after, builtin_attachments_after, bytes_of_all, find_all,
@@ -31,7 +33,6 @@ use crate::changes::{Action, Change, record_each};
 use crate::db::Rows;
 use crate::error::{Error, Result};
 use crate::ids::AgentId;
-use crate::page::{Page, PageRequest};
 use crate::registry::Risk;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -46,7 +47,14 @@ pub struct Agent {
     revision: u32,
 }
 
-/// An agent in responses, in the change log and in backups.
+impl Agent {
+    /// Whether the agent has the default tools, given whether any tool is attached to it.
+    fn has_default_tools(&self, has_attachments: bool) -> bool {
+        self.profile.default_tools && !has_attachments
+    }
+}
+
+/// An agent in the change log and in backups. Responses show [more](AgentShown).
 #[derive(Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentOut {
@@ -82,36 +90,26 @@ impl From<&Agent> for AgentOut {
     }
 }
 
-/// A page of the workspace's agents, oldest first. A caller with a bound token sees only the agent of the token.
-pub async fn list(scope: &Scope, request: &PageRequest) -> Result<Page<Agent>> {
-    let statement = match &scope.caller().await?.agent {
-        Some(own) => store::find_agent(scope.workspace(), own),
-        None => store::list_agents(scope.workspace(), request)?,
-    };
-    let [rows] = scope.read([statement]).await?;
-    Ok(request.page(store::read_agents(&rows)?, |agent| PageRequest::age_cursor(agent.created_at, agent.id.as_str())))
-}
-
 pub async fn get(scope: &Scope, id: &AgentId) -> Result<Agent> {
     let [rows] = scope.read([store::find_agent(scope.workspace(), id)]).await?;
     scope.caller().await?.may_act_as(id)?;
     found(id, store::read_agent(&rows)?)
 }
 
-pub async fn create(scope: &Scope, profile: Profile) -> Result<Agent> {
+pub async fn create(scope: &Scope, profile: Profile) -> Result<AgentShown> {
     scope.caller().await?.must_be_unbound()?;
     let agent = Agent { id: AgentId::random()?, profile, created_at: scope.app().now(), revision: 1 };
     let change = Change::new(Action::Create, subject(agent.id.as_str())).to(&AgentOut::from(&agent))?;
     scope.write([store::insert_agent(scope.workspace(), &agent), change.record(&scope.author().await?)]).await??;
-    Ok(agent)
+    Ok(AgentShown::new(&agent, false))
 }
 
-pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Result<Agent> {
-    let before = find_to_change(scope, id).await?;
+pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Result<AgentShown> {
+    let (before, has_attachments) = find_to_change(scope, id).await?;
     let mut after = before.clone();
     change.apply(&mut after.profile)?;
     if after.profile == before.profile {
-        return Ok(after);
+        return Ok(AgentShown::new(&after, has_attachments));
     }
     let change = Change::new(Action::Update, subject(id.as_str()))
         .from(&AgentOut::from(&before))?
@@ -120,13 +118,13 @@ pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Resul
     let [_, updated] =
         scope.write([change.record(&scope.author().await?), store::update_agent(scope.workspace(), &after)]).await??;
     changed(&updated, id)?;
-    Ok(after)
+    Ok(AgentShown::new(&after, has_attachments))
 }
 
 /// Deletes the agent with its attachments and its tokens. The change log gets a row for each of them. The records of
 /// the agent's calls stay.
 pub async fn delete(scope: &Scope, id: &AgentId) -> Result<()> {
-    let before = find_to_change(scope, id).await?;
+    let (before, _) = find_to_change(scope, id).await?;
     let author = scope.author().await?;
     let workspace = scope.workspace();
     let unchanged = || store::agent_is_at(workspace, &before);
@@ -142,14 +140,14 @@ pub async fn delete(scope: &Scope, id: &AgentId) -> Result<()> {
     changed(&deleted, id)
 }
 
-/// Returns the agent. Fails if the caller may not change the agent.
-async fn find_to_change(scope: &Scope, id: &AgentId) -> Result<Agent> {
-    let agent = get(scope, id).await?;
+/// Returns the agent, and whether any tool is attached to it. Fails if the caller may not change the agent.
+async fn find_to_change(scope: &Scope, id: &AgentId) -> Result<(Agent, bool)> {
+    let found = shown::find(scope, id).await?;
     scope.caller().await?.must_be_unbound()?;
-    Ok(agent)
+    Ok(found)
 }
 
-fn found(id: &AgentId, agent: Option<Agent>) -> Result<Agent> {
+fn found<T>(id: &AgentId, agent: Option<T>) -> Result<T> {
     agent.ok_or_else(|| Error::not_found("Agent", id))
 }
 

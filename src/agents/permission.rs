@@ -19,7 +19,9 @@ pub enum PermissionRefusal {
 impl fmt::Display for PermissionRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Level { needed, effective } => write!(f, "needs the level {needed}, and this call has {effective}"),
+            Self::Level { needed, effective } => {
+                write!(f, "needs the level {needed}, and the effective level is {effective}")
+            }
             Self::NotAttached => f.write_str("is not attached to the agent"),
             Self::Capabilities { missing } => write!(f, "needs the capabilities {}", missing.join(", ")),
             Self::Risk { tool, allowed } => write!(f, "has the risk {tool}, and the agent is allowed {allowed}"),
@@ -42,9 +44,7 @@ fn judge_level(effective: Level, tool: &Tool) -> Result<(), PermissionRefusal> {
     Ok(())
 }
 
-/// Checks an agent with its caller. Fails with the first reason for a refusal, in the order in which calls are refused.
-/// `attached` says whether the agent has the tool, by an attachment or by default. `enabled` says whether the version
-/// in question can be called.
+/// Checks an agent with its caller. Fails with the first of the [`refusals`].
 pub fn judge(
     agent: &Agent,
     caller: Level,
@@ -52,25 +52,34 @@ pub fn judge(
     attached: bool,
     enabled: bool,
 ) -> Result<(), PermissionRefusal> {
+    refusals(agent, caller, tool, attached, enabled).next().map_or(Ok(()), Err)
+}
+
+/// Every reason why the agent may not use the tool on behalf of the caller, in the order in which calls are refused.
+/// `attached` says whether the agent has the tool, by an attachment or by default. `enabled` says whether the version
+/// in question can be called.
+pub fn refusals(
+    agent: &Agent,
+    caller: Level,
+    tool: &Tool,
+    attached: bool,
+    enabled: bool,
+) -> impl Iterator<Item = PermissionRefusal> {
     let profile = &agent.profile;
-    judge_level(caller.min(profile.permission_level), tool)?;
-    if !attached {
-        return Err(PermissionRefusal::NotAttached);
-    }
     let missing =
         tool.required_capabilities.iter().filter(|it| !profile.capabilities.contains(it)).cloned().collect::<Vec<_>>();
-    if !missing.is_empty() {
-        return Err(PermissionRefusal::Capabilities { missing });
-    }
-    if tool.risk_level > profile.max_risk {
-        return Err(PermissionRefusal::Risk { tool: tool.risk_level, allowed: profile.max_risk });
-    }
-    if let Some(module) = tool.module()
-        && !profile.allowed_modules.iter().any(|it| it == module)
-    {
-        return Err(PermissionRefusal::Module { module: module.to_owned() });
-    }
-    if enabled { Ok(()) } else { Err(PermissionRefusal::Disabled) }
+    let module = tool.module().filter(|module| !profile.allowed_modules.iter().any(|it| it == module));
+    let risk = PermissionRefusal::Risk { tool: tool.risk_level, allowed: profile.max_risk };
+    [
+        judge_level(caller.min(profile.permission_level), tool).err(),
+        (!attached).then_some(PermissionRefusal::NotAttached),
+        (!missing.is_empty()).then_some(PermissionRefusal::Capabilities { missing }),
+        (tool.risk_level > profile.max_risk).then_some(risk),
+        module.map(|it| PermissionRefusal::Module { module: it.to_owned() }),
+        (!enabled).then_some(PermissionRefusal::Disabled),
+    ]
+    .into_iter()
+    .flatten()
 }
 
 #[cfg(test)]
@@ -148,6 +157,32 @@ mod tests {
         assert_eq!(judge_caller(Level::Guest, &tool, false), Err(PermissionRefusal::Disabled));
         tool.required_permission = Level::Admin;
         assert!(judge_caller(Level::User, &tool, true).is_err());
+    }
+
+    #[test]
+    fn every_reason_is_told_in_the_order_of_refusals() {
+        let agent = agent(ProfileChange::default());
+        let tool = tool("files.wipe", |it| {
+            it.source = Source::Module;
+            it.required_permission = Level::Admin;
+            it.required_capabilities = vec!["net".into()];
+            it.risk_level = Risk::Critical;
+        });
+        let told = |tool, attached, enabled| {
+            refusals(&agent, Level::Owner, tool, attached, enabled).map(|it| it.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told(&tool, false, false),
+            [
+                "needs the level admin, and the effective level is user",
+                "is not attached to the agent",
+                "needs the capabilities net",
+                "has the risk critical, and the agent is allowed medium",
+                "belongs to the module files, which the agent may not use",
+                "is not active",
+            ]
+        );
+        assert!(told(&fixture("x"), true, true).is_empty());
     }
 
     #[test]

@@ -21,8 +21,7 @@ pub struct AgentStanding {
 impl AgentStanding {
     /// Whether the agent has the tool: as an attachment, or as a default tool if nothing is attached.
     pub fn has(&self, tool: &ToolId) -> bool {
-        self.attached
-            || (!self.has_attachments && self.agent.profile.default_tools && DEFAULT_TOOLS.contains(&tool.as_str()))
+        self.attached || (self.agent.has_default_tools(self.has_attachments) && DEFAULT_TOOLS.contains(&tool.as_str()))
     }
 }
 

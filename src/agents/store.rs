@@ -17,6 +17,10 @@ const AGENT_COLUMNS: &str =
     "id, name, capabilities, max_risk, allowed_modules, permission_level, default_tools, find_tools, created_at,
      revision";
 
+/// Whether any tool is attached to the agent of the row.
+const HAS_ATTACHMENTS: &str = "EXISTS (
+    SELECT 1 FROM agent_tools a WHERE a.workspace_id = ?1 AND a.agent_id = agents.id) AS has_attachments";
+
 /// True while the agent is at the revision that was read.
 pub fn agent_is_at(workspace: &WorkspaceId, agent: &Agent) -> Condition {
     condition("EXISTS (SELECT 1 FROM agents WHERE workspace_id = ?1 AND id = ?2 AND revision = ?3)")
@@ -118,7 +122,7 @@ pub fn find_standing(
            (SELECT config FROM agent_tools a WHERE a.workspace_id = ?1 AND a.agent_id = agents.id AND a.tool_key = tool) AS config,
            EXISTS (SELECT 1 FROM agent_tools a WHERE a.workspace_id = ?1 AND a.agent_id = agents.id AND a.tool_key = tool)
              AS attached,
-           EXISTS (SELECT 1 FROM agent_tools a WHERE a.workspace_id = ?1 AND a.agent_id = agents.id) AS has_attachments
+           {HAS_ATTACHMENTS}
          FROM agents, ({tools})
          WHERE workspace_id = ?1
            AND id = coalesce(?2, (SELECT agent_id FROM tokens WHERE workspace_id = ?1 AND id = ?3))"
@@ -147,11 +151,11 @@ fn stored_json<T: DeserializeOwned>(text: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|cause| Error::Internal(format!("stored JSON cannot be read: {cause}")))
 }
 
-/// A page of the workspace's agents, oldest first.
+/// A page of the workspace's agents, oldest first, for [`read_shown_agents`].
 pub fn list_agents(workspace: &WorkspaceId, request: &PageRequest) -> Result<Statement> {
     let (created_at, id) = request.after_age()?;
     Ok(sql(format!(
-        "SELECT {AGENT_COLUMNS} FROM agents
+        "SELECT {AGENT_COLUMNS}, {HAS_ATTACHMENTS} FROM agents
          WHERE workspace_id = ?1 AND (created_at, id) > (?2, ?3)
          ORDER BY created_at, id LIMIT ?4"
     ))
@@ -248,6 +252,23 @@ pub fn find_agent(workspace: &WorkspaceId, id: &AgentId) -> Statement {
     sql(format!("SELECT {AGENT_COLUMNS} FROM agents WHERE workspace_id = ?1 AND id = ?2"))
         .bind(workspace.as_str())
         .bind(id.as_str())
+}
+
+/// The agent, for [`read_shown_agents`].
+pub fn show_agent(workspace: &WorkspaceId, id: &AgentId) -> Statement {
+    sql(format!("SELECT {AGENT_COLUMNS}, {HAS_ATTACHMENTS} FROM agents WHERE workspace_id = ?1 AND id = ?2"))
+        .bind(workspace.as_str())
+        .bind(id.as_str())
+}
+
+/// Agents, each with whether any tool is attached to it.
+pub fn read_shown_agents(rows: &Rows) -> Result<Vec<(Agent, bool)>> {
+    #[derive(Deserialize)]
+    struct AttachmentsRow {
+        has_attachments: u8,
+    }
+    let attachments = rows.all::<AttachmentsRow>()?.into_iter().map(|it| it.has_attachments != 0);
+    Ok(read_agents(rows)?.into_iter().zip(attachments).collect())
 }
 
 pub fn read_agent(rows: &Rows) -> Result<Option<Agent>> {

@@ -117,7 +117,7 @@ pub(super) fn tools_of_agent(
 ) -> Result<Vec<Attached>> {
     match has_attached {
         true => store::read_all_attached(attached),
-        false if agent.profile.default_tools => {
+        false if agent.has_default_tools(has_attached) => {
             Ok(registry::read_tools(defaults)?.into_iter().map(|tool| Attached { tool, config: None }).collect())
         }
         false => Ok(Vec::new()),

@@ -17,7 +17,7 @@ use crate::db::Statement;
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, ApprovalId, CallId};
 use crate::page::{Page, PageRequest};
-use crate::registry::{self, Risk, Tool};
+use crate::registry::{self, Tool};
 use crate::runners::Runner;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
@@ -101,7 +101,7 @@ pub async fn clear<'a>(
 ) -> std::result::Result<ClearedCall<'a>, CallStop> {
     let call = checked.call();
     let tool = &call.target.tool;
-    if tool.requires_approval || tool.risk_level >= Risk::High {
+    if tool.needs_approval() {
         return Err(CallStop::Pending(Box::new(ask(scope, id, call).await?)));
     }
     Ok(ClearedCall { call, runner: checked.into_runner() })

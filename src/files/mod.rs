@@ -5,6 +5,7 @@
 
 mod blob;
 mod commit;
+mod line_diff;
 mod listing;
 mod lookup;
 mod path;
@@ -23,8 +24,8 @@ pub use lookup::{
 };
 pub use path::FilePath;
 pub use session::{
-    FileChangeKind, FileDifference, FileDigest, FileManifest, Session, branch, check_out, delete_session, diff,
-    get_manifest, get_session, list_files, list_manifests, list_sessions,
+    FileChangeKind, FileDifference, FileDigest, FileManifest, Session, TextDifference, branch, check_out,
+    delete_session, diff, get_manifest, get_session, list_files, list_manifests, list_sessions,
 };
 pub use store::lookup::ListedFile;
 pub use sweep::sweep;

@@ -1,5 +1,6 @@
 //! Sessions, and the file manifests that are their history.
 
+use super::line_diff::{LineDiff, unified};
 use super::store::commit::{self, FileCommit};
 use super::store::lookup::{self, FileDifferenceRow, FileView, FoundInFileManifest, ListedFile};
 use super::{FileChangeOrigin, FileManifestSource, store};
@@ -59,10 +60,24 @@ pub struct FileDifference {
     pub change: FileChangeKind,
     pub from: Option<FileDigest>,
     pub to: Option<FileDigest>,
+    /// How the contents differ, if the caller asked for this.
+    pub text: Option<TextDifference>,
 }
 
-impl From<FileDifferenceRow> for FileDifference {
-    fn from(row: FileDifferenceRow) -> Self {
+/// How the contents of a path differ.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TextDifference {
+    Lines(LineDiff),
+    /// One of the two files is not text.
+    Binary,
+    /// One of the two files is larger than [`lookup::MAX_COMPARED_BYTES`].
+    TooLarge,
+}
+
+impl FileDifference {
+    /// `with_text` says whether the row holds the contents of small texts.
+    fn read(row: FileDifferenceRow, with_text: bool) -> Self {
+        let text = with_text.then(|| TextDifference::of(&row));
         let held = |sha256: Option<String>, size: Option<u32>| Some(FileDigest { sha256: sha256?, size: size? });
         let from = held(row.from_sha256, row.from_size);
         let to = held(row.to_sha256, row.to_size);
@@ -71,7 +86,21 @@ impl From<FileDifferenceRow> for FileDifference {
             (_, None) => FileChangeKind::Removed,
             _ => FileChangeKind::Modified,
         };
-        Self { path: row.path, change, from, to }
+        Self { path: row.path, change, from, to, text }
+    }
+}
+
+impl TextDifference {
+    fn of(row: &FileDifferenceRow) -> Self {
+        if row.from_size.max(row.to_size).is_some_and(|it| it > lookup::MAX_COMPARED_BYTES) {
+            return Self::TooLarge;
+        }
+        let (from, to) = (row.from_text.as_deref(), row.to_text.as_deref());
+        if from.is_some() == row.from_size.is_some() && to.is_some() == row.to_size.is_some() {
+            Self::Lines(unified(&row.path, from, to))
+        } else {
+            Self::Binary
+        }
     }
 }
 
@@ -119,15 +148,21 @@ pub async fn check_out(scope: &Scope, id: &SessionId, manifest: &FileManifestId)
 }
 
 /// Makes a session that begins with the files of `session` at its file manifest `at`. The two sessions share all
-/// contents.
-pub async fn branch(scope: &Scope, session: &SessionId, at: &FileManifestId) -> Result<FileManifest> {
+/// contents. The new session has the name `named`, which no other session may have, or a random one.
+pub async fn branch(
+    scope: &Scope,
+    session: &SessionId,
+    at: &FileManifestId,
+    named: Option<SessionId>,
+) -> Result<Session> {
     let workspace = scope.workspace();
-    let (branched, manifest) = (SessionId::random()?, FileManifestId::random()?);
+    let branched = named.map_or_else(SessionId::random, Ok)?;
+    let manifest = FileManifestId::random()?;
     let origin = FileChangeOrigin { source: FileManifestSource::Branch, source_ref: None, agent: None };
     let origin = origin.completed(scope).await?;
     let new =
         FileCommit { workspace, session: &branched, manifest: &manifest, origin: &origin, now: scope.app().now() };
-    let [_, seen, _, _, _, _, made] = scope
+    let [_, seen, inserted, _, _, _, made] = scope
         .write([
             store::session::refuse_hidden(workspace, session, scope.session_token()),
             lookup::find_manifest(FileView { workspace, session, at: Some(at) }, scope.session_token()),
@@ -135,12 +170,15 @@ pub async fn branch(scope: &Scope, session: &SessionId, at: &FileManifestId) -> 
             commit::insert_branch(&new, session, at),
             commit::insert_copies(workspace, &manifest, None),
             commit::count_branch(&new, session),
-            store::session::find_manifest(workspace, &branched, &manifest),
+            store::session::find(workspace, &branched),
         ])
         .await?
         .map_err(|failure| session_failure(failure, session))?;
     require_session_and_manifest(lookup::read_manifest(&seen)?, session, Some(at))?;
-    store::session::read_manifest(&made)?.ok_or_else(|| Error::Internal("a branch was not made".into()))
+    if inserted.changes() == 0 {
+        return Err(Error::AlreadyExists(format!("The session {branched} exists already")));
+    }
+    store::session::read(&made)?.ok_or_else(|| Error::Internal("a branch was not made".into()))
 }
 
 /// A page of the session's file manifests, the newest first. If `source_ref` is set, the page has only file manifests
@@ -201,28 +239,33 @@ pub async fn list_files(scope: &Scope, session: &SessionId, request: &PageReques
     Ok(request.page(files, |it| it.path.clone()))
 }
 
-/// A page of the differences between two file manifests of the session, by path.
+/// A page of the differences between two file manifests of the session, by path. With `contents`, each difference of
+/// small texts is shown line by line, and the page is bounded by the bytes of these texts.
 pub async fn diff(
     scope: &Scope,
     session: &SessionId,
     from: &FileManifestId,
     to: &FileManifestId,
+    contents: bool,
     request: &PageRequest,
 ) -> Result<Page<FileDifference>> {
     let after = after_path(request)?;
     let workspace = scope.workspace();
     let token = scope.session_token();
+    let differences = lookup::list_differences(workspace, session, (from, to), after, contents, request.rows_to_ask());
     let [one, other, rows] = scope
         .read([
             lookup::find_manifest(FileView { workspace, session, at: Some(from) }, token),
             lookup::find_manifest(FileView { workspace, session, at: Some(to) }, token),
-            lookup::list_differences(workspace, session, (from, to), after, request.rows_to_ask()),
+            differences,
         ])
         .await?;
     require_session_and_manifest(lookup::read_manifest(&one)?, session, Some(from))?;
     require_session_and_manifest(lookup::read_manifest(&other)?, session, Some(to))?;
-    let differences = rows.all::<FileDifferenceRow>()?.into_iter().map(FileDifference::from).collect();
-    Ok(request.page(differences, |it: &FileDifference| it.path.clone()))
+    let rows = rows.all::<FileDifferenceRow>()?;
+    let is_cut = rows.last().is_some_and(|it| it.full != 0);
+    let differences = rows.into_iter().map(|it| FileDifference::read(it, contents)).collect();
+    Ok(request.cut_page(differences, is_cut, |it: &FileDifference| it.path.clone()))
 }
 
 /// The path after which a page by path begins.

@@ -2,6 +2,7 @@
 
 use super::store;
 use crate::callers::Scope;
+use crate::changes::Action;
 use crate::error::{Error, Result};
 use crate::page::{Page, PageRequest, bad_cursor};
 use crate::text_enum::text_enum;
@@ -27,6 +28,8 @@ text_enum! {
 pub struct ChangeFilter {
     pub tool_id: Option<String>,
     pub subject: Option<String>,
+    pub operator: Option<String>,
+    pub action: Option<Action>,
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
     pub order: LogOrder,
@@ -48,6 +51,9 @@ pub struct ChangeOut {
     version: Option<String>,
     /// The name of the caller: a token's id, `root`, `anonymous` or `pegboard`.
     operator: String,
+    /// The name of the token, also after it was revoked. Null if the operator is no token.
+    #[schema(example = "Deploy pipeline")]
+    operator_name: Option<String>,
     reason: Option<String>,
     #[schema(value_type = Option<Value>)]
     previous_state: Option<Box<RawValue>>,
@@ -65,6 +71,7 @@ pub struct ChangeRow {
     tool_id: Option<String>,
     version: Option<String>,
     operator: String,
+    operator_name: Option<String>,
     reason: Option<String>,
     previous_state: Option<String>,
     new_state: Option<String>,
@@ -88,6 +95,7 @@ impl TryFrom<ChangeRow> for ChangeOut {
             tool_id: row.tool_id,
             version: row.version,
             operator: row.operator,
+            operator_name: row.operator_name,
             reason: row.reason,
             previous_state: raw(row.previous_state)?,
             new_state: raw(row.new_state)?,
@@ -98,25 +106,42 @@ impl TryFrom<ChangeRow> for ChangeOut {
 /// A page of the log.
 pub async fn list(scope: &Scope, filter: &ChangeFilter, request: &PageRequest) -> Result<Page<ChangeOut>> {
     let after = request.after().map(|it| it.parse::<u32>().map_err(|_| bad_cursor())).transpose()?;
-    let (mut items, more) = read(scope, filter, after, request.rows_to_ask()).await?;
-    // The query asks for one row more than the page shows. Fewer rows come back at the end of the log, or if the rows
-    // reach the size limit.
-    let whole = items.len() < request.rows_to_ask() as usize;
-    if !whole {
-        items.pop();
+    let mut found = read(scope, filter, after, request.rows_to_ask()).await?;
+    // The query asks for one row more than the page shows.
+    if found.changes.len() == request.rows_to_ask() as usize {
+        found.changes.pop();
+        found.more_after = found.changes.last().map(|it| it.seq);
     }
-    let last = items.last().map(|it| it.seq.to_string());
-    Ok(Page { next_cursor: last.filter(|_| more || !whole).map(|it| PageRequest::cursor(&it)), items })
+    let next_cursor = found.more_after.map(|it| PageRequest::cursor(&it.to_string()));
+    Ok(Page { items: found.changes, next_cursor })
 }
 
-/// Reads the rows after the number `after`, in the filter's order. Also returns whether the size limit may have left
-/// rows out.
-async fn read(scope: &Scope, filter: &ChangeFilter, after: Option<u32>, limit: u32) -> Result<(Vec<ChangeOut>, bool)> {
+/// The rows of one query.
+struct FoundChanges {
+    changes: Vec<ChangeOut>,
+    /// The number after which the next query must go on, if a limit of the query may have left rows out.
+    more_after: Option<u32>,
+}
+
+/// Reads the rows after the number `after`, in the filter's order.
+async fn read(scope: &Scope, filter: &ChangeFilter, after: Option<u32>, limit: u32) -> Result<FoundChanges> {
+    /// The columns of a row besides those of the change, and whether there is a change.
+    #[derive(Deserialize)]
+    struct ReachRow {
+        seq: Option<u32>,
+        reached: Option<u32>,
+    }
     let [rows] = scope.read([store::list_changes(scope.workspace(), filter, after, limit)]).await?;
     scope.caller().await?.must_be_unbound()?;
+    let reach = rows.first::<ReachRow>()?;
+    let reached = reach.as_ref().and_then(|it| it.reached);
+    if reach.is_none_or(|it| it.seq.is_none()) {
+        return Ok(FoundChanges { changes: Vec::new(), more_after: reached });
+    }
     let rows = rows.all::<ChangeRow>()?;
-    let more = rows.last().is_some_and(|it| it.full != 0);
-    Ok((rows.into_iter().map(ChangeOut::try_from).collect::<Result<_>>()?, more))
+    let is_full = rows.len() == limit as usize || rows.last().is_some_and(|it| it.full != 0);
+    let more_after = if is_full { rows.last().map(|it| it.seq) } else { reached };
+    Ok(FoundChanges { changes: rows.into_iter().map(ChangeOut::try_from).collect::<Result<_>>()?, more_after })
 }
 
 /// Streams all changes that match the filter, as JSON Lines.
@@ -141,9 +166,9 @@ impl Export {
         if self.ended {
             return Ok(None);
         }
-        let (changes, more) = read(&self.scope, &self.filter, self.after, EXPORTED_AT_ONCE).await?;
-        self.after = changes.last().map(|it| it.seq).or(self.after);
-        self.ended = !more && changes.len() < EXPORTED_AT_ONCE as usize;
+        let FoundChanges { changes, more_after } =
+            read(&self.scope, &self.filter, self.after, EXPORTED_AT_ONCE).await?;
+        (self.after, self.ended) = (more_after, more_after.is_none());
         let mut lines = Vec::new();
         for change in &changes {
             serde_json::to_writer(&mut lines, change)

@@ -35,26 +35,35 @@ pub struct State {
     /// The time of this change.
     #[schema(value_type = Option<String>, format = DateTime)]
     timestamp: Option<Timestamp>,
+    /// Every tool at its current version: the active one, or the highest one if none is active.
     tools: Vec<ToolState>,
     /// Every version, as `GET /api/tools/{tool_id}?version=` shows it to admins.
     #[schema(value_type = Vec<Object>)]
     versions: Vec<Box<RawValue>>,
+    /// Every agent, as `GET /api/agents/{agent_id}` shows it, without `default_tools_in_use`.
     #[schema(value_type = Vec<Object>)]
     agents: Vec<Box<RawValue>>,
+    /// Every attachment: `agent_id`, `tool_id` and `config`.
     #[schema(value_type = Vec<Object>)]
     attachments: Vec<Box<RawValue>>,
 }
 
-#[derive(Serialize, ToSchema)]
+/// A tool at its current version, in the words of `GET /api/tools`.
+#[derive(Debug, PartialEq, Serialize, ToSchema)]
 pub struct ToolState {
     #[schema(example = "word_count")]
     id: String,
-    source: String,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     #[schema(example = "1.1.0")]
-    active_version: Option<String>,
+    version: String,
+    active: bool,
+    source: String,
 }
+
+/// Gives the logged state of a version the form that responses have today. The log keeps the form of the day on which a
+/// change was made.
+pub type ShownVersion = fn(Box<RawValue>) -> Result<Box<RawValue>>;
 
 #[derive(Deserialize)]
 struct Point {
@@ -62,7 +71,7 @@ struct Point {
     timestamp: Timestamp,
 }
 
-pub async fn state(scope: &Scope, moment: Moment) -> Result<State> {
+pub async fn state(scope: &Scope, moment: Moment, shown: ShownVersion) -> Result<State> {
     let found = match moment {
         Moment::Now => store::last_change(scope.workspace()),
         Moment::At(time) => store::change_at(scope.workspace(), time),
@@ -73,6 +82,9 @@ pub async fn state(scope: &Scope, moment: Moment) -> Result<State> {
     let point = found.first::<Point>()?;
     if let (Moment::Seq(seq @ 1..), None) = (&moment, &point) {
         return Err(Error::not_found("Change", seq));
+    }
+    if let Moment::At(time) = moment {
+        must_be_past(time, scope.app().now(), point.as_ref())?;
     }
     let seq = point.as_ref().map_or(0, |it| it.seq);
 
@@ -95,7 +107,8 @@ pub async fn state(scope: &Scope, moment: Moment) -> Result<State> {
             });
         }
     }
-    let (tools, versions) = by_tool(versions.found)?;
+    let versions = versions.found.into_iter().map(shown).collect::<Result<_>>()?;
+    let (tools, versions) = by_tool(versions)?;
     Ok(State {
         seq,
         timestamp: point.map(|it| it.timestamp),
@@ -104,6 +117,15 @@ pub async fn state(scope: &Scope, moment: Moment) -> Result<State> {
         agents: agents.found,
         attachments: attachments.found,
     })
+}
+
+/// Fails if the time is in the future, because the state at that time is not known yet. The clock of the database, which
+/// the log uses, may be ahead of the clock of the Worker: the time of a change is never in the future.
+fn must_be_past(time: Timestamp, now: Timestamp, last: Option<&Point>) -> Result<()> {
+    if time > now && last.is_none_or(|it| it.timestamp < time) {
+        return Err(Error::query("at", format!("must not be in the future: it is {now} now")));
+    }
+    Ok(())
 }
 
 /// The subjects of one kind that have been read so far.
@@ -169,16 +191,20 @@ fn by_tool(states: Vec<Box<RawValue>>) -> Result<(Vec<ToolState>, Vec<Box<RawVal
     versions.sort_by_cached_key(|(head, _)| (head.id.clone(), Version::parse(&head.version)));
     let mut tools: Vec<ToolState> = Vec::new();
     for (head, _) in &versions {
-        if tools.last().is_none_or(|it| it.id != head.id) {
-            tools.push(ToolState {
-                id: head.id.clone(),
-                source: head.source.clone(),
-                created_at: head.created_at,
-                active_version: None,
-            });
-        }
-        if let (Some(tool), true) = (tools.last_mut(), head.active) {
-            tool.active_version = Some(head.version.clone());
+        let at_version = || ToolState {
+            id: head.id.clone(),
+            created_at: head.created_at,
+            version: head.version.clone(),
+            active: head.active,
+            source: head.source.clone(),
+        };
+        match tools.last_mut() {
+            Some(tool) if tool.id == head.id => {
+                if !tool.active {
+                    *tool = at_version();
+                }
+            }
+            _ => tools.push(at_version()),
         }
     }
     Ok((tools, versions.into_iter().map(|(_, state)| state).collect()))
@@ -196,11 +222,30 @@ mod tests {
                 "created_at": "2026-11-16T09:30:00.000Z", "active": active});
             RawValue::from_string(state.to_string()).unwrap()
         };
-        let states = vec![state("b", "1.10.0", true), state("b", "1.9.0", false), state("a", "1.0.0", false)];
+        let states = vec![
+            state("b", "1.10.0", true),
+            state("b", "1.9.0", false),
+            state("b", "1.11.0", false),
+            state("a", "1.0.0", false),
+            state("a", "1.1.0", false),
+        ];
         let (tools, versions) = by_tool(states).unwrap();
-        let tools = tools.iter().map(|it| (it.id.as_str(), it.active_version.as_deref())).collect::<Vec<_>>();
-        assert_eq!(tools, [("a", None), ("b", Some("1.10.0"))]);
+        let tools = tools.iter().map(|it| (it.id.as_str(), it.version.as_str(), it.active)).collect::<Vec<_>>();
+        assert_eq!(tools, [("a", "1.1.0", false), ("b", "1.10.0", true)]);
         let versions = versions.iter().map(|it| serde_json::from_str::<Value>(it.get()).unwrap()["version"].clone());
-        assert_eq!(versions.collect::<Vec<_>>(), ["1.0.0", "1.9.0", "1.10.0"]);
+        assert_eq!(versions.collect::<Vec<_>>(), ["1.0.0", "1.1.0", "1.9.0", "1.10.0", "1.11.0"]);
+    }
+
+    #[test]
+    fn only_the_time_of_a_change_may_be_ahead_of_the_clock() {
+        let time = |millis| Timestamp::from_millis(millis).unwrap();
+        let last = Point { seq: 1, timestamp: time(70) };
+        for (at, change, is_past) in
+            [(50, None, true), (51, None, false), (70, Some(&last), true), (71, Some(&last), false)]
+        {
+            assert_eq!(must_be_past(time(at), time(50), change).is_ok(), is_past, "{at}");
+        }
+        let refused = must_be_past(time(51), time(50), None).unwrap_err();
+        assert!(refused.to_string().contains("1970-01-01T00:00:00.050Z"), "{refused}");
     }
 }

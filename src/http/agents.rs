@@ -7,7 +7,7 @@ use super::formats::ListedTools;
 #[cfg(not(target_arch = "wasm32"))]
 use super::formats::any_form;
 use super::respond::{Created, Json, NoContent};
-use crate::agents::{self, AgentOut, Profile, ProfileChange};
+use crate::agents::{self, AgentShown, Profile, ProfileChange};
 use crate::callers::Level;
 use crate::error::{Error, Result};
 use crate::formats::{self, Format};
@@ -57,7 +57,7 @@ impl AgentIn {
 
 #[derive(Serialize, ToSchema)]
 pub struct AgentPage {
-    agents: Vec<AgentOut>,
+    agents: Vec<AgentShown>,
     next_cursor: Option<String>,
 }
 
@@ -69,26 +69,23 @@ pub struct AgentPage {
 #[worker::send]
 pub async fn list_agents(Guest(scope): Guest, Query(query): Query<PageQuery>) -> Result<Json<AgentPage>> {
     let page = agents::list(&scope, &query.check()?).await?;
-    let (agents, next_cursor) = page.map(|agent| AgentOut::from(&agent));
-    Ok(Json(AgentPage { agents, next_cursor }))
+    Ok(Json(AgentPage { agents: page.items, next_cursor: page.next_cursor }))
 }
 
 /// Create an agent
 #[utoipa::path(post, path = "/api/agents", tag = "agents", request_body = AgentIn,
-    responses((status = 201, description = "The agent", body = AgentOut)))]
+    responses((status = 201, description = "The agent", body = AgentShown)))]
 #[worker::send]
-pub async fn create_agent(User(scope): User, Body(body): Body<AgentIn>) -> Result<Created<AgentOut>> {
-    let agent = agents::create(&scope, body.check()?).await?;
-    Ok(Created(AgentOut::from(&agent)))
+pub async fn create_agent(User(scope): User, Body(body): Body<AgentIn>) -> Result<Created<AgentShown>> {
+    Ok(Created(agents::create(&scope, body.check()?).await?))
 }
 
 /// Get an agent
 #[utoipa::path(get, path = "/api/agents/{agent_id}", tag = "agents", params(("agent_id" = String, Path)),
-    responses((status = 200, description = "The agent", body = AgentOut)))]
+    responses((status = 200, description = "The agent", body = AgentShown)))]
 #[worker::send]
-pub async fn get_agent(Guest(scope): Guest, Named(agent_id): Named<AgentId>) -> Result<Json<AgentOut>> {
-    let agent = agents::get(&scope, &agent_id).await?;
-    Ok(Json(AgentOut::from(&agent)))
+pub async fn get_agent(Guest(scope): Guest, Named(agent_id): Named<AgentId>) -> Result<Json<AgentShown>> {
+    Ok(Json(agents::show(&scope, &agent_id).await?))
 }
 
 /// Change an agent
@@ -97,7 +94,7 @@ pub async fn get_agent(Guest(scope): Guest, Named(agent_id): Named<AgentId>) -> 
 #[utoipa::path(patch, path = "/api/agents/{agent_id}", tag = "agents", params(("agent_id" = String, Path)),
     request_body = ProfileChange,
     responses(
-        (status = 200, description = "The agent", body = AgentOut),
+        (status = 200, description = "The agent", body = AgentShown),
         (status = 409, description = "Another request changed the agent in the meantime"),
     ))]
 #[worker::send]
@@ -105,9 +102,8 @@ pub async fn update_agent(
     User(scope): User,
     Named(agent_id): Named<AgentId>,
     Body(body): Body<ProfileChange>,
-) -> Result<Json<AgentOut>> {
-    let agent = agents::update(&scope, &agent_id, body).await?;
-    Ok(Json(AgentOut::from(&agent)))
+) -> Result<Json<AgentShown>> {
+    Ok(Json(agents::update(&scope, &agent_id, body).await?))
 }
 
 /// Delete an agent

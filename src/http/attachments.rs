@@ -3,7 +3,7 @@
 
 use super::extract::{Body, Guest, Named, PageQuery, Query, User};
 use super::respond::{Created, Json, NoContent};
-use crate::agents::{self, Attached, Config};
+use crate::agents::{self, Attached, Config, NewAttachment};
 use crate::callers::Level;
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, ToolId};
@@ -26,6 +26,17 @@ impl AttachedOut {
     pub fn seen_by(level: Level, attached: Attached) -> Self {
         Self { tool: ToolOut::seen_by(level, attached.tool), config: attached.config.map(|it| it.0) }
     }
+}
+
+/// A tool that was just attached.
+#[derive(Serialize, ToSchema)]
+pub struct NewAttachmentOut {
+    #[serde(flatten)]
+    attached: AttachedOut,
+    /// Why the agent cannot use the tool now (level, capabilities, risk, module, activity), and whether the agent lost
+    /// its default tools because this is its first attachment.
+    #[schema(example = json!(["The agent cannot use wipe now: wipe has the risk critical, and the agent is allowed medium"]))]
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -62,11 +73,12 @@ pub struct AttachmentIn {
 
 /// Attach a tool to an agent
 ///
-/// Whether the agent may use the tool is checked at each call.
+/// Whether the agent may use the tool is checked at each call. If the agent may not use the tool now, the tool is
+/// attached all the same, and `warnings` say why. The first attachment ends the agent's default tools.
 #[utoipa::path(post, path = "/api/agents/{agent_id}/tools", tag = "attachments", params(("agent_id" = String, Path)),
     request_body = AttachmentIn,
     responses(
-        (status = 201, description = "The tool and its configuration", body = AttachedOut),
+        (status = 201, description = "The tool and its configuration", body = NewAttachmentOut),
         (status = 409, description = "The tool is attached already"),
     ))]
 #[worker::send]
@@ -74,11 +86,13 @@ pub async fn attach_tool(
     User(scope): User,
     Named(agent_id): Named<AgentId>,
     Body(body): Body<AttachmentIn>,
-) -> Result<Created<AttachedOut>> {
+) -> Result<Created<NewAttachmentOut>> {
     let tool_id = ToolId::parse(&body.tool_id)
         .ok_or_else(|| Error::body("/tool_id", "must be a tool's id, such as read_file"))?;
-    let attached = agents::attach(&scope, &agent_id, &tool_id, body.config.map(Config)).await?;
-    Ok(Created(AttachedOut::seen_by(scope.caller().await?.level, attached)))
+    let NewAttachment { attached, warnings } =
+        agents::attach(&scope, &agent_id, &tool_id, body.config.map(Config)).await?;
+    let attached = AttachedOut::seen_by(scope.caller().await?.level, attached);
+    Ok(Created(NewAttachmentOut { attached, warnings }))
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -398,8 +398,13 @@ const LINES: &str = "application/x-ndjson";
 
 /// Whether the client wants the response as JSON Lines.
 pub fn wants_lines(headers: &HeaderMap) -> bool {
+    accepts(headers, LINES)
+}
+
+/// Whether the client names this type among those that it accepts.
+pub fn accepts(headers: &HeaderMap, content_type: &str) -> bool {
     let accepted = headers.get_all(header::ACCEPT).into_iter().filter_map(|it| it.to_str().ok());
-    accepted.flat_map(|it| it.split(',')).any(|it| it.trim().starts_with(LINES))
+    accepted.flat_map(|it| it.split(',')).any(|it| it.trim().starts_with(content_type))
 }
 
 /// Whether the client sends its body as JSON Lines.

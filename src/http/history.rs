@@ -2,9 +2,11 @@
 
 use super::extract::{Admin, Query, wants_lines};
 use super::respond::{Json, Lines};
+use crate::changes::Action;
 use crate::error::{Error, Result};
 use crate::history::{self, ChangeFilter, ChangeOut, LogOrder, Moment, State};
 use crate::page::PageRequest;
+use crate::registry;
 use crate::time::Timestamp;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
@@ -28,6 +30,12 @@ pub struct ChangeQuery {
     /// Only changes of exactly this thing.
     #[param(example = "tool:word_count@1.0.0")]
     subject: Option<String>,
+    /// Only changes by this operator: a token's id, `root`, `anonymous` or `pegboard`.
+    #[param(example = "anonymous")]
+    operator: Option<String>,
+    /// Only changes of this kind.
+    #[param(inline)]
+    action: Option<Action>,
     /// Only changes at or after this time.
     #[param(value_type = Option<String>, format = DateTime)]
     since: Option<Timestamp>,
@@ -48,7 +56,9 @@ pub struct ChangePage {
 /// Read the change log
 ///
 /// The log holds every mutation from the first one on, in the order of `seq`. With `Accept: application/x-ndjson`, the
-/// response is one change per line, and holds all changes that pass the filters.
+/// response is one change per line, and holds all changes that pass the filters. A page looks at 10,000 changes at most if
+/// it is filtered by more than a subject, a tool or a token: it may then hold few changes or none, and `next_cursor` goes
+/// on.
 #[utoipa::path(get, path = "/api/registry/changes", tag = "registry", params(ChangeQuery),
     responses((status = 200, description = "A page of changes", content(
         (ChangePage = "application/json"), (String = "application/x-ndjson")))))]
@@ -61,6 +71,8 @@ pub async fn list_changes(
     let filter = ChangeFilter {
         tool_id: query.tool_id,
         subject: query.subject,
+        operator: query.operator,
+        action: query.action,
         since: query.since,
         until: query.until,
         order: query.order.unwrap_or(LogOrder::Oldest),
@@ -81,7 +93,7 @@ pub async fn list_changes(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct StateQuery {
-    /// The state after the last change at or before this time.
+    /// The state after the last change at or before this time, which must not be in the future.
     #[param(value_type = Option<String>, format = DateTime)]
     at: Option<Timestamp>,
     /// The state after exactly this change; 0 is the state before the first change.
@@ -102,5 +114,5 @@ pub async fn get_state(Admin(scope): Admin, Query(query): Query<StateQuery>) -> 
         (None, Some(seq)) => Moment::Seq(seq),
         (None, None) => Moment::Now,
     };
-    Ok(Json(history::state(&scope, moment).await?))
+    Ok(Json(history::state(&scope, moment, registry::shown_state).await?))
 }

@@ -139,6 +139,7 @@ routes![
     mcp::speak,
     mcp::speak_in_workspace,
     mcp::speak_as_agent,
+    site::welcome,
     site::health,
     site::openapi,
     site::docs,

@@ -17,6 +17,10 @@ const REFUSALS: [(&str, &str); 8] = [
     ("503", "Something that the request needs is not available now"),
 ];
 
+/// The examples of parameters and bodies. They refer to the workspace `sample`, which `scripts/dev` loads, and
+/// `tests/it/examples.rs` sends them all.
+const EXAMPLES: &str = include_str!("../../samples/examples.json");
+
 /// The whole document.
 pub fn document() -> Value {
     let mut document = json!(DescribedRoutes::openapi());
@@ -35,14 +39,34 @@ pub fn document() -> Value {
         "required": true,
         "description": "The workspace that the request is about",
         "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
-        "example": "demo",
+        "example": "sample",
     });
+    let examples = serde_json::from_str::<Value>(EXAMPLES).unwrap();
     for (path, item) in document["paths"].as_object_mut().into_iter().flatten() {
         for operation in item.as_object_mut().into_iter().flat_map(|it| it.values_mut()) {
             complete(path, operation);
+            add_examples(operation, &examples);
         }
     }
     document
+}
+
+/// Adds the examples of one operation: its own parameters, those that all operations share, and its bodies.
+fn add_examples(operation: &mut Value, examples: &Value) {
+    let own = &examples["operations"][operation["operationId"].as_str().unwrap_or_default()];
+    for parameter in operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
+        let name = parameter["name"].as_str().unwrap_or_default();
+        if let Some(example) = own["parameters"].get(name).or(examples["parameters"].get(name)) {
+            parameter["example"] = example.clone();
+        }
+    }
+    for (kind, content) in
+        operation.pointer_mut("/requestBody/content").and_then(Value::as_object_mut).into_iter().flatten()
+    {
+        if let Some(example) = own.get(if kind == "application/x-ndjson" { "lines" } else { "body" }) {
+            content["example"] = example.clone();
+        }
+    }
 }
 
 /// Adds to one operation what all operations have.
@@ -153,6 +177,26 @@ mod tests {
         let served = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
         let file = serde_json::from_str::<Value>(&std::fs::read_to_string(FILE).unwrap()).unwrap();
         assert_eq!(served, file.to_string());
+    }
+
+    #[test]
+    fn every_body_and_every_required_parameter_has_an_example() {
+        let (document, examples) = (document(), serde_json::from_str::<Value>(EXAMPLES).unwrap());
+        let operations =
+            document["paths"].as_object().unwrap().values().flat_map(|it| it.as_object().unwrap().values());
+        let mut names = examples["operations"].as_object().unwrap().keys().collect::<std::collections::BTreeSet<_>>();
+        for operation in operations {
+            let id = operation["operationId"].as_str().unwrap();
+            names.retain(|it| *it != id);
+            let own = operation["parameters"].as_array().into_iter().flatten().filter(|it| it["required"] == true);
+            for parameter in own {
+                assert!(parameter["example"].is_string(), "{id}: {parameter}");
+            }
+            for (kind, content) in operation["requestBody"]["content"].as_object().into_iter().flatten() {
+                assert!(!content["example"].is_null(), "{id} has no example of {kind}");
+            }
+        }
+        assert!(names.is_empty(), "no operations have the names {names:?}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::respond::{Created, Json, NoContent};
 use crate::error::{Error, Result};
 use crate::files::{
     self, FileChangeKind, FileDifference, FileDigest, FileManifest, FileManifestSource, ListedFile, Session,
+    TextDifference,
 };
 use crate::ids::{FileManifestId, SessionId};
 use crate::page::PageRequest;
@@ -196,6 +197,8 @@ pub struct DiffQuery {
     from: String,
     /// The file manifest that is compared.
     to: String,
+    /// Whether to show how the contents of texts differ, for files up to 100 KB.
+    content: Option<bool>,
     /// The most items that a page may hold.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
@@ -223,11 +226,36 @@ pub struct DifferenceOut {
     change: FileChangeKind,
     from: Option<HeldOut>,
     to: Option<HeldOut>,
+    /// With `content=true`, the unified diff of two texts up to 100 KB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = "--- a/notes.txt\n+++ b/notes.txt\n@@ -1 +1 @@\n-gas is up\n+gas is down\n")]
+    diff: Option<String>,
+    /// With `content=true`, why there is no diff, or why the diff is longer than necessary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    diff_note: Option<&'static str>,
 }
 
 impl From<FileDifference> for DifferenceOut {
     fn from(it: FileDifference) -> Self {
-        Self { path: it.path, change: it.change, from: it.from.map(HeldOut::from), to: it.to.map(HeldOut::from) }
+        let (diff, diff_note) = match it.text {
+            None => (None, None),
+            Some(TextDifference::Binary) => (None, Some("One of the files is not text")),
+            Some(TextDifference::TooLarge) => (None, Some("One of the files is larger than 100 KB")),
+            Some(TextDifference::Lines(lines)) => (
+                Some(lines.text),
+                (!lines.is_minimal)
+                    .then_some("More than 1,000 lines differ: the part with all differences is shown as replaced"),
+            ),
+        };
+        Self {
+            path: it.path,
+            change: it.change,
+            from: it.from.map(HeldOut::from),
+            to: it.to.map(HeldOut::from),
+            diff,
+            diff_note,
+        }
     }
 }
 
@@ -239,7 +267,8 @@ pub struct DiffPage {
 
 /// Compare two file manifests of a session
 ///
-/// Lists the paths that differ, in the order of the paths.
+/// Lists the paths that differ, in the order of the paths. With `content=true`, each text also has its unified diff. A page
+/// then holds at most 4 MB, so it may have fewer items than `limit`; `next_cursor` goes on after them.
 #[utoipa::path(get, path = "/api/sessions/{session_id}/diff", tag = "sessions",
     params(("session_id" = String, Path), DiffQuery),
     responses((status = 200, description = "A page of differences", body = DiffPage)))]
@@ -251,11 +280,12 @@ pub async fn diff_manifests(
 ) -> Result<Json<DiffPage>> {
     let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
     let (from, to) = (manifest_id(&query.from)?, manifest_id(&query.to)?);
-    let (changes, next_cursor) = files::diff(&scope, &session_id, &from, &to, &request).await?.map(DifferenceOut::from);
+    let page = files::diff(&scope, &session_id, &from, &to, query.content.unwrap_or(false), &request).await?;
+    let (changes, next_cursor) = page.map(DifferenceOut::from);
     Ok(Json(DiffPage { changes, next_cursor }))
 }
 
-/// The file manifest to check out, or to branch off from.
+/// The file manifest to check out.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestIn {
@@ -279,30 +309,14 @@ pub async fn check_out(
     Ok(Json(files::check_out(&scope, &session_id, &manifest_id).await?.into()))
 }
 
-/// A session that has just branched off.
-#[derive(Serialize, ToSchema)]
-pub struct BranchOut {
-    #[schema(example = "sess_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
-    session_id: String,
+/// The file manifest to branch off from, and the name of the new session.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BranchIn {
     manifest_id: String,
-    parent_manifest_id: Option<String>,
-    files: u32,
-    bytes: u64,
-    #[schema(value_type = String, format = DateTime)]
-    created_at: Timestamp,
-}
-
-impl From<FileManifest> for BranchOut {
-    fn from(manifest: FileManifest) -> Self {
-        Self {
-            session_id: manifest.session_id.to_string(),
-            manifest_id: manifest.id.to_string(),
-            parent_manifest_id: manifest.parent_id.as_ref().map(String::from),
-            files: manifest.files,
-            bytes: manifest.bytes,
-            created_at: manifest.created_at,
-        }
-    }
+    /// The id of the new session, which no session may have yet. If not given, Pegboard chooses one.
+    #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
+    session_id: Option<String>,
 }
 
 /// Branch a session off from a file manifest
@@ -310,16 +324,22 @@ impl From<FileManifest> for BranchOut {
 /// Makes a session that begins with the files of this file manifest. Both sessions share all contents, and neither sees
 /// the changes of the other.
 #[utoipa::path(post, path = "/api/sessions/{session_id}/branch", tag = "sessions",
-    params(("session_id" = String, Path)), request_body = ManifestIn,
-    responses((status = 201, description = "The new session", body = BranchOut)))]
+    params(("session_id" = String, Path)), request_body = BranchIn,
+    responses(
+        (status = 201, description = "The new session", body = SessionOut),
+        (status = 409, description = "A session has this id already"),
+    ))]
 #[worker::send]
 pub async fn branch_session(
     User(scope): User,
     Named(session_id): Named<SessionId>,
-    Body(body): Body<ManifestIn>,
-) -> Result<Created<BranchOut>> {
+    Body(body): Body<BranchIn>,
+) -> Result<Created<SessionOut>> {
     let manifest_id = manifest_id(&body.manifest_id)?;
-    Ok(Created(files::branch(&scope, &session_id, &manifest_id).await?.into()))
+    let named = body.session_id.as_deref().map(|it| {
+        SessionId::parse(it).ok_or_else(|| Error::body("/session_id", "must be 1 to 64 letters, digits, _ or -"))
+    });
+    Ok(Created(files::branch(&scope, &session_id, &manifest_id, named.transpose()?).await?.into()))
 }
 
 /// The id of a file manifest. A text that cannot be an id is answered with "not found".

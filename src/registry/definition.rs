@@ -19,14 +19,14 @@ macro_rules! tool_in {
         #[derive(Deserialize, ToSchema)]
         #[serde(deny_unknown_fields)]
         pub struct ToolIn {
-            #[schema(pattern = "^[a-z0-9_-]+$", max_length = 128, example = "word_count")]
+            #[schema(pattern = "^[a-z0-9_-]+$", max_length = 128, example = "line_count")]
             id: String,
             /// Exactly three numbers; higher than every version that there is.
             #[schema(pattern = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$", example = "1.0.0")]
             version: String,
-            #[schema(min_length = 1, max_length = 200, example = "Count words")]
+            #[schema(min_length = 1, max_length = 200, example = "Count lines")]
             name: String,
-            #[schema(min_length = 10, max_length = 500, example = "Counts the words of a text")]
+            #[schema(min_length = 10, max_length = 500, example = "Counts the lines of a text")]
             description: String,
             /// JSON Schema 2020-12 of the arguments: an object, or its JSON as a string; 64 KB at the most.
             #[schema(value_type = Object, example = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}))]

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fmt::Write;
 
 pub fn describe(tool: &Tool) -> String {
-    let approval = if tool.requires_approval { "True" } else { "False" };
+    let approval = if tool.needs_approval() { "True" } else { "False" };
     let mut text = format!(
         "Tool: {}\nDescription: {}\nCategory: {}\nRisk Level: {}\nRequires Approval: {approval}\n",
         tool.id, tool.description, tool.category, tool.risk_level

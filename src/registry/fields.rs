@@ -41,7 +41,9 @@ macro_rules! version_fields {
                     shown [];
                 requires_approval: (bool),
                     given [#[schema(default = false)]] (Option<bool>) |it| it.unwrap_or(false),
-                    shown [];
+                    shown [
+                        /// What the version was registered with; see `needs_approval`.
+                    ];
                 rate_limit: (Option<u32>),
                     given [
                         /// Calls a minute.

@@ -1,13 +1,14 @@
 //! Versions in the change log. The state after a change is the complete version as admins see it, so that the log alone
 //! tells the registry's past.
 
-use super::{DeactivationReason, Tool, ToolOut};
+use super::{DeactivationReason, Risk, Tool, ToolOut};
 use crate::callers::Level;
 use crate::changes::{Action, Change};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version};
 use crate::time::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 pub fn subject(id: &ToolId, version: Version) -> String {
     format!("tool:{id}@{version}")
@@ -19,6 +20,26 @@ pub fn change(action: Action, after: &Tool) -> Result<Change> {
         .of_tool(&after.id)
         .of_version(after.version)
         .to(&ToolOut::seen_by(Level::Admin, after.clone()))
+}
+
+/// The logged state of a version in the form that responses have today. A change from before a field existed does not
+/// have it.
+pub fn shown_state(state: Box<RawValue>) -> Result<Box<RawValue>> {
+    #[derive(Deserialize)]
+    struct ApprovalFields {
+        #[serde(default)]
+        requires_approval: bool,
+        risk_level: Option<Risk>,
+        needs_approval: Option<bool>,
+    }
+    let broken = |cause| Error::Internal(format!("a version's state cannot be read: {cause}"));
+    let fields = serde_json::from_str::<ApprovalFields>(state.get()).map_err(broken)?;
+    if fields.needs_approval.is_some() {
+        return Ok(state);
+    }
+    let needs_approval = fields.requires_approval || fields.risk_level.is_some_and(Risk::always_needs_approval);
+    let open = state.get().trim_end().strip_suffix('}').unwrap_or_default();
+    RawValue::from_string(format!("{open},\"needs_approval\":{needs_approval}}}")).map_err(broken)
 }
 
 /// The removal of a version by a restore. The previous state is added by [`Change::from`].
@@ -46,6 +67,27 @@ impl From<&Tool> for VersionSwitch {
             active: tool.active,
             deactivated_at: tool.deactivated_at,
             deactivated_reason: tool.deactivated_reason,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn an_older_state_gets_the_fields_of_today() {
+        let shown = |state: Value| {
+            let shown = shown_state(RawValue::from_string(state.to_string()).unwrap()).unwrap();
+            serde_json::from_str::<Value>(shown.get()).unwrap()
+        };
+        for (risk, asks, needs) in [("low", false, false), ("low", true, true), ("high", false, true)] {
+            let mut state = json!({"id": "x", "risk_level": risk, "requires_approval": asks});
+            let with_field = shown(state.clone());
+            state["needs_approval"] = needs.into();
+            assert_eq!(with_field, state);
+            assert_eq!(shown(state.clone()), state);
         }
     }
 }

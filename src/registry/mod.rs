@@ -47,7 +47,7 @@ pub use filter::ToolFilter;
 pub use handler::{Builtin, Handler};
 pub use header_value::HeaderValue;
 pub use lifecycle::{activate, deactivate, list_versions, roll_back};
-pub use log::VersionSwitch;
+pub use log::{VersionSwitch, shown_state};
 pub use out::ToolOut;
 pub use portable::is_portable;
 pub use record::{ToolRecord, VersionRecord};

@@ -37,6 +37,9 @@ macro_rules! tool_out {
             /// JSON Schema of the result, as a JSON string.
             returns_schema: Option<String>,
             $($($shown)* $shared: $($type)*,)*
+            /// Whether calls wait for an approval: `requires_approval`, or the risk is `high` or `critical`. A call of an
+            /// older version also waits if the active version needs an approval.
+            needs_approval: bool,
             #[schema(value_type = String, format = DateTime)]
             registered_at: Timestamp,
             registered_by: String,
@@ -54,6 +57,7 @@ macro_rules! tool_out {
             pub fn seen_by(level: Level, tool: Tool) -> Self {
                 Self {
                     handler: (level >= Level::Admin).then(|| masked(&tool)),
+                    needs_approval: tool.needs_approval(),
                     id: tool.id.to_string(),
                     handler_key: tool.handler_key,
                     created_at: tool.created_at,

@@ -35,6 +35,11 @@ impl Tool {
         self
     }
 
+    /// Whether a call has to wait for an approval: the version asks for one, or its risk does.
+    pub fn needs_approval(&self) -> bool {
+        self.requires_approval || self.risk_level.always_needs_approval()
+    }
+
     /// Whether the tool has an active version. A tool without one cannot be called at all.
     pub fn has_active_version(&self) -> bool {
         self.active || self.current_policy.as_ref().is_some_and(|it| it.active)
@@ -45,6 +50,7 @@ impl Tool {
 mod tests {
     use super::*;
     use crate::registry::fixture;
+    use crate::text_enum::TextEnum;
 
     fn policy(risk_level: Risk, required_permission: Level, capabilities: &[&str], requires_approval: bool) -> Policy {
         Policy {
@@ -74,6 +80,17 @@ mod tests {
         let held = tool.under_current_policy();
         assert_eq!((held.risk_level, held.required_permission), (Risk::Critical, Level::Owner));
         assert_eq!((held.required_capabilities.len(), held.requires_approval), (1, true));
+    }
+
+    #[test]
+    fn the_version_or_its_risk_asks_for_an_approval() {
+        let needs = |risk_level, requires_approval| {
+            let mut tool = fixture("x");
+            (tool.risk_level, tool.requires_approval) = (risk_level, requires_approval);
+            tool.needs_approval()
+        };
+        assert_eq!(Risk::ALL.iter().map(|it| needs(*it, false)).collect::<Vec<_>>(), [false, false, false, true, true]);
+        assert!(Risk::ALL.iter().all(|it| needs(*it, true)));
     }
 
     #[test]

@@ -146,6 +146,9 @@ mod tests {
             "UPDATE tool_versions SET active = 0, deactivated_at = '2026-11-16T02:00:00.000Z',
                deactivated_reason = 'security' WHERE workspace_id = 'w'",
         );
+        for risk in ["safe", "medium", "high", "critical"] {
+            check(&format!("UPDATE tool_versions SET risk_level = '{risk}'"));
+        }
         check(r#"UPDATE tool_versions SET handler = '{"type":"builtin","key":"read_file"}'"#);
     }
 

@@ -35,6 +35,11 @@ text_enum! {
 }
 
 impl Risk {
+    /// Whether every call of this risk needs an approval, whatever its tool asks for.
+    pub fn always_needs_approval(self) -> bool {
+        self >= Self::High
+    }
+
     /// This risk and all lower risks.
     pub fn and_below(self) -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied().filter(move |it| *it <= self)

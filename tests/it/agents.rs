@@ -33,7 +33,8 @@ fn an_agent_is_made_with_defaults_and_read_back() {
       "permission_level": "user",
       "default_tools": true,
       "find_tools": false,
-      "created_at": "[time]"
+      "created_at": "[time]",
+      "default_tools_in_use": true
     }
     "#);
     let id = made["id"].as_str().unwrap();

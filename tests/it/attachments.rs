@@ -11,8 +11,8 @@ fn a_tool_is_attached_configured_listed_and_detached() {
     assert_eq!(attached["config"], json!({"default_limit": 20}));
     let mut tool = client.get("/api/tools/email_search").ok();
     tool["config"] = json!({"default_limit": 20});
-    assert_eq!(attached, tool);
-    assert_eq!(client.get(&path).ok(), json!({"tools": [attached], "next_cursor": null}));
+    assert_eq!(client.get(&path).ok(), json!({"tools": [tool], "next_cursor": null}));
+    assert_eq!(without_warnings(attached), tool);
 
     let one = format!("{path}/email_search");
     let configured = client.patch(&one, json!({"config": {"default_limit": 5, "note": "x"}})).ok();
@@ -24,6 +24,90 @@ fn a_tool_is_attached_configured_listed_and_detached() {
     client.delete(&one).refused(404, "NOT_FOUND");
     client.patch(&one, json!({"config": {}})).refused(404, "NOT_FOUND");
     assert_eq!(client.get(&path).ok()["tools"], json!([]));
+}
+
+/// The attached tool in the answer to its attachment.
+fn without_warnings(mut attached: Value) -> Value {
+    assert!(attached.as_object_mut().unwrap().remove("warnings").unwrap().is_array());
+    attached
+}
+
+#[test]
+fn an_attachment_that_brings_nothing_says_why() {
+    let client = workspace();
+    let agent = client.agent(json!({"default_tools": false, "capabilities": ["mail"], "allowed_modules": ["kit"]}));
+    let path = format!("/api/agents/{agent}/tools");
+    let toolbox = || client.get(&format!("/api/agents/{agent}/toolbox")).ok()["tools"].as_array().unwrap().len();
+    let check = |tool: Tool, id: &str, expected: &[&str]| {
+        tool.put(open(), &client);
+        let before = toolbox();
+        let warnings = client.post(&path, json!({"tool_id": id})).created()["warnings"].clone();
+        let sentences = expected.iter().map(|it| format!("The agent cannot use {id} now: {id} {it}"));
+        assert_eq!(warnings, json!(sentences.collect::<Vec<_>>()));
+        // The warnings and the toolbox are of one mind.
+        assert_eq!(toolbox() - before, usize::from(expected.is_empty()), "{id}");
+    };
+    check(Tool::new("plain"), "plain", &[]);
+    let fitting = json!({"required_capabilities": ["mail"], "risk_level": "medium", "required_permission": "user"});
+    check(Tool::new("kit.fits").source("module").with(fitting), "kit.fits", &[]);
+    let level = "needs the level admin, and the effective level is user";
+    check(Tool::new("level").with(json!({"required_permission": "admin"})), "level", &[level]);
+    let capabilities = json!({"required_capabilities": ["net", "mail", "pay"]});
+    check(Tool::new("capable").with(capabilities), "capable", &["needs the capabilities net, pay"]);
+    let risk = "has the risk high, and the agent is allowed medium";
+    check(Tool::new("risky").with(json!({"risk_level": "high"})), "risky", &[risk]);
+    let module = "belongs to the module files, which the agent may not use";
+    check(Tool::new("files.wipe").source("module"), "files.wipe", &[module]);
+    check(Tool::new("off").inactive("deprecated"), "off", &["is not active"]);
+    let all = json!({"required_permission": "owner", "required_capabilities": ["net"], "risk_level": "critical"});
+    check(
+        Tool::new("files.all").source("module").with(all),
+        "files.all",
+        &[
+            "needs the level owner, and the effective level is user",
+            "needs the capabilities net",
+            "has the risk critical, and the agent is allowed medium",
+            module,
+        ],
+    );
+}
+
+#[test]
+fn the_first_attachment_ends_the_default_tools_and_says_so() {
+    let client = workspace();
+    let made = client.post("/api/agents", json!({"name": "a"})).created();
+    let one = format!("/api/agents/{}", made["id"].as_str().unwrap());
+    let in_use = || {
+        let shown = client.get(&one).ok();
+        assert_eq!(client.get("/api/agents").ok()["agents"][0], shown);
+        assert_eq!(client.patch(&one, json!({})).ok(), shown);
+        let toolbox = client.get(&format!("{one}/toolbox")).ok();
+        let ids = toolbox["tools"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned());
+        let has_python = ids.collect::<Vec<_>>().contains(&"execute_python".to_owned());
+        assert_eq!(shown["default_tools_in_use"], has_python);
+        shown["default_tools_in_use"] == true
+    };
+    let warnings = |tool_id: &str| {
+        let attached = client.post(&format!("{one}/tools"), json!({"tool_id": tool_id})).created();
+        attached["warnings"].as_array().unwrap().clone()
+    };
+    assert_eq!(made["default_tools_in_use"], true);
+    assert!(in_use());
+    let ended = "The agent no longer has the default tools execute_python, write_file, list_files, because it has an \
+                 attachment now: attach them too if it needs them";
+    assert_eq!(warnings("read_file"), [ended]);
+    assert!(!in_use());
+    assert_eq!(warnings("email_search"), [""; 0]);
+    for tool in ["read_file", "email_search"] {
+        client.delete(&format!("{one}/tools/{tool}")).no_content();
+    }
+    assert!(in_use());
+
+    // An agent that has no default tools loses none.
+    let patched = client.patch(&one, json!({"default_tools": false})).ok();
+    assert_eq!(patched["default_tools_in_use"], false);
+    assert_eq!(warnings("read_file"), [""; 0]);
+    assert!(!in_use());
 }
 
 #[test]
@@ -102,7 +186,7 @@ fn of_racing_attachments_one_wins() {
     for loser in answers.iter().filter(|it| it.status != 201) {
         loser.refused(409, "ALREADY_EXISTS");
     }
-    assert_eq!(client.get(&path).ok()["tools"], json!([winners[0].json()]));
+    assert_eq!(client.get(&path).ok()["tools"], json!([without_warnings(winners[0].json())]));
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn every_answer_carries_a_request_id_of_its_own() {
 #[test]
 fn unknown_routes_and_methods_are_refused_in_the_envelope() {
     let client = workspace();
-    for path in ["/", "/api", "/api/", "/api/nowhere", "/api/tools/x/y/z", "/api/agents/", "/API/tools"] {
+    for path in ["/nowhere", "/api", "/api/", "/api/nowhere", "/api/tools/x/y/z", "/api/agents/", "/API/tools"] {
         client.get(path).refused(404, "NOT_FOUND");
     }
     for (method, path, allowed) in [
@@ -304,5 +304,28 @@ fn what_was_acknowledged_survives_a_restart() {
     assert!(answer["error"].is_null(), "{answer}");
     for id in ids {
         client.get(&format!("/api/agents/{id}")).ok();
+    }
+}
+
+#[test]
+fn the_root_says_what_this_is_and_where_to_go() {
+    let anyone = closed().client("none").without_header("X-Workspace-Id");
+    let told = anyone.get("/");
+    let welcome = told.ok();
+    assert_eq!((&welcome["name"], &welcome["mcp"]), (&json!("Pegboard"), &json!("/w/{workspace}/mcp")));
+    assert_eq!(welcome["version"], anyone.get("/healthz").ok()["version"]);
+    assert_eq!(told.header("content-type"), Some("application/json"));
+    assert!(told.header("vary").unwrap().starts_with("Accept"));
+    let browser = anyone.with_header("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+    let page = browser.get("/");
+    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    for name in ["docs", "openapi", "health"] {
+        let path = welcome[name].as_str().unwrap();
+        assert!(page.text.contains(&format!("<a href=\"{path}\">")), "{}", page.text);
+        assert_eq!(anyone.get(path).status, 200, "{path}");
+    }
+    assert!(page.text.contains(welcome["description"].as_str().unwrap()));
+    for step in welcome["first_steps"].as_array().unwrap() {
+        assert!(page.text.contains(step.as_str().unwrap()), "{step}");
     }
 }

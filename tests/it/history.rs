@@ -28,6 +28,7 @@ fn pages_and_lines_are_the_same_log() {
         "tool_id",
         "version",
         "operator",
+        "operator_name",
         "reason",
         "previous_state",
         "new_state",
@@ -68,6 +69,99 @@ fn filters_cut_the_log() {
     let lines = client.with_header("Accept", "application/x-ndjson");
     lines.get("/api/registry/changes?limit=5").refused(400, "VALIDATION_ERROR");
     assert_eq!(lines.get("/api/registry/changes?tool_id=y").text.lines().count(), 1);
+}
+
+#[test]
+fn the_log_tells_operators_by_name_and_filters_by_operator_and_action() {
+    let root = closed_workspace();
+    let made = |name: &str| root.post("/api/tokens", json!({"name": name, "level": "admin"})).created();
+    let (ada, bob) = (made("Ada"), made("Bob"));
+    let caller = |token: &Value| root.with_token(token["token"].as_str().unwrap());
+    let id = |token: &Value| token["id"].as_str().unwrap().to_owned();
+    caller(&ada).register("x", "1.0.0", json!({}));
+    caller(&bob).register("x", "1.1.0", json!({}));
+    caller(&ada).register("y", "1.0.0", json!({}));
+    root.delete(&format!("/api/tokens/{}", id(&bob))).no_content();
+
+    // A token that was revoked keeps its name in the log.
+    let log = root.changes();
+    let told = log.iter().map(|it| (it["operator"].as_str().unwrap().to_owned(), it["operator_name"].clone()));
+    let [ada_id, bob_id] = [id(&ada), id(&bob)];
+    let (by_root, by_ada, by_bob) =
+        (("root".to_owned(), json!(null)), (ada_id.clone(), json!("Ada")), (bob_id.clone(), json!("Bob")));
+    let expected = [&by_root, &by_root, &by_ada, &by_bob, &by_bob, &by_ada, &by_root];
+    assert_eq!(told.collect::<Vec<_>>(), expected.map(Clone::clone));
+    assert_eq!(lines(&root), log);
+
+    let seqs = |query: &str| {
+        let by_page = root.pages(&format!("/api/registry/changes?{query}"), "changes", 1);
+        let ndjson = root.with_header("Accept", "application/x-ndjson").get(&format!("/api/registry/changes?{query}"));
+        let by_line = ndjson.text.lines().map(|it| serde_json::from_str(it).unwrap()).collect::<Vec<Value>>();
+        assert_eq!(by_page, by_line, "{query}");
+        by_page.iter().map(|it| it["seq"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(seqs("operator=root"), [1, 2, 7]);
+    assert_eq!(seqs(&format!("operator={ada_id}")), [3, 6]);
+    assert_eq!(seqs(&format!("operator={bob_id}&order=newest")), [5, 4]);
+    assert_eq!(seqs("action=create"), [1, 2]);
+    assert_eq!(seqs("action=register"), [3, 6]);
+    assert_eq!(seqs("action=register&order=newest"), [6, 3]);
+    assert_eq!(seqs("action=update&tool_id=x"), [5]);
+    assert_eq!(seqs(&format!("action=register&operator={ada_id}&tool_id=y")), [6]);
+    assert_eq!(seqs(&format!("operator={ada_id}&subject=token:{bob_id}")), [0; 0]);
+    assert_eq!(seqs(&format!("operator=root&action=revoke&subject=token:{bob_id}")), [7]);
+    assert_eq!(seqs("operator=Ada"), [0; 0]);
+    assert_eq!(seqs("operator=tok_none"), [0; 0]);
+    root.get("/api/registry/changes?action=creat").refused(400, "VALIDATION_ERROR");
+}
+
+/// The cursor to the changes after this number.
+fn cursor(seq: u32) -> String {
+    seq.to_string().bytes().map(|it| format!("{it:02x}")).collect()
+}
+
+#[test]
+fn a_filtered_page_is_bounded_in_a_long_log() {
+    let root = closed_workspace();
+    let server = crate::harness::closed();
+    // 25,000 changes by one token. Another token and the operator root each made the 5 changes that end in 5000.
+    server.ask(json!({"batch": [{
+        "sql": "INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, operator, new_state)
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25000)
+                SELECT ?1, i, '2026-11-16T01:00:00.000Z', iif(i % 5000, 'update', 'restore'), 'agent:a' || (i % 7), 'x',
+                  CASE i % 10000 WHEN 0 THEN 'tok_rare' WHEN 5000 THEN 'root' ELSE 'tok_busy' END, '{}' FROM n",
+        "params": [root.workspace()],
+    }]}));
+    server.sql("ANALYZE", &[]);
+    let page = |query: &str, most: u32| {
+        let answer = root.get(&format!("/api/registry/changes?{query}"));
+        assert_eq!(answer.cost("round_trips"), 1);
+        assert!(answer.cost("rows_read") <= most, "{query}: {} rows read", answer.cost("rows_read"));
+        answer.ok()
+    };
+    let numbers = |found: &[Value]| found.iter().map(|it| it["seq"].as_u64().unwrap()).collect::<Vec<_>>();
+    let all = |query: &str| numbers(&root.pages(&format!("/api/registry/changes?{query}"), "changes", 50));
+    // The index by token finds the few changes of a token at once.
+    assert_eq!(numbers(page("operator=tok_rare", 20)["changes"].as_array().unwrap()), [10_000, 20_000]);
+    assert_eq!(page("operator=tok_busy&limit=50", 300)["changes"].as_array().unwrap().len(), 50);
+    // A filter that fits most changes ends early.
+    assert_eq!(page("action=update&limit=50", 400)["changes"].as_array().unwrap().len(), 50);
+    assert_eq!(page("action=update&order=newest&limit=50", 400)["changes"].as_array().unwrap().len(), 50);
+    // A page deep in the log costs as much as the first one.
+    let deep = format!("&cursor={}", cursor(24_000));
+    assert_eq!(page(&format!("limit=50{deep}"), 300)["changes"][0]["seq"], 24_001);
+    assert_eq!(page(&format!("tool_id=x&limit=50{deep}"), 300)["changes"][0]["seq"], 24_001);
+    assert_eq!(page(&format!("order=newest&operator=tok_busy&limit=50{deep}"), 300)["changes"][0]["seq"], 23_999);
+    // A rare change is looked for in 10,000 rows at a time, along an index too.
+    let rare = page("action=restore&operator=tok_busy", 21_000);
+    assert_eq!((rare["changes"].as_array().unwrap().len(), rare["next_cursor"].is_string()), (0, true));
+    assert_eq!(numbers(page("operator=root", 21_000)["changes"].as_array().unwrap()), [5_000]);
+    assert_eq!(all("operator=root"), [5_000, 15_000, 25_000]);
+    assert_eq!(all("operator=root&order=newest"), [25_000, 15_000, 5_000]);
+    assert_eq!(all("action=restore"), [5_000, 10_000, 15_000, 20_000, 25_000]);
+    assert_eq!(all("action=restore&tool_id=x&operator=tok_rare"), [10_000, 20_000]);
+    let lines = root.with_header("Accept", "application/x-ndjson").get("/api/registry/changes?operator=root");
+    assert_eq!(lines.text.lines().count(), 3);
 }
 
 #[test]
@@ -112,16 +206,20 @@ fn a_state_is_asked_for_by_number_or_by_time() {
     let log = client.changes();
     let active = |query: &str| {
         let state = client.get(&format!("/api/registry/state?{query}")).ok();
-        (state["seq"].clone(), state["tools"][0]["active_version"].clone())
+        let tool = &state["tools"][0];
+        (state["seq"].clone(), if tool["active"] == true { tool["version"].clone() } else { Value::Null })
     };
     assert_eq!(active("seq=0"), (json!(0), json!(null)));
     assert_eq!(active("seq=1"), (json!(1), json!("1.0.0")));
     assert_eq!(active("seq=2"), (json!(2), json!(null)));
+    assert_eq!(client.get("/api/registry/state?seq=2").ok()["tools"][0]["version"], "1.0.0");
     assert_eq!(active("seq=3"), (json!(3), json!("1.1.0")));
     assert_eq!(active(&format!("at={}", log[0]["timestamp"].as_str().unwrap())), (json!(1), json!("1.0.0")));
     assert_eq!(active(&format!("at={}", log[2]["timestamp"].as_str().unwrap())), (json!(3), json!("1.1.0")));
     assert_eq!(active("at=2000-01-01T00:00:00Z"), (json!(0), json!(null)));
-    assert_eq!(active("at=2999-01-01T00:00:00Z"), (json!(3), json!("1.1.0")));
+    let refused = client.get("/api/registry/state?at=2999-01-01T00:00:00Z").refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["at"]);
+    assert!(refused.message.contains("must not be in the future: it is 20"), "{}", refused.message);
     client.get("/api/registry/state?seq=4").refused(404, "NOT_FOUND");
     client.get("/api/registry/state?seq=1&at=2026-01-01T00:00:00Z").refused(400, "VALIDATION_ERROR");
     client.get("/api/registry/state?seq=-1").refused(400, "VALIDATION_ERROR");
@@ -148,6 +246,8 @@ fn live(client: &Client) -> Value {
                 *value = json!("***");
             }
             fields.insert("handler_key".into(), key);
+            let risky = ["high", "critical"].iter().any(|it| fields["risk_level"] == *it);
+            fields.insert("needs_approval".into(), (risky || fields["requires_approval"] == true).into());
             version
         })
         .collect::<Vec<_>>();
@@ -156,12 +256,18 @@ fn live(client: &Client) -> Value {
         (it["id"].as_str().unwrap().to_owned(), parts.collect::<Vec<_>>())
     };
     versions.sort_by_key(number);
-    let active = |id: &Value| versions.iter().find(|it| it["id"] == *id && it["active"] == true);
+    let current = |id: &Value| {
+        let of_tool = || versions.iter().filter(|it| it["id"] == *id);
+        of_tool().find(|it| it["active"] == true).or(of_tool().next_back()).unwrap()
+    };
     let mut states = tools
         .iter()
         .map(|it| {
-            let active = active(&it["id"]).map_or(Value::Null, |it| it["version"].clone());
-            json!({"id": it["id"], "source": it["source"], "created_at": it["created_at"], "active_version": active})
+            let mut tool = json!({});
+            for name in ["id", "created_at", "version", "active", "source"] {
+                tool[name] = current(&it["id"])[name].clone();
+            }
+            tool
         })
         .collect::<Vec<_>>();
     let text = |it: &Value, name: &str| it[name].as_str().unwrap().to_owned();
@@ -185,7 +291,17 @@ fn check_against_lists(client: &Client, live: &Value) {
     }
     let mut agents = client.pages("/api/agents", "agents", 50);
     agents.sort_by_key(|it| it["id"].as_str().unwrap().to_owned());
+    for agent in &mut agents {
+        agent.as_object_mut().unwrap().remove("default_tools_in_use").unwrap();
+    }
     assert_eq!(json!(agents), live["agents"]);
+    // The tools of a state are the listed tools, in the same words.
+    let listed = client.pages("/api/tools?include_inactive=true&source=registered", "tools", 50);
+    assert_eq!(listed.len(), live["tools"].as_array().unwrap().len());
+    for state in live["tools"].as_array().unwrap() {
+        let tool = listed.iter().find(|it| it["id"] == state["id"]).unwrap();
+        assert!(state.as_object().unwrap().iter().all(|(name, value)| tool[name] == *value), "{state} {tool}");
+    }
 }
 
 /// One step of a random history. Many steps are refused, and a refused step must leave no trace.

@@ -31,6 +31,7 @@
 //! | `walk` | every route of /openapi.json, with callers of other workspaces, lower levels and bound tokens |
 //! | `cost` | round trips and rows read, also with 10,000 tools |
 //! | `document` | the curl commands of the specification's first document |
+//! | `examples` | every example of openapi.json, sent to a server as a fresh `scripts/dev` starts it |
 //! | `hostile_schemas` | schemas that make checks expensive: refused, or bounded in CPU |
 //! | `memory` | pages, toolboxes and messages that are bounded by bytes, and the memory that they take |
 //! | `limiter` | rate limits: racing calls, workspaces, restarts |
@@ -57,6 +58,7 @@ mod credentials;
 mod database_faults;
 mod disconnect;
 mod document;
+mod examples;
 mod execute;
 mod files;
 mod formats;

@@ -87,7 +87,7 @@ fn a_bound_token_sees_the_sessions_that_its_agent_made() {
     call(&root, Some(&own), "shared");
 
     let branched = mine.post("/api/sessions/put/branch", json!({"manifest_id": first["manifest_id"]})).created();
-    let branched = id(&branched, "session_id");
+    let branched = id(&branched, "id");
     let made = ["put", "called", "called-for", "written-for", &branched].map(str::to_owned);
     assert_eq!(names(&mine), BTreeSet::from(made));
     assert_eq!(names(&theirs), BTreeSet::from(["theirs".to_owned(), "called-for-them".to_owned()]));
@@ -352,7 +352,7 @@ fn numbers_in_labels_sort_as_numbers() {
 
 fn branch(files: &Files, manifest: &str) -> (Files, Value) {
     let made = files.client.post(&files.url("/branch"), json!({"manifest_id": manifest})).created();
-    (Files { client: files.client.clone(), session: id(&made, "session_id") }, made)
+    (Files { client: files.client.clone(), session: id(&made, "id") }, made)
 }
 
 #[test]
@@ -363,8 +363,8 @@ fn a_branch_and_its_origin_do_not_see_each_other() {
     let two = written(&files, "y", "2");
     let (branched, made) = branch(&files, &one);
     assert!(branched.session.starts_with("sess_") && branched.session.len() == 37, "{}", branched.session);
-    assert_eq!((&made["parent_manifest_id"], &made["files"], &made["bytes"]), (&json!(one), &json!(1), &json!(1)));
-    let first = id(&made, "manifest_id");
+    assert_eq!((&made["files"], &made["bytes"]), (&json!(1), &json!(1)));
+    let first = id(&made, "active_manifest_id");
     let history = branched.client.get(&branched.url("/manifests")).ok();
     assert_eq!(
         (&history["manifests"][0]["source"], &history["manifests"][0]["parent_id"]),
@@ -388,6 +388,152 @@ fn a_branch_and_its_origin_do_not_see_each_other() {
     sweep(&server);
     assert_eq!(branched.get("x").text, "branched");
     assert_eq!(branched.get(&format!("x?manifest_id={first}")).text, "1");
+}
+
+#[test]
+fn a_session_has_one_shape_wherever_it_is_shown() {
+    let files = Files::on(open());
+    let one = written(&files, "x", "1");
+    written(&files, "x", "2");
+    let shown = || files.client.get(&files.url("")).ok();
+    let keys = shown().as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys, ["id", "active_manifest_id", "files", "bytes", "created_at", "updated_at"]);
+    let checked_out = files.client.post(&files.url("/checkout"), json!({"manifest_id": one})).ok();
+    assert_eq!((&checked_out, &checked_out["active_manifest_id"]), (&shown(), &json!(one)));
+    let (branched, made) = branch(&files, &one);
+    assert_eq!(made, branched.client.get(&branched.url("")).ok());
+    assert_eq!(files.client.pages("/api/sessions", "sessions", 1), [shown(), made]);
+}
+
+#[test]
+fn a_branch_may_be_named() {
+    let server = Server::start("named-branch", &[("AUTH", "open")]);
+    let files = Files::on(&server);
+    let one = written(&files, "x", "1");
+    let two = written(&files, "x", "2");
+    let named = |name: Value, at: &str| {
+        files.client.post(&files.url("/branch"), json!({"manifest_id": at, "session_id": name}))
+    };
+    let made = named(json!("draft"), &one).created();
+    assert_eq!((&made["id"], &made["files"]), (&json!("draft"), &json!(1)));
+    let draft = Files { client: files.client.clone(), session: "draft".into() };
+    assert_eq!(draft.get("x").text, "1");
+    assert!(named(Value::Null, &one).created()["id"].as_str().unwrap().starts_with("sess_"));
+    for bad in ["", "a b", "ä", "a/b", &"x".repeat(65)] {
+        assert_eq!(named(json!(bad), &one).refused(400, "VALIDATION_ERROR").paths(), ["/session_id"]);
+    }
+
+    // A name that is taken stays as it is, and nothing is left behind.
+    let manifests = || count(&server, &files.client, "manifests");
+    let before = manifests();
+    for taken in ["draft", &files.session] {
+        let refused = named(json!(taken), &two).refused(409, "ALREADY_EXISTS");
+        assert_eq!(refused.message, format!("The session {taken} exists already"));
+    }
+    named(json!("other"), "man_none").refused(404, "NOT_FOUND");
+    assert_eq!((manifests(), draft.get("x").text.as_str(), files.get("x").text.as_str()), (before, "1", "2"));
+    written(&files, "y", "3");
+    assert_eq!(draft.client.get(&draft.url("")).ok()["files"], 1);
+
+    // Of racing branches, one wins.
+    let answers = race(8, |index| named(json!("raced"), if index % 2 == 0 { &one } else { &two }));
+    let won = answers.iter().filter(|it| it.status == 201).collect::<Vec<_>>();
+    assert_eq!(won.len(), 1);
+    answers.iter().filter(|it| it.status != 201).for_each(|it| drop(it.refused(409, "ALREADY_EXISTS")));
+    assert_eq!(files.client.get("/api/sessions/raced").ok(), won[0].json());
+
+    // The name of a deleted session is free at once, and the new session sees nothing of the old one.
+    let old = written(&draft, "gone", "x");
+    draft.client.delete(&draft.url("")).no_content();
+    assert_eq!(named(json!("draft"), &two).created()["files"], 1);
+    for swept in [false, true] {
+        if swept {
+            sweep(&server);
+        }
+        assert_eq!(draft.get("x").text, "2");
+        draft.get(&format!("gone?manifest_id={old}")).refused(404, "NOT_FOUND");
+        assert_eq!(draft.client.pages(&draft.url("/manifests"), "manifests", 5).len(), 1);
+    }
+    written(&draft, "x", "4");
+    assert_eq!((draft.get("x").text.as_str(), files.get("x").text.as_str()), ("4", "2"));
+}
+
+#[test]
+fn a_difference_shows_the_lines_of_small_texts() {
+    let files = Files::on(open());
+    let limit = 100 * 1024;
+    let put = |contents: &[(&str, Vec<u8>)]| {
+        contents
+            .iter()
+            .for_each(|(path, bytes)| drop(files.client.put(&files.url(&format!("/files/{path}")), bytes.clone())));
+        id(&files.client.get(&files.url("")).ok(), "active_manifest_id")
+    };
+    let lines =
+        |count: usize, word: &str| (0..count).map(|it| format!("{word}{it}\n")).collect::<String>().into_bytes();
+    let from = put(&[
+        ("a.txt", b"one\ntwo\nthree\n".into()),
+        ("b.bin", vec![0, 1, 2]),
+        ("c.txt", vec![b'x'; limit]),
+        ("d.txt", vec![b'x'; limit]),
+        ("e.txt", lines(2_000, "a")),
+        ("f.txt", b"gone".into()),
+        ("same.txt", b"same".into()),
+    ]);
+    files.client.delete(&files.url("/files/f.txt")).no_content();
+    let to = put(&[
+        ("a.txt", b"one\n2\nthree\n".into()),
+        ("b.bin", b"text now".into()),
+        ("c.txt", vec![b'y'; limit]),
+        ("d.txt", vec![b'y'; limit + 1]),
+        ("e.txt", lines(2_000, "b")),
+        ("g.txt", "ä\n".into()),
+    ]);
+    let url = |query: &str| files.url(&format!("/diff?from={from}&to={to}{query}"));
+    let plain = files.client.get(&url("")).ok()["changes"].clone();
+    let answer = files.client.get(&url("&content=true"));
+    let shown = answer.ok()["changes"].as_array().unwrap().clone();
+    assert_eq!(answer.cost("round_trips"), 1);
+    let fields = |path: &str| {
+        let it = shown.iter().find(|it| it["path"] == path).unwrap();
+        (it["diff"].as_str(), it["diff_note"].as_str())
+    };
+    assert_eq!(fields("/a.txt"), (Some("--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"), None));
+    assert_eq!(fields("/b.bin"), (None, Some("One of the files is not text")));
+    let (diff, note) = fields("/c.txt");
+    assert!(diff.unwrap().len() > 2 * limit && note.is_none());
+    assert_eq!(fields("/d.txt"), (None, Some("One of the files is larger than 100 KB")));
+    let (diff, note) = fields("/e.txt");
+    assert!(diff.unwrap().contains("-a1999\n+b0\n") && note.unwrap().starts_with("More than 1,000 lines differ"));
+    let gone = "--- a/f.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n\\ No newline at end of file\n";
+    assert_eq!(fields("/f.txt"), (Some(gone), None));
+    assert_eq!(fields("/g.txt"), (Some("--- /dev/null\n+++ b/g.txt\n@@ -0,0 +1 @@\n+ä\n"), None));
+
+    // Apart from the contents, the list is the same, page by page too.
+    let mut without = shown.clone();
+    for it in &mut without {
+        ["diff", "diff_note"].iter().for_each(|name| drop(it.as_object_mut().unwrap().remove(*name)));
+    }
+    assert_eq!(json!(without), plain);
+    assert_eq!(files.client.pages(&url("&content=true"), "changes", 2), shown);
+    assert_eq!(files.client.get(&url("&content=false")).ok()["changes"], plain);
+    files.client.get(&url("&content=yes")).refused(400, "VALIDATION_ERROR");
+}
+
+#[test]
+fn a_page_of_differences_is_bounded_by_bytes() {
+    let files = Files::on(open());
+    let from = written(&files, "first", "x");
+    for index in 0..30 {
+        files.client.put(&files.url(&format!("/files/{index:02}")), vec![b'a' + index; 100_000]).created();
+    }
+    let to = id(&files.client.get(&files.url("")).ok(), "active_manifest_id");
+    let url = files.url(&format!("/diff?from={from}&to={to}&content=true"));
+    let page = files.client.get(&url);
+    let count = page.ok()["changes"].as_array().unwrap().len();
+    assert!((15..25).contains(&count) && page.bytes.len() < 4_000_000, "{count} files, {} bytes", page.bytes.len());
+    let all = files.client.pages(&url, "changes", 50);
+    assert_eq!(all.len(), 30);
+    assert!(all.iter().all(|it| it["diff"].as_str().unwrap().len() > 100_000));
 }
 
 #[test]
@@ -821,7 +967,7 @@ fn a_write_after_a_sweep_changes_nothing_of_what_was() {
     // A line forks inside a line that goes on afterwards: only a branch does so.
     let (inner, made) = branch(&files, &outer);
     written(&inner, "p", "inner");
-    for manifest in [&base, &outer, &id(&made, "manifest_id")] {
+    for manifest in [&base, &outer, &id(&made, "active_manifest_id")] {
         server.sql("DELETE FROM manifests WHERE id = ?1", &[json!(manifest)]);
     }
     sweep(&server);
@@ -897,7 +1043,7 @@ impl Model {
                 let (branched, made) = branch(&self.files(&session), &manifest);
                 self.add(&branched.session);
                 let state = self.manifests[&manifest].clone();
-                self.commit(&branched.session, id(&made, "manifest_id"), state);
+                self.commit(&branched.session, id(&made, "active_manifest_id"), state);
             }
         }
     }

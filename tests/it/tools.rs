@@ -51,6 +51,7 @@ fn a_tool_has_every_field() {
             "rollback_strategy",
             "credentials_required",
             "side_effects",
+            "needs_approval",
             "registered_at",
             "registered_by",
             "deactivated_at",
@@ -93,6 +94,7 @@ fn a_tool_has_every_field() {
       "rollback_strategy": "none",
       "credentials_required": [],
       "side_effects": [],
+      "needs_approval": false,
       "registered_at": "2026-11-17T00:00:00.000Z",
       "registered_by": "pegboard",
       "deactivated_at": null,
@@ -398,6 +400,44 @@ fn a_description_is_text_for_a_prompt() {
       }
     ]
     "#);
+}
+
+#[test]
+fn the_approval_that_is_shown_is_the_one_that_calls_wait_for() {
+    let client = workspace();
+    let agent = client.agent(json!({"max_risk": "critical"}));
+    for (id, risk, asks, waits) in [
+        ("plain", "medium", 0, false),
+        ("asking", "safe", 1, true),
+        ("risky", "high", 0, true),
+        ("deadly", "critical", 0, true),
+    ] {
+        let columns = json!({"risk_level": risk, "requires_approval": asks});
+        Tool::new(id).builtin("list_files").with(columns).put(open(), &client);
+        client.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": id})).created();
+        assert_eq!(client.execute(id, json!({})).status, if waits { 202 } else { 200 }, "{id}");
+        let shown = |tool: &Value| {
+            assert_eq!(tool["id"], id);
+            assert_eq!(
+                (&tool["needs_approval"], &tool["requires_approval"]),
+                (&json!(waits), &json!(asks == 1)),
+                "{id}"
+            );
+        };
+        shown(&client.get(&format!("/api/tools/{id}")).ok());
+        shown(&client.get(&format!("/api/tools?ids={id}")).ok()["tools"][0]);
+        shown(&client.get(&format!("/api/tools/{id}/versions")).ok()["versions"][0]);
+        let word = if waits { "Requires Approval: True\n" } else { "Requires Approval: False\n" };
+        let toolbox = format!("/api/agents/{agent}/toolbox?q={id}");
+        shown(&client.get(&toolbox).ok()["tools"][0]);
+        for text in [
+            client.get(&format!("/api/tools/{id}/description")).text,
+            client.get(&format!("/api/tools?format=text&ids={id}")).text,
+            client.get(&format!("{toolbox}&format=text")).text,
+        ] {
+            assert!(text.contains(&format!("Tool: {id}\n")) && text.contains(word), "{text}");
+        }
+    }
 }
 
 #[test]

@@ -108,6 +108,7 @@ fn routes() -> Vec<Route> {
         route("post", "/mcp", "guest", tools_list(), 200, 200),
         route("post", "/w/{workspace}/mcp", "guest", tools_list(), 200, 400),
         route("post", "/w/{workspace}/agents/{agent_id}/mcp", "guest", tools_list(), 403, 400),
+        site("/"),
         site("/healthz"),
         site("/openapi.json"),
         site("/docs"),

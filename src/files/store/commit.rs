@@ -335,11 +335,18 @@ fn base(from: &str, at: &str) -> String {
     )
 }
 
-/// Inserts the session that begins with the branch `commit` of the session `from` at the file manifest `at`.
+/// Inserts the session that begins with the branch `commit` of the session `from` at the file manifest `at`, unless a
+/// session has that name. A deleted session whose file manifests the sweep has not deleted yet leaves its row to the new
+/// session.
 pub fn insert_branch_session(commit: &FileCommit<'_>, from: &SessionId, at: &FileManifestId) -> Statement {
     sql(format!(
         "INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, head_id, created_at, updated_at, agent_id)
-         SELECT ?1, ?2, base.tree_id, ?3, ?3, ?6, ?6, ?7 FROM {}",
+         SELECT ?1, ?2, base.tree_id, ?3, ?3, ?6, ?6, ?7 FROM {} WHERE true
+         ON CONFLICT (workspace_id, id) DO UPDATE SET
+           generation = generation + 1, deleted = 0, tree_id = excluded.tree_id,
+           active_manifest_id = excluded.active_manifest_id, head_id = excluded.head_id, forks = 0,
+           created_at = excluded.created_at, updated_at = excluded.updated_at, agent_id = excluded.agent_id
+         WHERE deleted = 1",
         base("?4", "?5")
     ))
     .bind(commit.workspace.as_str())
@@ -351,17 +358,18 @@ pub fn insert_branch_session(commit: &FileCommit<'_>, from: &SessionId, at: &Fil
     .bind(commit.origin.agent.as_ref().map(AgentId::as_str))
 }
 
-/// Inserts the first file manifest of the new session. This file manifest is on a line of its own, so that neither
-/// session affects the other.
+/// Inserts the first file manifest of the new session, if [the session was made](insert_branch_session). This file
+/// manifest is on a line of its own, so that neither session affects the other.
 pub fn insert_branch(commit: &FileCommit<'_>, from: &SessionId, at: &FileManifestId) -> Statement {
     let line = fork("base");
     let too_long = too_long(&line, "base");
     let statement = sql(format!(
         "INSERT INTO manifests ({COLUMNS})
-         SELECT ?1, ?2, 0, CASE WHEN {too_long} THEN ?5 ELSE base.tree_id END,
+         SELECT ?1, ?2, made.generation, CASE WHEN {too_long} THEN ?5 ELSE base.tree_id END,
            CASE WHEN {too_long} THEN '' ELSE {line} END, 1, base.id, ?5, ?6, ?7, max(?8, base.created_at),
            base.files, base.bytes
-         FROM {}",
+         FROM {} CROSS JOIN sessions made
+           ON made.workspace_id = ?1 AND made.id = ?2 AND made.active_manifest_id = ?5",
         base("?3", "?4")
     ))
     .bind(commit.workspace.as_str())

@@ -3,7 +3,7 @@
 use super::blob::{BlobStart, FIRST_CHUNK};
 use super::{NEXT_PATH, SEEN, held_by, parse_stored_manifest_id, walk};
 use crate::callers::token_may_see;
-use crate::db::{Rows, Statement, sql};
+use crate::db::{Rows, Statement, first_bytes, sql};
 use crate::error::{Error, Result};
 use crate::files::FilePath;
 use crate::files::blob::BlobEncoding;
@@ -219,19 +219,71 @@ pub struct FileDifferenceRow {
     pub from_size: Option<u32>,
     pub to_sha256: Option<String>,
     pub to_size: Option<u32>,
+    /// The contents, if they were asked for and are a text of up to [`MAX_COMPARED_BYTES`].
+    #[serde(default)]
+    pub from_text: Option<String>,
+    #[serde(default)]
+    pub to_text: Option<String>,
+    /// Whether the contents have reached the size limit of a page, so that further rows may have been left out.
+    #[serde(default)]
+    pub full: u8,
 }
 
-/// The paths after `after` at which two file manifests of a session differ, by path. In one tree, only a path with an
-/// entry between their two labels can differ. The entries are found in three ways: by the file manifest that made only
-/// this entry, by their label, and by a cleared directory that the sweep has not finished. Between two trees, every path
-/// can differ.
+/// The largest text whose difference is shown.
+pub const MAX_COMPARED_BYTES: u32 = 100 * 1024;
+
+/// How many bytes of texts a page of differences holds. A text counts twice, because line ends and quotes take two bytes
+/// in JSON.
+const MAX_COMPARED_BYTES_OF_PAGE: u32 = 4_000_000;
+
+/// The paths after `after` at which two file manifests of a session differ, by path. With `contents`, small texts come
+/// with their contents, and the size of the page is limited.
 pub fn list_differences(
     workspace: &WorkspaceId,
     session: &SessionId,
     (from, to): (&FileManifestId, &FileManifestId),
     after: Option<&str>,
+    contents: bool,
     limit: u32,
 ) -> Statement {
+    let differences = differences();
+    let text = if contents { with_contents(&differences) } else { differences };
+    sql(text)
+        .bind(workspace.as_str())
+        .bind(session.as_str())
+        .bind(from.as_str())
+        .bind(to.as_str())
+        .bind(after.unwrap_or_default())
+        .bind(limit)
+}
+
+/// The differences with the contents of small texts, as many as a page may hold.
+fn with_contents(differences: &str) -> String {
+    let bytes_of = |size: &str| format!("iif({size} <= {MAX_COMPARED_BYTES}, 2 * {size}, 0)");
+    let bytes = ["from_size", "to_size"].map(|it| bytes_of(&format!("coalesce({it}, 0)"))).join(" + ");
+    let sized = format!("SELECT *, 500 + {bytes} AS bytes FROM ({differences})");
+    let text_of = |side: &str, blob: &str, chunk: &str| {
+        format!(
+            "LEFT JOIN blobs {blob} ON {blob}.workspace_id = ?1 AND {blob}.sha256 = d.{side}_sha256
+               AND d.{side}_size <= {MAX_COMPARED_BYTES} AND {blob}.encoding = 'utf8'
+             LEFT JOIN blob_chunks {chunk} ON {blob}.data IS NULL AND {chunk}.workspace_id = ?1
+               AND {chunk}.sha256 = {blob}.sha256 AND {chunk}.chunk = 0"
+        )
+    };
+    format!(
+        "SELECT d.path, d.from_sha256, d.from_size, d.to_sha256, d.to_size, d.full,
+           coalesce(fb.data, fc.data) AS from_text, coalesce(tb.data, tc.data) AS to_text
+         FROM ({}) d {} {} ORDER BY d.path",
+        first_bytes(&sized, "path", MAX_COMPARED_BYTES_OF_PAGE),
+        text_of("from", "fb", "fc"),
+        text_of("to", "tb", "tc")
+    )
+}
+
+/// The paths at which two file manifests differ. In one tree, only a path with an entry between their two labels can
+/// differ. The entries are found in three ways: by the file manifest that made only this entry, by their label, and by a
+/// cleared directory that the sweep has not finished. Between two trees, every path can differ.
+fn differences() -> String {
     let side = |name: &str, id: &str| {
         format!(
             "{name} AS MATERIALIZED (
@@ -239,7 +291,7 @@ pub fn list_differences(
         )
     };
     let between = |label: &str| format!("{label} > t.low AND {label} <= t.high");
-    sql(format!(
+    format!(
         "WITH {}, {},
          same_tree AS MATERIALIZED (
            SELECT one.tree_id, min(one.label, other.label) AS low, max(one.label, other.label) AS high
@@ -274,11 +326,5 @@ pub fn list_differences(
         between("c.line || '~'"),
         held_by("one", "touched.path", "a"),
         held_by("other", "touched.path", "b")
-    ))
-    .bind(workspace.as_str())
-    .bind(session.as_str())
-    .bind(from.as_str())
-    .bind(to.as_str())
-    .bind(after.unwrap_or_default())
-    .bind(limit)
+    )
 }

@@ -7,6 +7,7 @@ use crate::registry::stored::{ColumnValue, ShownAs};
 use crate::registry::tool::{
     DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Tool,
 };
+use crate::text_enum::TextEnum;
 use crate::time::Timestamp;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
@@ -46,6 +47,7 @@ macro_rules! columns {
                 shown::<String>("t.source"),
                 shown::<Option<String>>("v.returns_schema"),
                 $(shown::<$($type)*>(concat!("v.", stringify!($shared))),)*
+                needs_approval(),
                 shown::<Timestamp>("v.registered_at"),
                 shown::<String>("v.registered_by"),
                 shown::<Option<Timestamp>>("v.deactivated_at"),
@@ -55,7 +57,7 @@ macro_rules! columns {
             parts.map(|fields| format!("json_object({})", fields.join(", "))).collect()
         });
 
-        const SHOWN_FIELDS: usize = 15 + [$(stringify!($shared)),*].len();
+        const SHOWN_FIELDS: usize = 16 + [$(stringify!($shared)),*].len();
 
         /// The columns of a version by name, and the id of its tool.
         fn cells(tool: &Tool) -> serde_json::Result<Map<String, Value>> {
@@ -89,6 +91,13 @@ fn shown<T: ColumnValue>(column: &str) -> String {
         ShownAs::Boolean => format!("'{name}', json(iif({column}, 'true', 'false'))"),
         ShownAs::JsonOfText => format!("'{name}', json({column})"),
     }
+}
+
+/// What [`Tool::needs_approval`] says, for `json_object`.
+fn needs_approval() -> String {
+    let risks = Risk::ALL.iter().filter(|it| it.always_needs_approval()).map(|it| format!("'{it}'"));
+    let risks = risks.collect::<Vec<_>>().join(", ");
+    format!("'needs_approval', json(iif(v.requires_approval OR v.risk_level IN ({risks}), 'true', 'false'))")
 }
 
 /// The credentials that a version asks for and its workspace does not define; null if the version asks for none. This

@@ -1,0 +1,91 @@
+-- The workspace `sample`, which scripts/dev loads once into a fresh database. The examples of /docs and openapi.json refer to
+-- its things, and tests/it/examples.rs sends each of them.
+--
+-- The rows are those that the API writes: a credential, the tools word_count (two versions) and publish_notes (whose calls
+-- wait for an approval), an agent with an attachment, a token that nobody knows, a session with two file manifests, a call,
+-- a call that waits for its approval, and the changes of all of them. Triggers write the rest. A statement ends with `;` at
+-- the end of a line, and no text holds this.
+
+INSERT INTO credentials (workspace_id, id, description, created_at)
+VALUES ('sample', 'SAMPLE_TOKEN', 'A name that no tool uses yet', '2026-11-17T08:00:00.000Z');
+
+INSERT INTO tools (workspace_id, id, source, created_at, revision)
+VALUES ('sample', 'word_count', 'registered', '2026-11-17T08:00:00.500Z', 4);
+
+INSERT INTO tools (workspace_id, id, source, created_at, revision)
+VALUES ('sample', 'publish_notes', 'registered', '2026-11-17T08:00:01.500Z', 6);
+
+INSERT INTO tool_versions (workspace_id, tool_key, major, minor, patch, name, description, parameters_schema, returns_schema, handler_key, handler, category, examples, risk_level, required_permission, required_capabilities, requires_approval, rate_limit, timeout_seconds, execution_mode, resource_class, rollback_strategy, credentials_required, side_effects, registered_at, registered_by, active, deactivated_at, deactivated_reason)
+VALUES ('sample', (SELECT key FROM tools WHERE workspace_id = 'sample' AND id = 'word_count'), 1, 0, 0, 'Count words', 'Counts the words of a text.', '{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}', NULL, 'python', '{"type":"python","code":"def count(text):\n    return len(text.split())\n","function":"count"}', 'text', '[]', 'safe', 'guest', '[]', 0, NULL, 30, 'local', 'control', 'none', '[]', '[]', '2026-11-17T08:00:00.500Z', 'anonymous', 0, '2026-11-17T08:00:01.000Z', 'version_update');
+
+INSERT INTO tool_versions (workspace_id, tool_key, major, minor, patch, name, description, parameters_schema, returns_schema, handler_key, handler, category, examples, risk_level, required_permission, required_capabilities, requires_approval, rate_limit, timeout_seconds, execution_mode, resource_class, rollback_strategy, credentials_required, side_effects, registered_at, registered_by, active, deactivated_at, deactivated_reason)
+VALUES ('sample', (SELECT key FROM tools WHERE workspace_id = 'sample' AND id = 'word_count'), 1, 1, 0, 'Count words', 'Counts the words of a text.', '{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}', '{"type":"integer"}', 'python', '{"type":"python","code":"def count(text):\n    return len(text.split())\n","function":"count"}', 'text', '[]', 'safe', 'guest', '[]', 0, NULL, 30, 'local', 'control', 'none', '[]', '[]', '2026-11-17T08:00:01.000Z', 'anonymous', 1, NULL, NULL);
+
+INSERT INTO tool_versions (workspace_id, tool_key, major, minor, patch, name, description, parameters_schema, returns_schema, handler_key, handler, category, examples, risk_level, required_permission, required_capabilities, requires_approval, rate_limit, timeout_seconds, execution_mode, resource_class, rollback_strategy, credentials_required, side_effects, registered_at, registered_by, active, deactivated_at, deactivated_reason)
+VALUES ('sample', (SELECT key FROM tools WHERE workspace_id = 'sample' AND id = 'publish_notes'), 1, 0, 0, 'Publish notes', 'Shows the notes of the session to everybody; each call waits for an approval.', '{"type":"object","properties":{"path":{"type":"string","default":"/notes"}},"additionalProperties":false}', NULL, 'list_files', '{"type":"builtin","key":"list_files"}', 'text', '[]', 'high', 'guest', '[]', 0, NULL, 30, 'local', 'control', 'none', '[]', '[]', '2026-11-17T08:00:01.500Z', 'anonymous', 1, NULL, NULL);
+
+INSERT INTO agents (workspace_id, id, name, capabilities, max_risk, allowed_modules, permission_level, default_tools, created_at, revision, find_tools)
+VALUES ('sample', 'agent_sample', 'Mail clerk', '["mail"]', 'high', '[]', 'user', 1, '2026-11-17T08:00:02.000Z', 1, 0);
+
+INSERT INTO agent_tools (workspace_id, agent_id, tool_key, config, created_at, revision)
+VALUES ('sample', 'agent_sample', (SELECT key FROM tools WHERE workspace_id = '' AND id = 'email_search'), '{"default_limit":5}', '2026-11-17T08:00:02.500Z', 8);
+
+INSERT INTO tokens (workspace_id, id, name, level, agent_id, sha256, expires_at, created_at, created_by)
+VALUES ('sample', 'tok_sample', 'Sample token', 'user', NULL, '0000000000000000000000000000000000000000000000000000000000000000', NULL, '2026-11-17T08:00:03.000Z', 'anonymous');
+
+INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, created_at, updated_at, generation, deleted, head_id, forks, agent_id)
+VALUES ('sample', 'notebook', 'sample_tree', 'man_sample_2', '2026-11-17T08:00:03.500Z', '2026-11-17T08:00:03.750Z', 0, 0, 'man_sample_2', 0, NULL);
+
+INSERT INTO manifests (workspace_id, id, session_id, tree_id, line, seq, parent_id, source, source_ref, created_at, files, bytes, generation, path)
+VALUES ('sample', 'man_sample_1', 'notebook', 'sample_tree', '', 1, NULL, 'user_upload', NULL, '2026-11-17T08:00:03.500Z', 1, 10, 0, '/notes/today.txt');
+
+INSERT INTO manifests (workspace_id, id, session_id, tree_id, line, seq, parent_id, source, source_ref, created_at, files, bytes, generation, path)
+VALUES ('sample', 'man_sample_2', 'notebook', 'sample_tree', '', 2, 'man_sample_1', 'user_upload', NULL, '2026-11-17T08:00:03.750Z', 1, 12, 0, '/notes/today.txt');
+
+INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size, alone, first_use)
+VALUES ('sample', 'sample_tree', '/notes/today.txt', 'a1', '7b18feb5e5873a9e92c061e32f5a21289bf9ccbd53dc2745ed077c77ad4246e1', 10, 1, 1);
+
+INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size, alone, first_use)
+VALUES ('sample', 'sample_tree', '/notes/today.txt', 'a2', '6cae1a5c6c477960c8a6fda3dfac07f4117f76e94bd73285fbe258cb3df0a40d', 12, 1, 1);
+
+INSERT INTO blobs (workspace_id, sha256, size, encoding, chunks, created_at, use_tree_id, use_path, use_label, data)
+VALUES ('sample', '6cae1a5c6c477960c8a6fda3dfac07f4117f76e94bd73285fbe258cb3df0a40d', 12, 'utf8', 1, '2026-11-17T08:00:03.750Z', 'sample_tree', '/notes/today.txt', 'a2', replace('gas is down\n', '\n', char(10)));
+
+INSERT INTO blobs (workspace_id, sha256, size, encoding, chunks, created_at, use_tree_id, use_path, use_label, data)
+VALUES ('sample', '7b18feb5e5873a9e92c061e32f5a21289bf9ccbd53dc2745ed077c77ad4246e1', 10, 'utf8', 1, '2026-11-17T08:00:03.500Z', 'sample_tree', '/notes/today.txt', 'a1', replace('gas is up\n', '\n', char(10)));
+
+INSERT INTO tool_calls (workspace_id, id, tool_name, version, agent_id, user_id, session_id, message_id, operator, status, duration_ms, started_at, finished_at, deadline_at, pre_manifest_id, post_manifest_id, max_result_bytes, error, render_plan, arguments, result)
+VALUES ('sample', 'call_01a1e88543100000000000000000000000000000000001', 'read_file', '1.0.0', NULL, NULL, 'notebook', NULL, 'anonymous', 'success', 10, '2026-11-17T08:00:10.000Z', '2026-11-17T08:00:10.050Z', NULL, 'man_sample_2', 'man_sample_2', NULL, NULL, NULL, '{"path":"/notes/today.txt"}', '"gas is down\n"');
+
+INSERT INTO tool_calls (workspace_id, id, tool_name, version, agent_id, user_id, session_id, message_id, operator, status, duration_ms, started_at, finished_at, deadline_at, pre_manifest_id, post_manifest_id, max_result_bytes, error, render_plan, arguments, result)
+VALUES ('sample', 'call_01a1e88546f80000000000000000000000000000000002', 'publish_notes', '1.0.0', NULL, NULL, 'notebook', NULL, 'anonymous', 'pending_approval', NULL, '2026-11-17T08:00:11.000Z', NULL, '2026-11-17T08:01:11.000Z', NULL, NULL, NULL, '{"code":"APPROVAL_REQUIRED","message":"publish_notes needs an approval before it runs","details":{"approval_id":"appr_sample"}}', NULL, '{"path":"/notes"}', NULL);
+
+INSERT INTO approvals (workspace_id, id, call_id, status, sealed_arguments, requested_by, created_at, expires_at, decided_by, decided_at, reason)
+VALUES ('sample', 'appr_sample', 'call_01a1e88546f80000000000000000000000000000000002', 'pending', NULL, 'anonymous', '2026-11-17T08:00:11.050Z', '2126-11-17T08:00:00.000Z', NULL, NULL, NULL);
+
+INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
+VALUES ('sample', 1, '2026-11-17T08:00:00.250Z', 'create', 'credential:SAMPLE_TOKEN', NULL, NULL, 'anonymous', NULL, NULL, '{"id":"SAMPLE_TOKEN","description":"A name that no tool uses yet","created_at":"2026-11-17T08:00:00.000Z"}');
+
+INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
+VALUES ('sample', 2, '2026-11-17T08:00:00.750Z', 'register', 'tool:word_count@1.0.0', 'word_count', '1.0.0', 'anonymous', NULL, NULL, '{"id":"word_count","name":"Count words","description":"Counts the words of a text.","parameters_schema":"{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}},\"required\":[\"text\"],\"additionalProperties\":false}","handler_key":"python","category":"text","created_at":"2026-11-17T08:00:00.500Z","version":"1.0.0","active":true,"source":"registered","returns_schema":null,"examples":[],"risk_level":"safe","required_permission":"guest","required_capabilities":[],"requires_approval":false,"rate_limit":null,"timeout_seconds":30,"execution_mode":"local","resource_class":"control","rollback_strategy":"none","credentials_required":[],"side_effects":[],"needs_approval":false,"registered_at":"2026-11-17T08:00:00.500Z","registered_by":"anonymous","deactivated_at":null,"deactivated_reason":null,"handler":{"type":"python","code":"def count(text):\n    return len(text.split())\n","function":"count"}}');
+
+INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
+VALUES ('sample', 3, '2026-11-17T08:00:01.250Z', 'deactivate', 'tool:word_count@1.0.0', 'word_count', '1.0.0', 'anonymous', 'version_update', '{"version":"1.0.0","active":true,"deactivated_at":null,"deactivated_reason":null}', '{"id":"word_count","name":"Count words","description":"Counts the words of a text.","parameters_schema":"{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}},\"required\":[\"text\"],\"additionalProperties\":false}","handler_key":"python","category":"text","created_at":"2026-11-17T08:00:00.500Z","version":"1.0.0","active":false,"source":"registered","returns_schema":null,"examples":[],"risk_level":"safe","required_permission":"guest","required_capabilities":[],"requires_approval":false,"rate_limit":null,"timeout_seconds":30,"execution_mode":"local","resource_class":"control","rollback_strategy":"none","credentials_required":[],"side_effects":[],"needs_approval":false,"registered_at":"2026-11-17T08:00:00.500Z","registered_by":"anonymous","deactivated_at":"2026-11-17T08:00:01.000Z","deactivated_reason":"version_update","handler":{"type":"python","code":"def count(text):\n    return len(text.split())\n","function":"count"}}');
+
+INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
+VALUES ('sample', 4, '2026-11-17T08:00:01.250Z', 'update', 'tool:word_count@1.1.0', 'word_count', '1.1.0', 'anonymous', NULL, '{"version":"1.0.0","active":true,"deactivated_at":null,"deactivated_reason":null}', '{"id":"word_count","name":"Count words","description":"Counts the words of a text.","parameters_schema":"{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}},\"required\":[\"text\"],\"additionalProperties\":false}","handler_key":"python","category":"text","created_at":"2026-11-17T08:00:00.500Z","version":"1.1.0","active":true,"source":"registered","returns_schema":"{\"type\":\"integer\"}","examples":[],"risk_level":"safe","required_permission":"guest","required_capabilities":[],"requires_approval":false,"rate_limit":null,"timeout_seconds":30,"execution_mode":"local","resource_class":"control","rollback_strategy":"none","credentials_required":[],"side_effects":[],"needs_approval":false,"registered_at":"2026-11-17T08:00:01.000Z","registered_by":"anonymous","deactivated_at":null,"deactivated_reason":null,"handler":{"type":"python","code":"def count(text):\n    return len(text.split())\n","function":"count"}}');
+
+INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
+VALUES ('sample', 5, '2026-11-17T08:00:01.750Z', 'register', 'tool:publish_notes@1.0.0', 'publish_notes', '1.0.0', 'anonymous', NULL, NULL, '{"id":"publish_notes","name":"Publish notes","description":"Shows the notes of the session to everybody; each call waits for an approval.","parameters_schema":"{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"default\":\"/notes\"}},\"additionalProperties\":false}","handler_key":"list_files","category":"text","created_at":"2026-11-17T08:00:01.500Z","version":"1.0.0","active":true,"source":"registered","returns_schema":null,"examples":[],"risk_level":"high","required_permission":"guest","required_capabilities":[],"requires_approval":false,"rate_limit":null,"timeout_seconds":30,"execution_mode":"local","resource_class":"control","rollback_strategy":"none","credentials_required":[],"side_effects":[],"needs_approval":true,"registered_at":"2026-11-17T08:00:01.500Z","registered_by":"anonymous","deactivated_at":null,"deactivated_reason":null,"handler":{"type":"builtin","key":"list_files"}}');
+
+INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
+VALUES ('sample', 6, '2026-11-17T08:00:02.250Z', 'create', 'agent:agent_sample', NULL, NULL, 'anonymous', NULL, NULL, '{"id":"agent_sample","name":"Mail clerk","capabilities":["mail"],"max_risk":"high","allowed_modules":[],"permission_level":"user","default_tools":true,"find_tools":false,"created_at":"2026-11-17T08:00:02.000Z"}');
+
+INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
+VALUES ('sample', 7, '2026-11-17T08:00:02.750Z', 'attach', 'attachment:agent_sample/email_search', 'email_search', NULL, 'anonymous', NULL, NULL, '{"agent_id":"agent_sample","tool_id":"email_search","config":{"default_limit":5}}');
+
+INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
+VALUES ('sample', 8, '2026-11-17T08:00:03.250Z', 'create', 'token:tok_sample', NULL, NULL, 'anonymous', NULL, NULL, '{"id":"tok_sample","name":"Sample token","level":"user","agent_id":null,"expires_at":null,"created_at":"2026-11-17T08:00:03.000Z","created_by":"anonymous"}');
+
+INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
+VALUES ('sample', 9, '2026-11-17T08:00:11.050Z', 'create', 'approval:appr_sample', 'publish_notes', NULL, 'anonymous', NULL, NULL, '{"id":"appr_sample","call_id":"call_01a1e88546f80000000000000000000000000000000002","tool_name":"publish_notes","status":"pending","reason":null}');
