@@ -6,6 +6,7 @@ import guest
 import report
 
 MAX_LISTED = 20
+MAX_PARAMETERS = 200
 MAX_MESSAGE_CHARACTERS = 500
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -103,12 +104,18 @@ def _hides(tree, wanted):
 
 
 def _parameters(function):
-    """The parameters of a plain function, as `guest` tells them apart. A decorator may change them."""
+    """The parameters of a plain function, as `guest` tells them apart, unless they are very many.
+
+    A decorator may change the parameters, so those of a decorated function are unknown.
+    """
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.decorator_list:
         return None
     given = function.args
+    names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    if len(names) > MAX_PARAMETERS:
+        return None
     return {
-        "names": [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)],
+        "names": names,
         "by_keyword": not given.posonlyargs and given.vararg is None,
         "takes_all": given.kwarg is not None,
     }
