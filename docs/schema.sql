@@ -84,6 +84,8 @@ CREATE INDEX tokens_by_agent ON tokens (workspace_id, agent_id) WHERE agent_id I
 -- migrations/db/0003_files.sql
 -- ------------------------------------------------------------
 
+-- A session that branches off another one shares the tree of its origin.
+-- So a tree holds everything that was ever made of one first session.
 CREATE TABLE sessions (
   workspace_id TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -121,6 +123,11 @@ WHEN OLD.agent_id IS NOT NEW.agent_id AND OLD.deleted = 0 BEGIN
   SELECT RAISE(ABORT, 'the session of another agent');
 END;
 
+-- File manifests. A file manifest is a point in its tree: number `seq` of the line `line`.
+-- The first line of a tree is ''. The n-th line that forks from a file manifest is that manifest's label, '.' and n.
+-- In a label, each number follows a letter that tells the number's length: a1 … a9, b10 … b99, c100 ….
+-- So labels sort in the order of a walk through the tree: a file manifest, then the lines that fork from it, then the
+-- next file manifest of its line.
 CREATE TABLE manifests (
   -- The order of creation.
   key INTEGER PRIMARY KEY,
@@ -177,6 +184,10 @@ CREATE TABLE lines (
   PRIMARY KEY (workspace_id, tree_id, line)
 ) STRICT, WITHOUT ROWID;
 
+-- The file that a file manifest holds at a path is the entry of that path with the greatest label up to the manifest's
+-- own.
+-- A label that ends with '~' is the end of a line. Its entry restores the file that was there before the line first
+-- wrote the path, for every file manifest that sorts after the line.
 CREATE TABLE file_entries (
   workspace_id TEXT NOT NULL,
   tree_id TEXT NOT NULL,
@@ -198,6 +209,7 @@ CREATE INDEX file_entries_by_label ON file_entries (workspace_id, tree_id, (labe
 
 CREATE INDEX file_entries_by_blob ON file_entries (workspace_id, sha256) WHERE sha256 IS NOT NULL AND first_use = 0;
 
+-- The contents of files. All sessions of a workspace share them; two workspaces never do.
 CREATE TABLE blobs (
   workspace_id TEXT NOT NULL,
   sha256 TEXT NOT NULL CHECK (length(sha256) = 64),
@@ -552,7 +564,7 @@ CREATE TABLE tool_calls (
   -- JSON with secrets redacted; NULL until the call has ended. A large value is stored as a blob, and the column holds
   -- '#' and {sha256, size, prefix}.
   arguments TEXT,
-  result TEXT,
+  result TEXT, details TEXT CHECK (details IS NULL OR json_valid(details)),
   UNIQUE (workspace_id, id)
 ) STRICT;
 

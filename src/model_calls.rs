@@ -4,7 +4,7 @@
 use crate::agents;
 use crate::callers::Scope;
 use crate::error::{Error, Result};
-use crate::execution::{self, Call, CallFailure, Code, Status, ToolResult};
+use crate::execution::{self, Call, CallFailure, Code, ModelCallName, Status, ToolResult};
 use crate::formats::calls::{self, CallOutcome, ModelCall};
 use crate::formats::json::object;
 use crate::ids::{AgentId, SessionId};
@@ -18,7 +18,8 @@ pub struct ModelCallContext {
     pub session_id: Option<SessionId>,
     pub user_id: Option<String>,
     pub message_id: Option<String>,
-    /// The key of the message. Each call has its own key, made of this key and the call's place.
+    /// The key of the message. Each call has its own key, made of this key and the call's place. Without it, the
+    /// provider's id of a call serves as its key.
     pub idempotency_key: Option<String>,
 }
 
@@ -50,7 +51,9 @@ pub struct CallMade {
 pub async fn run(scope: &Scope, context: &ModelCallContext, message: Value) -> Result<ToolCallsOut> {
     let (format, mut asked) = calls::read(message).map_err(|it| Error::body("", format!("The body {it}")))?;
     agents::get(scope, &context.agent_id).await?;
-    let calls = asked.iter_mut().enumerate().map(|(index, asked)| context.call(index, asked)).collect();
+    let names = names(&asked);
+    let calls = asked.iter_mut().enumerate().zip(names);
+    let calls = calls.map(|((index, asked), name)| Call { model_call: name, ..context.call(index, asked) }).collect();
     let results = execution::execute_all(scope, calls).await?;
     let (mut made, mut came) = (Vec::new(), Vec::new());
     for (asked, result) in asked.into_iter().zip(results) {
@@ -76,6 +79,17 @@ impl ModelCallContext {
             ..Call::default()
         }
     }
+}
+
+/// The names of the calls, as far as the provider gave ids. A call with unreadable arguments has none: it is refused,
+/// and nothing is to be kept from running twice.
+fn names(asked: &[ModelCall]) -> Vec<Option<ModelCallName>> {
+    let name = |(index, call): (usize, &ModelCall)| {
+        let id = call.id.as_ref().filter(|it| !it.is_empty() && call.arguments.is_ok())?;
+        let before = asked[..index].iter().filter(|it| it.id.as_ref() == Some(id)).count();
+        Some(ModelCallName { id: id.clone(), before })
+    };
+    asked.iter().enumerate().map(name).collect()
 }
 
 fn shown(scope: &Scope, asked: &ModelCall, result: Result<ToolResult>) -> (CallMade, CallOutcome) {
@@ -105,4 +119,24 @@ fn for_model(failure: &CallFailure) -> Value {
         fields.push(("details", details.clone()));
     }
     object(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Map;
+
+    #[test]
+    fn calls_are_named_by_their_ids() {
+        let call = |id: Option<&str>, readable: bool| ModelCall {
+            id: id.map(str::to_owned),
+            name: "t".into(),
+            arguments: if readable { Ok(Map::new()) } else { Err("broken".into()) },
+        };
+        let asked = [call(Some("a"), true), call(None, true), call(Some("a"), true), call(Some(""), true)];
+        let shown = |it: Option<ModelCallName>| it.map(|it| (it.id, it.before));
+        let named = names(&asked).into_iter().map(shown).collect::<Vec<_>>();
+        assert_eq!(named, [Some(("a".into(), 0)), None, Some(("a".into(), 1)), None]);
+        assert!(names(&[call(Some("a"), false)])[0].is_none());
+    }
 }

@@ -8,21 +8,43 @@ import report
 
 ALLOWED = ("json", "re", "typing")
 
+# Flags of a code object: the function has `*parameters`, or `**parameters`.
+TAKES_REST, TAKES_ALL_NAMES = 0x04, 0x08
+
 
 def run(request):
     """Runs the code, and returns the value of its function, if the request names a function."""
     names = {"__name__": "__main__", "__builtins__": _builtins}
-    exec(_compile(request["code"]), names)
+    exec(compile_source(request["code"]), names)
     wanted = request.get("function")
     if wanted is None:
         return None
     function = names.get(wanted)
     if not callable(function):
         raise NameError(f"the code defines no function {wanted!r}")
-    return report.as_json(wanted, function(request["arguments"]))
+    arguments = request["arguments"]
+    named = _named(function, arguments, request.get("properties"))
+    return report.as_json(wanted, function(arguments) if named is None else function(**named))
 
 
-def _compile(code):
+def _named(function, arguments, properties):
+    """The keyword arguments for a function, if all of its parameters are names of the schema's properties; else none.
+
+    An argument that the schema does not name is left out, unless the function takes all names.
+    """
+    if properties is None or type(function) is not type(run):
+        return None
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    known = set(properties)
+    if code.co_posonlyargcount or code.co_flags & TAKES_REST or not known.issuperset(names):
+        return None
+    if code.co_flags & TAKES_ALL_NAMES:
+        return arguments
+    return {name: value for name, value in arguments.items() if name in known}
+
+
+def compile_source(code):
     report.remember(code)
     try:
         return compile(code, report.FILENAME, "exec", dont_inherit=True)
@@ -32,8 +54,12 @@ def _compile(code):
         raise report.BadSource from error
 
 
+def may_import(name):
+    return name.partition(".")[0] in (*ALLOWED, "__future__")
+
+
 def _import(name, globals=None, locals=None, fromlist=(), level=0):
-    if level == 0 and name.partition(".")[0] in (*ALLOWED, "__future__"):
+    if level == 0 and may_import(name):
         return builtins.__import__(name, globals, locals, fromlist, level)
     raise ImportError(f"import of {name!r} is not allowed here: only {', '.join(ALLOWED)} can be imported", name=name)
 

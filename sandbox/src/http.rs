@@ -1,4 +1,4 @@
-//! The two routes, and their refusals.
+//! The three routes, and their refusals.
 
 use crate::answer::Answer;
 use crate::body::{self, BadBody, MAX_BYTES};
@@ -31,6 +31,7 @@ pub fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/health", get(health))
         .route("/run", post(run))
+        .route("/check", post(check))
         .method_not_allowed_fallback(async || Refusal::Method)
         .fallback(async || Refusal::Path)
         .with_state(app)
@@ -77,8 +78,23 @@ async fn health(State(app): State<Arc<App>>) -> Response {
 }
 
 async fn run(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Result<Response, Refusal> {
+    answer(app, &headers, body, Request::to_run).await
+}
+
+/// Looks at code without running it. A look takes a slot and a child like a run, because hostile source can attack the
+/// compiler.
+async fn check(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Result<Response, Refusal> {
+    answer(app, &headers, body, Request::to_check).await
+}
+
+async fn answer(
+    app: Arc<App>,
+    headers: &HeaderMap,
+    body: Body,
+    parse: fn(&[u8], Limits) -> Result<Request, String>,
+) -> Result<Response, Refusal> {
     // A browser sends this type only with permission, so that no web page can use a sandbox on a developer's machine.
-    if !is_json(&headers) {
+    if !is_json(headers) {
         body::skip(body).await;
         return Err(Refusal::MediaType);
     }
@@ -90,7 +106,7 @@ async fn run(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Res
         }
     };
     let body = body::read(body).await?;
-    let request = Arc::new(Request::parse(&body, app.limits).map_err(Refusal::Invalid)?);
+    let request = Arc::new(parse(&body, app.limits).map_err(Refusal::Invalid)?);
     drop(body);
     let ticket = ticket.of_share(&request.share)?;
     // A call that had to give its slot back waits for another slot. A call that must give back the second slot too is
@@ -191,8 +207,10 @@ impl IntoResponse for Refusal {
                 "calls of the same share hold half of the sandbox, and others wait; try again".into(),
             ),
             Self::Unavailable(why) => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", why.clone()),
-            Self::Path => (StatusCode::NOT_FOUND, "NOT_FOUND", "there are /run and /health".into()),
-            Self::Method => (StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", "POST /run, GET /health".into()),
+            Self::Path => (StatusCode::NOT_FOUND, "NOT_FOUND", "there are /run, /check and /health".into()),
+            Self::Method => {
+                (StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", "POST /run, POST /check, GET /health".into())
+            }
         };
         let details = match &self {
             Self::Busy => json!({"reason": "busy"}),

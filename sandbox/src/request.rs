@@ -1,4 +1,4 @@
-//! The body of `POST /run`. It is parsed strictly: a misspelt field is refused, not ignored.
+//! The bodies of `POST /run` and `POST /check`. They are parsed strictly: a misspelt field is refused, not ignored.
 
 use crate::json;
 use crate::limits::Limits;
@@ -22,10 +22,20 @@ pub struct Request {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RequestIn {
+struct RunIn {
     code: String,
     function: Option<String>,
     arguments: Option<Box<RawValue>>,
+    properties: Option<Vec<String>>,
+    limits: Option<LimitsIn>,
+    share: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckIn {
+    code: String,
+    function: String,
     limits: Option<LimitsIn>,
     share: Option<String>,
 }
@@ -41,45 +51,70 @@ struct LimitsIn {
 struct Task<'a> {
     code: &'a str,
     #[serde(flatten)]
-    call: Option<FunctionCall<'a>>,
+    work: Work<'a>,
 }
 
+/// What the child does with the code, besides running it.
 #[derive(Serialize)]
-struct FunctionCall<'a> {
-    function: &'a str,
-    arguments: &'a RawValue,
+#[serde(untagged)]
+enum Work<'a> {
+    Nothing {},
+    Call {
+        function: &'a str,
+        arguments: &'a RawValue,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        properties: Option<&'a [String]>,
+    },
+    /// Looks for the function of this name, and runs nothing.
+    Check {
+        check: &'a str,
+    },
 }
 
 impl Request {
-    /// The request, or the problem in it.
-    pub fn parse(body: &[u8], most: Limits) -> Result<Self, String> {
-        let request: RequestIn = serde_json::from_slice(body).map_err(|cause| cause.to_string())?;
-        if request.code.len() > MAX_CODE_BYTES {
-            return Err(format!("code: {} bytes, and {MAX_CODE_BYTES} are allowed", request.code.len()));
-        }
+    /// The request to run code, or the problem in it.
+    pub fn to_run(body: &[u8], most: Limits) -> Result<Self, String> {
+        let request: RunIn = serde_json::from_slice(body).map_err(|cause| cause.to_string())?;
         let none = RawValue::from_string("{}".into()).map_err(|cause| cause.to_string())?;
-        let call = match (&request.function, &request.arguments) {
-            (None, None) => None,
+        let properties = request.properties.as_deref();
+        let work = match (&request.function, &request.arguments) {
+            (None, None) if properties.is_some() => return Err("properties: they need a function".into()),
+            (None, None) => Work::Nothing {},
             (None, Some(_)) => return Err("arguments: they need a function that they are for".into()),
             (Some(function), arguments) => {
                 let arguments = arguments.as_deref().unwrap_or(&none);
-                if function.is_empty() {
-                    return Err("function: a name is needed".into());
-                }
                 if !arguments.get().starts_with('{') {
                     return Err("arguments: an object is needed".into());
                 }
                 json::check(arguments).map_err(|cause| format!("arguments: {cause}"))?;
-                Some(FunctionCall { function, arguments })
+                Work::Call { function: named(function)?, arguments, properties }
             }
         };
-        let task = serde_json::to_vec(&Task { code: &request.code, call }).map_err(|cause| cause.to_string())?;
-        let share = request.share.unwrap_or_default();
+        Self::new(&Task { code: &request.code, work }, request.limits.as_ref(), request.share, most)
+    }
+
+    /// The request to look at code, or the problem in it.
+    pub fn to_check(body: &[u8], most: Limits) -> Result<Self, String> {
+        let request: CheckIn = serde_json::from_slice(body).map_err(|cause| cause.to_string())?;
+        let work = Work::Check { check: named(&request.function)? };
+        Self::new(&Task { code: &request.code, work }, request.limits.as_ref(), request.share, most)
+    }
+
+    fn new(task: &Task, limits: Option<&LimitsIn>, share: Option<String>, most: Limits) -> Result<Self, String> {
+        if task.code.len() > MAX_CODE_BYTES {
+            return Err(format!("code: {} bytes, and {MAX_CODE_BYTES} are allowed", task.code.len()));
+        }
+        let share = share.unwrap_or_default();
         if share.len() > MAX_SHARE_BYTES {
             return Err(format!("share: {} bytes, and {MAX_SHARE_BYTES} are allowed", share.len()));
         }
-        Ok(Self { task, limits: lowered(request.limits.as_ref(), most)?, share })
+        let task = serde_json::to_vec(task).map_err(|cause| cause.to_string())?;
+        Ok(Self { task, limits: lowered(limits, most)?, share })
     }
+}
+
+fn named(function: &str) -> Result<&str, String> {
+    if function.is_empty() { Err("function: a name is needed".into()) } else { Ok(function) }
 }
 
 fn lowered(asked: Option<&LimitsIn>, most: Limits) -> Result<Limits, String> {
@@ -103,7 +138,7 @@ mod tests {
     const MOST: Limits = Limits { timeout: Duration::from_secs(5), memory_bytes: 50 << 20 };
 
     fn parse(body: &Value) -> Result<Request, String> {
-        Request::parse(body.to_string().as_bytes(), MOST)
+        Request::to_run(body.to_string().as_bytes(), MOST)
     }
 
     fn task(body: Value) -> Value {
@@ -117,12 +152,17 @@ mod tests {
         let called = json!({"code": "x", "function": "f", "arguments": {"a": [1]}});
         assert_eq!(task(called.clone()), called);
         assert_eq!(task(json!({"code": "x", "function": "f"})), json!({"code": "x", "function": "f", "arguments": {}}));
+        let named = json!({"code": "x", "function": "f", "arguments": {}, "properties": ["a", "b"]});
+        assert_eq!(task(named.clone()), named);
+        let check = Request::to_check(br#"{"code":"x","function":"f","share":"s"}"#, MOST).unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&check.task).unwrap(), json!({"code": "x", "check": "f"}));
+        assert_eq!(check.share, "s");
     }
 
     #[test]
     fn numbers_arrive_as_they_were_written() {
         let body = br#"{"code":"","function":"f","arguments":{"n":123456789012345678901234567890.50}}"#;
-        let request = Request::parse(body, MOST).unwrap();
+        let request = Request::to_run(body, MOST).unwrap();
         assert!(String::from_utf8(request.task).unwrap().contains("123456789012345678901234567890.50"));
     }
 
@@ -141,6 +181,8 @@ mod tests {
             (json!({"code": 1}), "expected a string"),
             (json!({"code": "", "function": ""}), "function: "),
             (json!({"code": "", "arguments": {}}), "arguments: "),
+            (json!({"code": "", "properties": []}), "properties: "),
+            (json!({"code": "", "check": "f"}), "unknown field `check`"),
             (json!({"code": "", "function": "f", "arguments": [1]}), "arguments: an object"),
             (json!({"code": "", "cod": ""}), "unknown field `cod`"),
             (json!({"code": "", "limits": {"timeout_seconds": 0}}), "limits.timeout_seconds"),
@@ -159,7 +201,22 @@ mod tests {
             br#"{"code":"\ud800"}"#,
             br#"{"code":"","function":"f","arguments":{"a":"\ud800"}}"#,
         ] {
-            assert!(Request::parse(body, MOST).is_err());
+            assert!(Request::to_run(body, MOST).is_err());
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_check_is_said() {
+        for (body, told) in [
+            (json!({"code": ""}), "missing field `function`"),
+            (json!({"code": "", "function": ""}), "function: "),
+            (json!({"code": "", "function": "f", "arguments": {}}), "unknown field `arguments`"),
+            (json!({"code": "x".repeat(MAX_CODE_BYTES + 1), "function": "f"}), "code: "),
+            (json!({"code": "", "function": "f", "share": "x".repeat(257)}), "share: "),
+            (json!({"code": "", "function": "f", "limits": {"memory_mb": 0}}), "limits.memory_mb"),
+        ] {
+            let error = Request::to_check(body.to_string().as_bytes(), MOST).unwrap_err();
+            assert!(error.contains(told), "{error}");
         }
     }
 
@@ -178,7 +235,7 @@ mod tests {
             for _ in 0..random.below(4) {
                 random.mutate(&mut bytes);
             }
-            if let Ok(request) = Request::parse(&bytes, MOST) {
+            if let Ok(request) = Request::to_run(&bytes, MOST) {
                 taken += 1;
                 let task: Value = serde_json::from_slice(&request.task).unwrap();
                 assert!(task["code"].is_string());

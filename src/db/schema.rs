@@ -58,9 +58,11 @@ fn part(folder: &str, title: &str) -> String {
     document
 }
 
-/// The comment above a statement in its migration. SQLite keeps only the comments within a statement.
+/// The comment above a statement in its migration. SQLite keeps only the comments within a statement. A table to which a
+/// later migration has added a column is found by its first line.
 fn comment(sources: &[String], sql: &str) -> String {
-    let before = sources.iter().rev().find_map(|source| source.split_once(sql)).map_or("", |(before, _)| before);
+    let before = |text: &str| sources.iter().rev().find_map(|source| Some(source.split_once(text)?.0));
+    let before = before(sql).or_else(|| before(sql.split_inclusive('\n').next()?)).unwrap_or_default();
     let lines = before.split_inclusive('\n').rev().take_while(|line| line.starts_with("--")).collect::<Vec<_>>();
     lines.into_iter().rev().collect()
 }

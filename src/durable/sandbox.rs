@@ -21,13 +21,41 @@ use worker::{
 
 /// The port on which the sandbox's server listens inside the container.
 const PORT: u16 = 8080;
-const RUN: &str = "http://sandbox/run";
 const HEALTH: &str = "http://sandbox/health";
 
 /// The response status of an object that has no container.
 const NO_CONTAINER: u16 = 501;
 const NOT_STARTED: u16 = 503;
 const BUSY: u16 = 429;
+
+/// What a sandbox does with the code of a job.
+#[derive(Clone, Copy)]
+pub enum SandboxRoute {
+    Run,
+    /// Looks at the code without running it.
+    Check,
+}
+
+impl SandboxRoute {
+    pub const fn path(self) -> &'static str {
+        match self {
+            Self::Run => "/run",
+            Self::Check => "/check",
+        }
+    }
+
+    const fn url(self) -> &'static str {
+        match self {
+            Self::Run => "http://sandbox/run",
+            Self::Check => "http://sandbox/check",
+        }
+    }
+
+    /// The route of a job that came to an object.
+    fn of(path: &str) -> Self {
+        if path == Self::Check.path() { Self::Check } else { Self::Run }
+    }
+}
 
 /// How long a container may take to start, and to respond to a call. A container that takes longer counts as hung.
 const START: Duration = Duration::from_secs(20);
@@ -42,9 +70,14 @@ const ROUND_MILLIS: u32 = 5_000;
 /// containers of all others.
 const CONTAINERS_PER_WORKSPACE: u32 = 2;
 
-/// Runs a job in the container of the workspace, or in the next container if that one is busy. A workspace uses no
+/// Sends a job to the container of the workspace, or to the next container if that one is busy. A workspace uses no
 /// further container. Returns none if this deployment has no containers.
-pub async fn run(app: &App, workspace: &WorkspaceId, asked: &str) -> Result<Option<OutgoingResponse>, OutgoingFailure> {
+pub async fn send(
+    app: &App,
+    workspace: &WorkspaceId,
+    route: SandboxRoute,
+    asked: &str,
+) -> Result<Option<OutgoingResponse>, OutgoingFailure> {
     // Known after the first request, and constant for the life of the isolate.
     static NONE: AtomicBool = AtomicBool::new(false);
     let Some(sandboxes) = app.sandboxes().filter(|_| !NONE.load(Ordering::Relaxed)) else { return Ok(None) };
@@ -56,7 +89,7 @@ pub async fn run(app: &App, workspace: &WorkspaceId, asked: &str) -> Result<Opti
         let instance = containers.next().unwrap_or(0);
         let sandbox = sandboxes.get_by_name(&format!("sandbox-{instance}"));
         let sandbox = sandbox.map_err(|cause| OutgoingFailure::Unreachable(cause.to_string()))?;
-        let answer = OutgoingRequest::post(RUN, asked).send(Route::Object(&sandbox)).await?;
+        let answer = OutgoingRequest::post(route.url(), asked).send(Route::Object(&sandbox)).await?;
         match answer.status() {
             NO_CONTAINER => {
                 NONE.store(true, Ordering::Relaxed);
@@ -102,9 +135,10 @@ impl DurableObject for Sandbox {
         let Some(container) = self.state.container() else {
             return Response::error("This deployment has no sandbox container", NO_CONTAINER);
         };
+        let route = SandboxRoute::of(&request.path());
         let asked = request.text().await?;
         self.put_off_the_stop().await?;
-        self.pass_on(&container, &asked).await
+        self.pass_on(&container, route, &asked).await
     }
 
     /// Stops the container, because the idle time is over.
@@ -131,10 +165,10 @@ impl Sandbox {
         Ok(())
     }
 
-    async fn pass_on(&self, container: &Container, asked: &str) -> worker::Result<Response> {
+    async fn pass_on(&self, container: &Container, route: SandboxRoute, asked: &str) -> worker::Result<Response> {
         let begun = Date::now().as_millis();
         while let Some(server) = self.server(container, begun).await? {
-            let request = OutgoingRequest { time: Some(ANSWER), ..OutgoingRequest::post(RUN, asked) };
+            let request = OutgoingRequest { time: Some(ANSWER), ..OutgoingRequest::post(route.url(), asked) };
             match request.send(Route::Container(&server)).await {
                 Ok(response) => return Ok(response.into_unread()),
                 Err(OutgoingFailure::Unusable(cause)) => return Err(cause.into()),
@@ -198,6 +232,14 @@ async fn is_well(server: &Fetcher) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_object_passes_a_job_on_to_its_own_route() {
+        for route in [SandboxRoute::Run, SandboxRoute::Check] {
+            assert!(route.url().ends_with(route.path()));
+            assert_eq!(SandboxRoute::of(route.path()).path(), route.path());
+        }
+    }
 
     #[test]
     fn a_workspace_uses_two_containers_at_most() {

@@ -4,7 +4,8 @@
 
 use super::call::sealer;
 use super::limit::{self, RateSlot};
-use super::outcome::{CallFailure, CallStop, Code, Status, ToolResult, approval_required};
+use super::notice::WaitingNotice;
+use super::outcome::{CallFailure, CallStop, Code, Status, ToolResult};
 use super::record::{self, CallIdentity, Journal};
 use super::resolve::{CallTarget, ResolvedCall};
 use super::row::CallRow;
@@ -115,12 +116,19 @@ async fn ask(scope: &Scope, call_id: &CallId, call: &ResolvedCall) -> Result<App
     let expires_at = author.now.plus_seconds(scope.app().settings().approval_seconds);
     let tool = &call.target.tool.id;
     let state = state(&id, call_id.as_str(), tool.as_str(), ApprovalStatus::Pending, None);
+    let notice = WaitingNotice {
+        tool_name: tool.as_str(),
+        call: call_id,
+        approval: &id,
+        running: false,
+        reads_calls: WaitingNotice::is_for_reader(scope.caller().await?),
+    };
     Ok(ApprovalRequest {
         statements: vec![
             store::approvals::insert(&author, &id, call_id, sealed.as_deref(), expires_at),
             Change::new(Action::Create, subject(&id)).of_tool(tool).to(&state)?.record(&author),
         ],
-        failure: approval_required(tool.as_str(), &id),
+        failure: notice.failure(),
     })
 }
 

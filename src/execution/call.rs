@@ -28,6 +28,8 @@ pub struct Call {
     pub user_id: Option<String>,
     pub message_id: Option<String>,
     pub idempotency_key: Option<String>,
+    /// The name of a model's call. It serves as the idempotency key of a call without one.
+    pub model_call: Option<ModelCallName>,
     pub max_result_bytes: Option<u32>,
     /// A check by the protocol (the door) that the call came through. It runs once the tool is known.
     pub door_check: Option<DoorCheck>,
@@ -35,6 +37,21 @@ pub struct Call {
     pub unreadable: Option<String>,
     /// An error in the request outside its `tool_name`. A call with such an error is refused and recorded.
     pub fault: Option<Error>,
+}
+
+/// The name of a call in a model's message.
+pub struct ModelCallName {
+    /// The provider's id of the call.
+    pub id: String,
+    /// How many calls of the message before this one have the same id. Some servers give all calls one id.
+    pub before: usize,
+}
+
+impl ModelCallName {
+    /// One text for the call, which no other agent's call and no call in another session has.
+    fn identity(&self, call: &Call) -> String {
+        json!(["model call", call.agent_id, session_name(call), self.id, self.before]).to_string()
+    }
 }
 
 impl Call {
@@ -124,16 +141,44 @@ pub struct OpenedCall {
     pub key: Option<IdempotencyKey>,
 }
 
-/// The caller's idempotency key. Two requests with an equal key and an equal hash are the same call.
+/// The idempotency key of a call. Two requests with an equal key and an equal hash are the same call.
 pub struct IdempotencyKey {
     pub key: String,
     pub arguments_hash: String,
+    pub origin: KeyOrigin,
+}
+
+/// Who chose an idempotency key.
+#[derive(Clone, Copy, PartialEq)]
+pub enum KeyOrigin {
+    Caller,
+    /// The key is the id that the provider gave to a model's call.
+    ModelCall,
 }
 
 impl IdempotencyKey {
     fn of(scope: &Scope, asked: &Call) -> Result<Option<Self>> {
-        let Some(key) = &asked.idempotency_key else { return Ok(None) };
-        Ok(Some(Self { key: key.clone(), arguments_hash: sealer(scope)?.hash(&identity(asked))? }))
+        match (&asked.idempotency_key, &asked.model_call) {
+            (Some(key), _) => Self::given(sealer(scope)?, key, asked).map(Some),
+            // Without a SECRET_KEY a model's call has no key, and runs as often as it is sent.
+            (None, Some(name)) => {
+                let sealer = scope.app().settings().sealer.as_ref();
+                sealer.map(|it| Self::of_model(it, name, asked)).transpose()
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The key that a caller chose.
+    fn given(sealer: &Sealer, key: &str, asked: &Call) -> Result<Self> {
+        let arguments_hash = sealer.hash(&identity(asked))?;
+        Ok(Self { key: key.to_owned(), arguments_hash, origin: KeyOrigin::Caller })
+    }
+
+    /// The key of a model's call. It is a keyed hash, so no caller can choose a key that is equal to it.
+    fn of_model(sealer: &Sealer, name: &ModelCallName, asked: &Call) -> Result<Self> {
+        let key = format!("model:{}", sealer.hash(&name.identity(asked))?);
+        Ok(Self { key, arguments_hash: sealer.hash(&identity(asked))?, origin: KeyOrigin::ModelCall })
     }
 }
 
@@ -177,10 +222,13 @@ pub fn sealer(scope: &Scope) -> Result<&Sealer> {
 
 /// One text made of everything that must be equal in two requests with the same idempotency key.
 pub fn identity(call: &Call) -> String {
-    let session = call.session_id.as_ref().map_or(DEFAULT_SESSION, SessionId::as_str);
-    let mut text = json!([call.tool_name, call.agent_id, session]).to_string();
+    let mut text = json!([call.tool_name, call.agent_id, session_name(call)]).to_string();
     write_fields(&call.arguments, &mut text);
     text
+}
+
+fn session_name(call: &Call) -> &str {
+    call.session_id.as_ref().map_or(DEFAULT_SESSION, SessionId::as_str)
 }
 
 /// Writes the fields of an object sorted by name, at every depth, because the order of fields has no meaning.
@@ -226,6 +274,26 @@ mod tests {
         for bad in ["", "@1.0.0", "read_file@", "read_file@1", "read file", "a@1.0.0@1.0.0", "../x"] {
             check(bad, None);
         }
+    }
+
+    #[test]
+    fn a_models_call_has_a_key_of_its_own() {
+        let sealer = Sealer::new("secret");
+        let key = |agent: &str, session: Option<&str>, id: &str, before: usize| {
+            let session_id = session.and_then(SessionId::parse);
+            let call = Call { agent_id: Some(agent.to_owned()), session_id, ..Call::default() };
+            let name = ModelCallName { id: id.to_owned(), before };
+            IdempotencyKey::of_model(&sealer, &name, &call).unwrap().key
+        };
+        let first = key("a", None, "c1", 0);
+        assert_eq!(first, key("a", Some(DEFAULT_SESSION), "c1", 0));
+        for other in
+            [key("b", None, "c1", 0), key("a", Some("s"), "c1", 0), key("a", None, "c2", 0), key("a", None, "c1", 1)]
+        {
+            assert_ne!(first, other);
+        }
+        // The length of the id makes no difference to the length of the key.
+        assert_eq!(first.len(), key("a", None, &"x".repeat(100_000), 0).len());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Reads the record of calls.
 
+use super::details::CallDetails;
 use super::outcome::{CallFailure, Status};
 use super::payload::CallDocument;
 use super::row::CallRow;
@@ -58,6 +59,8 @@ pub struct CallOut {
     #[schema(value_type = Option<Value>)]
     pub result: Option<Box<RawValue>>,
     pub error: Option<CallFailure>,
+    /// What the tool printed besides its result, and warnings about the arguments; null if there is nothing to tell.
+    pub details: Option<CallDetails>,
     pub status: Status,
     pub duration_ms: Option<u32>,
     #[schema(value_type = String, format = DateTime)]
@@ -80,6 +83,7 @@ impl TryFrom<CallRow> for CallOut {
             arguments: row.shown(CallDocument::Arguments)?,
             result: row.shown(CallDocument::Result)?,
             error: row.failure()?,
+            details: row.details()?,
             render_plan: row.plan()?,
             id: row.id,
             tool_name: row.tool_name,

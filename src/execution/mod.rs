@@ -2,11 +2,14 @@
 
 mod approvals;
 mod authorize;
+mod awaited;
 mod call;
+mod details;
 mod keys;
 mod limit;
 mod log;
 mod many;
+mod notice;
 mod outcome;
 mod owned;
 mod payload;
@@ -24,9 +27,11 @@ mod waiting;
 mod walk;
 
 pub use approvals::{ApprovalOut, ApprovalStatus, approve, deny, get as get_approval, list as list_approvals};
-pub use call::{Call, CalledTool, DEFAULT_SESSION, DoorCheck, identity};
+pub use awaited::{MAX_WAIT_SECONDS, get as get_awaited_call};
+pub use call::{Call, CalledTool, DEFAULT_SESSION, DoorCheck, ModelCallName, identity};
 pub use log::{CallFilter, CallOut, arguments_of, get as get_call, list as list_calls, result_of};
 pub use many::execute_all;
+pub use notice::WaitingNotice;
 pub use outcome::{CallFailure, Code, Status, ToolResult};
 pub use owned::run_owned;
 pub use summary::{Summary, summary};

@@ -2,7 +2,6 @@
 
 use super::approvals::ApprovalRequest;
 use crate::error::{Error, Result};
-use crate::ids::ApprovalId;
 use crate::registry::schema::Schema;
 use crate::text_enum::text_enum;
 use serde::{Deserialize, Serialize};
@@ -20,6 +19,16 @@ text_enum! {
         Success = "success",
         Error = "error",
         Denied = "denied",
+    }
+}
+
+impl Status {
+    /// Whether nothing happens to the call any more.
+    pub const fn has_ended(self) -> bool {
+        match self {
+            Self::Success | Self::Error | Self::Denied => true,
+            Self::PendingApproval | Self::Running => false,
+        }
     }
 }
 
@@ -182,12 +191,6 @@ pub fn cut(result: Box<RawValue>, limit: Option<u32>, call_id: &impl Display) ->
         text.len()
     );
     serde_json::value::to_raw_value(&notice).unwrap_or(result)
-}
-
-/// The failure in the response to a pending call.
-pub fn approval_required(tool_name: &str, approval: &ApprovalId) -> CallFailure {
-    CallFailure::new(Code::ApprovalRequired, format!("{tool_name} needs an approval before it runs"))
-        .with(serde_json::json!({"approval_id": approval.as_str()}))
 }
 
 #[cfg(test)]

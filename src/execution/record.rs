@@ -1,6 +1,7 @@
 //! The last stage: writes the outcome of a call before the response is sent.
 
 use super::call::{IdempotencyKey, OpenedCall};
+use super::details::CallDetails;
 use super::outcome::{CallFailure, CallStop, Ended, Status, ToolResult, cut};
 use super::payload::{CallDocument, RecordedDocument};
 use super::resolve::ResolvedCall;
@@ -24,6 +25,8 @@ pub struct Journal {
     pub duration_ms: u32,
     /// Whether the run saw that the session exists.
     pub session_seen: bool,
+    /// The text that the tool printed besides its result.
+    pub printed: Option<String>,
 }
 
 /// The facts that identify a call from its opening to its record.
@@ -95,6 +98,8 @@ pub struct ClosedCall {
     pub arguments: Option<RecordedDocument>,
     pub result: Option<RecordedDocument>,
     pub max_result_bytes: Option<u32>,
+    /// JSON of [`CallDetails`].
+    pub details: Option<String>,
 }
 
 /// Writes the outcome of the call, and returns the response. Without `call` the tool is unknown, and so are its secret
@@ -126,6 +131,7 @@ pub async fn close(
     let (arguments, secrets) = call.map(recorded_arguments).transpose()?.unzip();
     let secrets = secrets.unwrap_or_default();
     let recorded = |result: &RawValue| call.map(|it| recorded_result(it, result, &secrets));
+    let details = call.map(|it| CallDetails::to_json(it, journal.printed)).transpose()?.flatten();
     let closed = ClosedCall {
         version: call.map(|it| it.target.tool.version.to_string()),
         status,
@@ -136,6 +142,7 @@ pub async fn close(
         manifests: journal.manifests,
         arguments,
         max_result_bytes: call.map_or(identity.max_result_bytes, |it| it.max_result_bytes),
+        details: details.map(|it| scrub(&secrets, it)),
     };
     let tool_name = call.map_or(identity.tool_name.as_str(), |it| it.target.tool.id.as_str());
     let mut statements = Vec::new();

@@ -1,5 +1,6 @@
 //! The stored row of a call.
 
+use super::details::CallDetails;
 use super::outcome::{CallFailure, Status, ToolResult, cut};
 use super::payload::{BlobDescription, CallDocument, StoredDocument};
 use crate::callers::Scope;
@@ -33,6 +34,7 @@ pub struct CallRow {
     pub render_plan: Option<String>,
     pub arguments: Option<String>,
     pub result: Option<String>,
+    pub details: Option<String>,
 }
 
 impl CallRow {
@@ -63,6 +65,10 @@ impl CallRow {
 
     pub fn plan(&self) -> Result<Option<Box<RawValue>>> {
         self.render_plan.as_deref().map(|it| self.json("render_plan", it)).transpose()
+    }
+
+    pub fn details(&self) -> Result<Option<CallDetails>> {
+        self.details.as_deref().map(|it| self.json("details", it)).transpose()
     }
 
     fn json<T: serde::de::DeserializeOwned>(&self, name: &str, text: &str) -> Result<T> {

@@ -53,6 +53,7 @@ pub async fn carry_out(
     let output = ended.map_err(|failed| stop(scope, identity.id, failed))?;
     journal.manifests = output.manifests;
     journal.session_seen = output.session_seen;
+    journal.printed = output.printed;
     if let Some(failure) = validate::result(call.returns.as_deref(), &output.result) {
         return Err(CallStop::Failed(failure));
     }

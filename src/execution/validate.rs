@@ -2,6 +2,7 @@
 //! handler. The check of a result is here too; it is part of the run.
 
 use super::authorize::GrantedCall;
+use super::details;
 use super::outcome::{CallFailure, CallStop, Code};
 use super::resolve::ResolvedCall;
 use crate::callers::Scope;
@@ -56,7 +57,7 @@ pub fn arguments(granted: GrantedCall<'_>) -> std::result::Result<CheckedCall<'_
     let checked = call.parameters.check(given);
     call.arguments = checked.document;
     if !checked.violations.is_empty() {
-        return Err(misfit(&checked.violations).into());
+        return Err(misfit(call, &checked.violations).into());
     }
     let runner = prepare(call)?;
     Ok(CheckedCall { call, runner })
@@ -64,11 +65,20 @@ pub fn arguments(granted: GrantedCall<'_>) -> std::result::Result<CheckedCall<'_
 
 /// The runner of a call with valid arguments, if the arguments also keep the rules of the handler.
 pub fn prepare(call: &ResolvedCall) -> std::result::Result<Box<dyn Runner>, CallStop> {
-    Ok(runners::prepare(&call.target.tool, &call.arguments)?.map_err(|it| misfit(&it))?)
+    Ok(runners::prepare(&call.target.tool, &call.arguments)?.map_err(|it| misfit(call, &it))?)
 }
 
-fn misfit(violations: &[Violation]) -> CallFailure {
-    failure(Code::InvalidArguments, "The arguments do not fit", violations)
+/// The failure of arguments that do not fit. Arguments that the schema does not name are told too: one of them may be the
+/// misspelt name of one that is missing.
+fn misfit(call: &ResolvedCall, violations: &[Violation]) -> CallFailure {
+    let mut failure = failure(Code::InvalidArguments, "The arguments do not fit", violations);
+    let unknown = details::unknown_arguments(call);
+    if let (Some(Value::Object(details)), false) = (&mut failure.details, unknown.is_empty()) {
+        let quoted = unknown.iter().take(MAX_IN_MESSAGE).map(|it| format!("{it:?}")).collect::<Vec<_>>();
+        failure.message.push_str(&format!("; the schema does not name {}", quoted.join(", ")));
+        details.insert("unknown".to_owned(), unknown.into());
+    }
+    failure
 }
 
 /// The failure of a result that does not fit its schema.

@@ -3,12 +3,13 @@
 use super::extract::{Named, Query, User};
 use super::respond::Json;
 use crate::error::{Error, Result};
-use crate::execution::{self, CallFilter, CallOut, Status, Summary};
+use crate::execution::{self, CallFilter, CallOut, MAX_WAIT_SECONDS, Status, Summary};
 use crate::ids::CallId;
 use crate::page::PageRequest;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::time::Duration;
 use utoipa::{IntoParams, ToSchema};
 
 /// Which calls to list. Every condition must hold.
@@ -84,12 +85,38 @@ pub async fn get_call_summary(User(scope): User) -> Result<Json<Summary>> {
     execution::summary(&scope).await.map(Json)
 }
 
+/// How long to wait for the end of a call.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct WaitQuery {
+    /// The seconds to wait for a call that runs or waits for its approval. The response comes when the call ends, or
+    /// with the record as it is when the time is over.
+    #[param(minimum = 0, maximum = 30, default = 0)]
+    wait: Option<u32>,
+}
+
+impl WaitQuery {
+    fn checked(&self) -> Result<Duration> {
+        match self.wait.unwrap_or(0) {
+            seconds @ 0..=MAX_WAIT_SECONDS => Ok(Duration::from_secs(seconds.into())),
+            _ => Err(Error::query("wait", format!("must be from 0 to {MAX_WAIT_SECONDS}"))),
+        }
+    }
+}
+
 /// Get a call
-#[utoipa::path(get, path = "/api/tool-calls/{call_id}", tag = "calls", params(("call_id" = String, Path)),
+///
+/// With `wait`, the response to a call that has not ended comes when the call ends.
+#[utoipa::path(get, path = "/api/tool-calls/{call_id}", tag = "calls", params(("call_id" = String, Path), WaitQuery),
     responses((status = 200, description = "The call", body = CallOut)))]
 #[worker::send]
-pub async fn get_tool_call(User(scope): User, Named(call_id): Named<CallId>) -> Result<Json<CallOut>> {
-    execution::get_call(&scope, &call_id).await.map(Json)
+pub async fn get_tool_call(
+    User(scope): User,
+    Named(call_id): Named<CallId>,
+    Query(query): Query<WaitQuery>,
+) -> Result<Json<CallOut>> {
+    execution::get_awaited_call(&scope, &call_id, query.checked()?).await.map(Json)
 }
 
 /// Get the whole result of a call

@@ -24,6 +24,7 @@ pub struct ToolCallsQuery {
     #[param(max_length = 250)]
     message_id: Option<String>,
     /// A retry with the same key and the same calls within 24 hours returns their first outcomes, and runs nothing.
+    /// Without a key, the provider's ids of the calls serve as keys, for this agent and session.
     #[param(min_length = 1, max_length = 250)]
     idempotency_key: Option<String>,
 }
@@ -53,7 +54,8 @@ impl ToolCallsQuery {
 /// The body is the output of the model: OpenAI's `tool_calls` or `function_call` items, Anthropic's `tool_use` blocks,
 /// Gemini's `functionCall` parts, or the message or response that holds them. At most 32 calls are allowed, and each
 /// call is treated like any other call. Calls that read or write state keep their order; the other calls run side by
-/// side. If the arguments of a call are not valid JSON, its result tells the model so.
+/// side. If the arguments of a call are not valid JSON, its result tells the model so. A call that is posted again, with
+/// the same agent, session and provider's id, returns its first outcome, and does not run again.
 #[utoipa::path(post, path = "/api/agents/{agent_id}/tool-calls", tag = "calls",
     params(("agent_id" = String, Path), ToolCallsQuery),
     request_body(content = Value, description = "The calls, as the model's provider gives them", example = json!([

@@ -6,7 +6,8 @@ use crate::callers::Level;
 use crate::error::{Error, Result};
 use crate::formats;
 use crate::ids::{ToolId, Version};
-use crate::registry::{self, DeactivationReason, ToolIn, ToolOut, Warning};
+use crate::registry::{self, DeactivationReason, Handler, Tool, ToolIn, ToolOut, Warning};
+use crate::runners;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -32,7 +33,8 @@ pub async fn register_tool(Admin(scope): Admin, body: UnreadBody) -> Result<Crea
         true => body.read().await?,
         false => body.read_for(scope.unbound_caller().await, MAX_BODY_BYTES).await?,
     };
-    let registered = registry::register(&scope, read_json::<ToolIn>(&body).into(), formats::warn).await?;
+    let inspect = async |tool: &Tool, handler: &Handler| runners::inspect(&scope, tool, handler).await;
+    let registered = registry::register(&scope, read_json::<ToolIn>(&body).into(), formats::warn, inspect).await?;
     let tool = ToolOut::seen_by(Level::Admin, registered.tool);
     Ok(Created(RegisteredOut { tool, warnings: registered.warnings }))
 }

@@ -6,7 +6,7 @@
 //! request with a state runs nothing: it only asks what has become of the call, and may be repeated.
 
 use crate::callers::Scope;
-use crate::execution::{Status, ToolResult};
+use crate::execution::{Status, ToolResult, WaitingNotice};
 use crate::ids::{ApprovalId, CallId};
 use crate::json_object::JsonObject;
 use crate::json_rpc::{RpcError, RpcParams, RpcResult};
@@ -31,15 +31,6 @@ pub struct PausedCall {
     pub round: u32,
 }
 
-/// The facts that the texts about a paused call depend on.
-pub struct PauseWording<'a> {
-    pub tool_name: &'a str,
-    /// Whether the call has been approved, and runs.
-    pub running: bool,
-    /// Whether the caller may read the record of the call.
-    pub reads_calls: bool,
-}
-
 impl PausedCall {
     /// The call, if it waits for an approval.
     pub fn of(result: &ToolResult) -> Option<Self> {
@@ -53,31 +44,15 @@ impl PausedCall {
         self.round + 1 < ROUNDS
     }
 
-    /// A text for a person who can decide about the call.
-    fn told(&self, words: &PauseWording<'_>) -> String {
-        let (id, tool_name) = (&self.approval, words.tool_name);
-        if words.running {
-            return format!("{tool_name} has been approved, and is running.");
-        }
-        format!(
-            "{tool_name} has not run: it waits for an approval. An admin decides it in the registry, by \
-             POST /api/approvals/{id}/approve or /deny."
-        )
+    /// The text about the call. `running` says whether the call has been approved, and runs.
+    pub fn notice<'a>(&'a self, tool_name: &'a str, running: bool, reads_calls: bool) -> WaitingNotice<'a> {
+        WaitingNotice { tool_name, call: &self.call, approval: &self.approval, running, reads_calls }
     }
 
     /// The result for a client that cannot come back, or has come back too often.
-    pub fn content(&self, words: &PauseWording<'_>) -> CallToolResult {
-        let (told, call) = (self.told(words), &self.call);
-        let code = if words.running { "RUNNING" } else { "APPROVAL_REQUIRED" };
-        let when = if words.running { "it ends by itself" } else { "once it is approved, it runs by itself" };
-        let mut text = format!("{code}: {told} Do not call it again: {when}");
-        if words.reads_calls {
-            text.push_str(&format!(
-                ", and its result is the resource call://{call} (GET /api/tool-calls/{call}/result)"
-            ));
-        }
-        text.push('.');
-        let mut content = CallToolResult::error(&text);
+    pub fn content(&self, notice: &WaitingNotice<'_>) -> CallToolResult {
+        let code = if notice.running { "RUNNING" } else { "APPROVAL_REQUIRED" };
+        let mut content = CallToolResult::error(&format!("{code}: {}", notice.advice()));
         content.meta.insert("pegboard/call_id".to_owned(), self.call.as_str().into());
         content.meta.insert("pegboard/approval_id".to_owned(), self.approval.as_str().into());
         content
@@ -85,10 +60,10 @@ impl PausedCall {
 
     /// Writes the fields of an `InputRequiredResult`. Until the call is approved, a client that shows forms asks its
     /// user when to come back.
-    pub fn write(&self, into: &mut JsonObject, state: &str, words: &PauseWording<'_>, shows_forms: bool) {
+    pub fn write(into: &mut JsonObject, state: &str, notice: &WaitingNotice<'_>, shows_forms: bool) {
         into.text(REQUEST_STATE, state);
-        if shows_forms && !words.running {
-            let message = format!("{} Go on when it is decided; going on approves nothing.", self.told(words));
+        if shows_forms && !notice.running {
+            let message = format!("{} Go on when it is decided; going on approves nothing.", notice.state());
             let message = Value::from(message);
             into.put(
                 INPUT_REQUESTS,
@@ -183,10 +158,6 @@ mod tests {
         PausedCall { call: CallId::parse("call_1").unwrap(), approval: ApprovalId::parse("appr_1").unwrap(), round }
     }
 
-    fn words(running: bool, reads_calls: bool) -> PauseWording<'static> {
-        PauseWording { tool_name: "wipe", running, reads_calls }
-    }
-
     fn at(seconds: u64) -> Timestamp {
         Timestamp::from_millis(seconds * 1_000).unwrap()
     }
@@ -219,7 +190,7 @@ mod tests {
     fn a_form_is_shown_to_those_who_show_forms_while_there_is_something_to_decide() {
         let shown = |forms, running| {
             let mut object = JsonObject::new();
-            paused(0).write(&mut object, "s", &words(running, true), forms);
+            PausedCall::write(&mut object, "s", &paused(0).notice("wipe", running, true), forms);
             serde_json::from_str::<Value>(&object.finish()).unwrap()
         };
         assert_eq!(shown(false, false), json!({"requestState": "s"}));
@@ -230,20 +201,14 @@ mod tests {
 
     #[test]
     fn who_cannot_come_back_is_told_what_they_can_do() {
-        let told = |running, reads_calls| {
-            let mut object = JsonObject::new();
-            paused(0).content(&words(running, reads_calls)).write(&mut object);
+        let told = |running| {
+            let (mut object, paused) = (JsonObject::new(), paused(0));
+            paused.content(&paused.notice("wipe", running, true)).write(&mut object);
             let result = serde_json::from_str::<Value>(&object.finish()).unwrap();
             result["content"][0]["text"].as_str().unwrap().to_owned()
         };
-        assert!(
-            told(false, true).starts_with("APPROVAL_REQUIRED: wipe has not run")
-                && told(false, true).contains("call://")
-        );
-        // A guest may not read the record of the call.
-        assert!(!told(false, false).contains("call_1") && told(false, false).ends_with("it runs by itself."));
-        assert!(told(true, true).starts_with("RUNNING: wipe has been approved, and is running."));
-        assert!(!told(true, false).contains("approval"), "nothing is left to decide");
+        assert!(told(false).starts_with("APPROVAL_REQUIRED: wipe has not run") && told(false).contains("call://"));
+        assert!(told(true).starts_with("RUNNING: wipe has been approved, and is running."));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! `tools/list` and `tools/call`. A call goes through [`crate::execution`] like any other.
 
 use super::context::{McpContext, tools_json};
-use super::pause::{self, FormReply, PauseWording, PausedCall, StateSeal};
+use super::pause::{self, FormReply, PausedCall, StateSeal};
 use super::reply::McpFailure;
 use super::{McpEndpoint, content, header_check, search};
 use crate::agents;
-use crate::callers::{Level, Scope};
+use crate::callers::Scope;
 use crate::error::Error;
-use crate::execution::{self, Call, Code, Status, ToolResult};
+use crate::execution::{self, Call, Code, Status, ToolResult, WaitingNotice};
 use crate::json_object::JsonObject;
 use crate::json_rpc::{RpcError, RpcErrorCode, RpcParams};
 use crate::mcp_protocol::{CallToolResult, Era, fields};
@@ -126,11 +126,8 @@ async fn make(context: &McpContext<'_>, params: &RpcParams, call: Call) -> Resul
         }
     };
     let Some(paused) = paused else { return Ok(context.call_result(&final_result(&result)?)) };
-    let words = PauseWording {
-        tool_name: &result.tool_name,
-        running: result.status == Status::Running,
-        reads_calls: scope.caller().await?.level >= Level::User,
-    };
+    let reads_calls = WaitingNotice::is_for_reader(scope.caller().await?);
+    let notice = paused.notice(&result.tool_name, result.status == Status::Running, reads_calls);
     match seal {
         Some(seal) if reply != FormReply::Leave && paused.may_go_on() => {
             // Twice the time that an approval may take, so that the client can still fetch the result of a late
@@ -138,11 +135,11 @@ async fn make(context: &McpContext<'_>, params: &RpcParams, call: Call) -> Resul
             let until = scope.app().now().plus_seconds(settings.approval_seconds.saturating_mul(2));
             let state = seal.state(&paused, until)?;
             let mut object = context.input_required();
-            paused.write(&mut object, &state, &words, shows_forms);
+            PausedCall::write(&mut object, &state, &notice, shows_forms);
             Ok(object)
         }
         // The client cannot come back, does not want to wait, or has come back too often: it gets a result.
-        Some(_) | None => Ok(context.call_result(&paused.content(&words))),
+        Some(_) | None => Ok(context.call_result(&paused.content(&notice))),
     }
 }
 

@@ -207,16 +207,6 @@ impl Handler {
             Self::Builtin { .. } | Self::Python { .. } => Vec::new(),
         }
     }
-
-    /// A part of the handler that is allowed, but probably a mistake: its place in the handler, and the reason.
-    pub fn doubt(&self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::Python { code, function } if !code.contains(&format!("def {function}(")) => {
-                Some(("/code", "does not seem to define the function"))
-            }
-            Self::Builtin { .. } | Self::Http { .. } | Self::Python { .. } => None,
-        }
-    }
 }
 
 /// The reason why a built-in of that key cannot be called, if there is one.

@@ -37,6 +37,7 @@ mod store;
 mod stored;
 mod subschemas;
 mod tool;
+mod unknown;
 mod validation_cost;
 mod warnings;
 
@@ -53,7 +54,7 @@ pub use portable::is_portable;
 pub use record::{ToolRecord, VersionRecord};
 pub use redact::scrub;
 pub use reference::References;
-pub use register::register;
+pub use register::{Inspection, register};
 pub use replacement::{
     RegistryRecords, RegistryReplacement, RegistryRows, credential_put, credential_removed, version_put,
     version_removed,

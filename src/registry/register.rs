@@ -1,6 +1,7 @@
 //! Registers a tool, or a new version of a tool.
 
 use super::definition::ToolIn;
+use super::handler::Handler;
 use super::placement::{Placement, PlacementOutcome};
 use super::store::versions::VersionPosition;
 use super::tool::Tool;
@@ -15,6 +16,24 @@ use crate::text_enum::text_enum;
 pub struct Registered {
     pub tool: Tool,
     pub warnings: Vec<Warning>,
+}
+
+/// What another room finds in a new version before it is stored.
+#[derive(Default)]
+pub struct Inspection {
+    /// The reasons to refuse the version.
+    pub problems: Vec<Problem>,
+    pub warnings: Vec<Warning>,
+}
+
+impl Inspection {
+    pub fn refuse(&mut self, path: &str, message: impl Into<String>) {
+        self.problems.push(Problem { place: Place::Body, path: path.to_owned(), message: message.into() });
+    }
+
+    pub fn warn(&mut self, path: &str, message: &str) {
+        self.warnings.push(Warning::new(path, message));
+    }
 }
 
 text_enum! {
@@ -73,13 +92,15 @@ impl From<Result<ToolIn>> for Registration {
 }
 
 /// Registers the given version, if the registration could be read. Takes two round trips. Refusals are counted. `warn`
-/// adds a warning from another room: the registry does not depend on that room.
+/// and `inspect` belong to other rooms, on which the registry does not depend: `warn` adds a warning, and `inspect` looks
+/// at a version that keeps all rules of the registry.
 pub async fn register(
     scope: &Scope,
     given: Registration,
     warn: impl Fn(&Tool) -> Option<Warning>,
+    inspect: impl AsyncFnOnce(&Tool, &Handler) -> Inspection,
 ) -> Result<Registered> {
-    match try_register(scope, given).await {
+    match try_register(scope, given, inspect).await {
         Ok(mut registered) => {
             registered.warnings.extend(warn(&registered.tool));
             Ok(registered)
@@ -93,7 +114,11 @@ pub async fn register(
     }
 }
 
-async fn try_register(scope: &Scope, given: Registration) -> Attempt<Registered> {
+async fn try_register(
+    scope: &Scope,
+    given: Registration,
+    inspect: impl AsyncFnOnce(&Tool, &Handler) -> Inspection,
+) -> Attempt<Registered> {
     let read = match given {
         Registration::Read(given) => {
             given.read(scope.operator(), scope.app().now(), scope.app().settings().sealer.as_ref())
@@ -144,8 +169,17 @@ async fn try_register(scope: &Scope, given: Registration) -> Attempt<Registered>
             return refuse(RefusalReason::Builtin, Error::Conflict(message));
         }
     }
+    // The inspection may take long, so it comes after all other reasons to refuse.
+    let inspection = inspect(&tool, &handler).await;
+    if !inspection.problems.is_empty() {
+        return refuse(RefusalReason::Invalid, Error::Invalid(inspection.problems));
+    }
     match placement.write(scope).await? {
-        PlacementOutcome::Done => Ok(Registered { warnings: warnings(&tool, &handler), tool }),
+        PlacementOutcome::Done => {
+            let mut warnings = warnings(&tool);
+            warnings.extend(inspection.warnings);
+            Ok(Registered { warnings, tool })
+        }
         PlacementOutcome::Overtaken => refuse(RefusalReason::Overtaken, overtaken(&tool)),
         PlacementOutcome::Banned => {
             let message = format!("{}@{} was deactivated for security and cannot come back", tool.id, tool.version);

@@ -4,6 +4,7 @@
 use super::bounded_pattern::{self, NamePatterns, PatternBudget};
 use super::redact;
 use super::reference::References;
+use super::unknown;
 use super::validation_cost::{MAX_STEPS, SchemaCost};
 use super::warnings::is_key;
 use crate::error::{Error, Result, shortened};
@@ -194,6 +195,16 @@ impl Schema {
 
     pub fn definition(&self) -> &Value {
         &self.definition
+    }
+
+    /// The fields of `document` that the schema does not name, if it counts as closed ([`unknown`]).
+    pub fn unknown_fields<'a>(&self, document: &'a Value) -> Vec<&'a str> {
+        unknown::unknown_fields(&self.definition, document)
+    }
+
+    /// The names of the properties at the top of the schema.
+    pub fn property_names(&self) -> Vec<&str> {
+        unknown::property_names(&self.definition)
     }
 
     /// Fills the defaults into `document`, and lists every way in which it does not fit.

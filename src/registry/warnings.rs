@@ -1,11 +1,10 @@
 //! Warnings about a valid tool: parts that a model's provider refuses, and likely mistakes of its author. Exports
 //! rewrite what a provider refuses, but a schema that needs no rewriting is better.
 
-use super::handler::Handler;
 use super::portable::is_portable;
 use super::tool::Tool;
 use crate::error::shortened;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -14,10 +13,11 @@ const MAX_WARNINGS: usize = 50;
 pub const MAX_DEPTH: usize = 24;
 const MAX_NAME_BYTES: usize = 64;
 
-/// A part of the tool that is allowed, but that the author should know about.
-#[derive(Debug, PartialEq, Serialize, ToSchema)]
+/// A part of a tool that is allowed, but that the author should know about; or an argument that is allowed, but probably
+/// a mistake.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Warning {
-    /// A JSON pointer into the registration.
+    /// A JSON pointer into the registration, or into the arguments of a call.
     #[schema(example = "/parameters_schema/properties/tags")]
     path: String,
     #[schema(example = "OpenAI and Gemini refuse an array without items")]
@@ -30,15 +30,12 @@ impl Warning {
     }
 }
 
-pub fn warnings(tool: &Tool, handler: &Handler) -> Vec<Warning> {
+pub fn warnings(tool: &Tool) -> Vec<Warning> {
     let mut found = WarningList(Vec::new());
     if tool.id.as_str().len() > MAX_NAME_BYTES {
         found.add("/id", "models get a shortened name: providers allow 64 characters");
     } else if tool.id.as_str().starts_with(|it: char| it.is_ascii_digit() || it == '-') {
         found.add("/id", "models get another name: Gemini refuses one that does not begin with a letter or _");
-    }
-    if let Some((path, message)) = handler.doubt() {
-        found.add(&format!("/handler{path}"), message);
     }
     if let Ok(Value::Object(schema)) = serde_json::from_str(&tool.parameters_schema) {
         found.top(&schema);
@@ -147,7 +144,7 @@ mod tests {
     fn check(schema: Value, expected: &[&str]) {
         let mut tool = fixture("x");
         tool.parameters_schema = schema.to_string();
-        let found = warnings(&tool, &Handler::Builtin { key: "read_file".into() });
+        let found = warnings(&tool);
         let paths = found.iter().map(|it| it.path.strip_prefix("/parameters_schema").unwrap()).collect::<Vec<_>>();
         assert_eq!(paths, expected, "{found:?}");
     }
@@ -191,20 +188,18 @@ mod tests {
         let mut tool = fixture("x");
         for (schema, expected) in [(r#"{"pattern": "^a$"}"#, 0), (r#"{"pattern": "(?i)a"}"#, 1)] {
             tool.returns_schema = Some(schema.to_owned());
-            let found = warnings(&tool, &Handler::Builtin { key: "read_file".into() });
+            let found = warnings(&tool);
             assert_eq!(found.iter().filter(|it| it.path == "/returns_schema").count(), expected, "{found:?}");
         }
     }
 
     #[test]
-    fn a_function_that_is_not_there_is_told() {
-        let python = |code: &str| Handler::Python { code: code.to_owned(), function: "run".to_owned() };
+    fn an_id_that_models_do_not_get_is_told() {
         let mut tool = fixture("x");
-        assert_eq!(warnings(&tool, &python("def run(arguments): ...")), []);
-        assert_eq!(warnings(&tool, &python("def walk(arguments): ..."))[0].path, "/handler/code");
+        assert_eq!(warnings(&tool), []);
         tool.id = crate::ids::ToolId::parse(&"x".repeat(65)).unwrap();
-        assert_eq!(warnings(&tool, &python("def run(arguments): ..."))[0].path, "/id");
+        assert_eq!(warnings(&tool)[0].path, "/id");
         tool.id = crate::ids::ToolId::parse("7zip").unwrap();
-        assert_eq!(warnings(&tool, &python("def run(arguments): ..."))[0].path, "/id");
+        assert_eq!(warnings(&tool)[0].path, "/id");
     }
 }

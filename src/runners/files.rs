@@ -58,6 +58,7 @@ async fn read(scope: &Scope, task: &RunTask<'_>, path: &FilePath) -> Result<RunO
         result: contents(file),
         session_seen: seen.manifest_id.is_some(),
         manifests: unchanged(seen.manifest_id),
+        printed: None,
     })
 }
 
@@ -83,6 +84,7 @@ async fn write(scope: &Scope, task: &RunTask<'_>, path: &FilePath) -> Result<Run
         result: format!("Wrote {bytes} bytes to {path}").into(),
         manifests: FileManifests { pre: written.pre, post: Some(written.post) },
         session_seen: true,
+        printed: None,
     })
 }
 
@@ -96,6 +98,7 @@ async fn list(scope: &Scope, task: &RunTask<'_>, dir: &FilePath) -> Result<RunOu
         result: files::listing_text(dir, &entries).into(),
         session_seen: seen.manifest_id.is_some(),
         manifests: unchanged(seen.manifest_id),
+        printed: None,
     })
 }
 

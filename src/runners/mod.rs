@@ -9,14 +9,16 @@ mod files;
 mod http;
 mod mail;
 mod python;
+mod python_check;
 mod sandbox;
 
 pub use early::{EarlyRead, EarlyRows};
+pub use python_check::inspect;
 
 use crate::callers::Scope;
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, CallId, FileManifestId, SessionId};
-use crate::registry::schema::Violation;
+use crate::registry::schema::{self, Violation};
 use crate::registry::{Handler, Tool};
 use futures_util::future::{Either, select};
 use serde_json::Value;
@@ -60,12 +62,14 @@ pub struct RunOutput {
     pub manifests: FileManifests,
     /// Whether the run saw that the session exists.
     pub session_seen: bool,
+    /// The text that the tool printed besides its result.
+    pub printed: Option<String>,
 }
 
 impl RunOutput {
-    /// The output of a run that used no files.
+    /// The output of a run that used no files and printed nothing.
     fn plain(result: Value) -> Self {
-        Self { result, manifests: FileManifests::default(), session_seen: false }
+        Self { result, manifests: FileManifests::default(), session_seen: false, printed: None }
     }
 }
 
@@ -131,7 +135,9 @@ pub fn prepare(tool: &Tool, arguments: &Value) -> Result<Prepared> {
     Ok(match Handler::of(tool)? {
         Handler::Builtin { key } => builtin::prepare(key, arguments),
         Handler::Http { url, headers } => http::prepare(url, headers),
-        Handler::Python { code, function } => python::prepare(code, function, arguments),
+        Handler::Python { code, function } => {
+            python::prepare(code, function, schema::compiled(&tool.parameters_schema)?, arguments)
+        }
     })
 }
 

@@ -3,9 +3,11 @@
 use super::sandbox::{self, Limits, MAX_ASKED_BYTES, SandboxJob, SandboxOutput, WAIT};
 use super::{Prepared, Run, RunFailure, RunOutput, RunTask, Runner, ToolReport};
 use crate::callers::Scope;
+use crate::durable::sandbox::SandboxRoute;
 use crate::registry::Tool;
-use crate::registry::schema::Violation;
+use crate::registry::schema::{Schema, Violation};
 use serde_json::{Value, json};
+use std::rc::Rc;
 use std::time::Duration;
 
 /// The longest code that the sandbox accepts.
@@ -13,6 +15,9 @@ const MAX_CODE_BYTES: usize = 1024 * 1024;
 
 /// How much of the code's output a failure contains: the last bytes before the failure.
 const MAX_PRINTED_BYTES: usize = 4096;
+
+/// How much of the output of a function that succeeds is kept: the first bytes.
+const MAX_KEPT_BYTES: usize = 64 * 1024;
 
 /// The parameter of `execute_python`.
 const CODE: &str = "code";
@@ -27,7 +32,7 @@ pub fn prepare_code(arguments: &Value) -> Prepared {
         let message = format!("has {bytes} bytes; {MAX_CODE_BYTES} are allowed");
         return Err(vec![Violation { path: format!("/{CODE}"), message }]);
     }
-    check_size("", arguments)?;
+    check_size("", arguments, &[])?;
     Ok(Box::new(CodeRunner))
 }
 
@@ -35,7 +40,7 @@ impl Runner for CodeRunner {
     fn run<'a>(&'a self, scope: &'a Scope, task: &'a RunTask<'a>) -> Run<'a> {
         Box::pin(async {
             let code = task.text(CODE).unwrap_or_default();
-            let job = SandboxJob { code, function: None, arguments: None, limits: limits(task) };
+            let job = SandboxJob { code, function: None, arguments: None, properties: None, limits: limits(task) };
             Ok(RunOutput::plain(printed(&run(scope, &job).await?).into()))
         })
     }
@@ -50,24 +55,33 @@ impl Runner for CodeRunner {
 }
 
 /// A `python` handler: calls a function of the tool's own code with the arguments. The result is the value that the
-/// function returns.
+/// function returns, and the record keeps the text that the function prints.
 struct FunctionRunner {
     code: String,
     function: String,
+    /// The schema of the arguments.
+    parameters: Rc<Schema>,
 }
 
 /// Refuses arguments that the sandbox would not accept together with the tool's code.
-pub fn prepare(code: String, function: String, arguments: &Value) -> Prepared {
-    check_size(&code, arguments)?;
-    Ok(Box::new(FunctionRunner { code, function }))
+pub fn prepare(code: String, function: String, parameters: Rc<Schema>, arguments: &Value) -> Prepared {
+    check_size(&code, arguments, &parameters.property_names())?;
+    Ok(Box::new(FunctionRunner { code, function, parameters }))
 }
 
 impl Runner for FunctionRunner {
     fn run<'a>(&'a self, scope: &'a Scope, task: &'a RunTask<'a>) -> Run<'a> {
         Box::pin(async {
-            let (function, arguments) = (Some(self.function.as_str()), Some(task.arguments));
-            let job = SandboxJob { code: &self.code, function, arguments, limits: limits(task) };
-            Ok(RunOutput::plain(run(scope, &job).await?.result))
+            let properties = self.parameters.property_names();
+            let job = SandboxJob {
+                code: &self.code,
+                function: Some(&self.function),
+                arguments: Some(task.arguments),
+                properties: Some(&properties),
+                limits: limits(task),
+            };
+            let output = run(scope, &job).await?;
+            Ok(RunOutput { printed: kept(printed(&output)), ..RunOutput::plain(output.result) })
         })
     }
 
@@ -80,8 +94,9 @@ impl Runner for FunctionRunner {
     }
 }
 
-fn check_size(code: &str, arguments: &Value) -> Result<(), Vec<Violation>> {
-    let bytes = Value::from(code).to_string().len() + arguments.to_string().len();
+fn check_size(code: &str, arguments: &Value, properties: &[&str]) -> Result<(), Vec<Violation>> {
+    let parts = [&Value::from(code), arguments, &Value::from(properties)];
+    let bytes = parts.iter().map(|it| it.to_string().len()).sum::<usize>();
     if bytes <= MAX_ASKED_BYTES {
         return Ok(());
     }
@@ -95,7 +110,7 @@ fn limits(task: &RunTask<'_>) -> Limits {
 
 /// Runs the job. Code that fails, or does not end, is an error.
 async fn run(scope: &Scope, job: &SandboxJob<'_>) -> Result<SandboxOutput, RunFailure> {
-    let output = sandbox::run(scope, job).await?;
+    let output = sandbox::send(scope, SandboxRoute::Run, job).await?;
     let Some(kind) = &output.error_kind else { return Ok(output) };
     if kind == "killed" && output.exit.is_none() {
         return Err(RunFailure::Unreachable("The sandbox was restarted meanwhile: call again".into()));
@@ -105,6 +120,16 @@ async fn run(scope: &Scope, job: &SandboxJob<'_>) -> Result<SandboxOutput, RunFa
     let from = text.ceil_char_boundary(text.len().saturating_sub(MAX_PRINTED_BYTES));
     let report = ToolReport { message, details: Some(json!({"kind": kind, "output": text[from..]})) };
     Err(if kind == "timeout" { RunFailure::Timeout(report) } else { RunFailure::Tool(report) })
+}
+
+/// The printed text of a function that succeeded, for the record. None, if the function printed nothing.
+fn kept(mut text: String) -> Option<String> {
+    const CUT: &str = "\n[the rest is cut off]\n";
+    if text.len() > MAX_KEPT_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_KEPT_BYTES - CUT.len()));
+        text.push_str(CUT);
+    }
+    Some(text).filter(|it| !it.is_empty())
 }
 
 /// The whole printed text: stdout, then stderr.
@@ -127,6 +152,7 @@ fn printed(output: &SandboxOutput) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::schema;
     use crate::runners::sandbox::Truncated;
 
     fn check_printed(stdout: &str, stderr: &str, cut: bool, expected: &str) {
@@ -148,6 +174,14 @@ mod tests {
     }
 
     #[test]
+    fn the_output_of_a_success_is_kept_up_to_64_kib() {
+        assert_eq!(kept(String::new()), None);
+        assert_eq!(kept("x".repeat(64 * 1024)).unwrap(), "x".repeat(64 * 1024));
+        let long = kept("ä".repeat(64 * 1024)).unwrap();
+        assert!(long.len() <= 64 * 1024 && long.ends_with("ä\n[the rest is cut off]\n"));
+    }
+
+    #[test]
     fn what_the_sandbox_would_not_take_is_told_before() {
         let fault = |prepared: Prepared| prepared.err().map(|it| it[0].path.clone());
         let code = |code: String| fault(prepare_code(&json!({"code": code})));
@@ -155,7 +189,8 @@ mod tests {
         assert_eq!(code("x".repeat(MAX_CODE_BYTES + 1)).as_deref(), Some("/code"));
         // Each of these characters has six bytes in JSON.
         assert_eq!(code("\u{1}".repeat(MAX_CODE_BYTES)).as_deref(), Some(""));
-        let arguments = |arguments: Value| fault(prepare("def f(a): ...".into(), "f".into(), &arguments));
+        let any = schema::compiled("{}").unwrap();
+        let arguments = |arguments: Value| fault(prepare("def f(a): ...".into(), "f".into(), any.clone(), &arguments));
         assert_eq!(arguments(json!({"a": "x".repeat(MAX_ASKED_BYTES)})).as_deref(), Some(""));
         assert_eq!(arguments(json!({"a": 1})), None);
     }

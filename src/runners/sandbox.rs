@@ -3,7 +3,7 @@
 
 use super::{MAX_RESPONSE_BYTES, RunFailure};
 use crate::callers::Scope;
-use crate::durable::sandbox;
+use crate::durable::sandbox::{self, SandboxRoute};
 use crate::error::Error;
 use crate::json_size::{MAX_VALUES, values};
 use crate::outgoing::{OutgoingFailure, OutgoingRequest, OutgoingResponse, Redirects, Route, excerpt};
@@ -32,6 +32,9 @@ pub struct SandboxJob<'a> {
     pub function: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<&'a Value>,
+    /// The names of the schema's properties. A function whose parameters are all among them gets keyword arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub properties: Option<&'a [&'a str]>,
     pub limits: Limits,
 }
 
@@ -85,11 +88,12 @@ pub struct Truncated {
     pub stderr: bool,
 }
 
-pub async fn run(scope: &Scope, job: &SandboxJob<'_>) -> Result<SandboxOutput, RunFailure> {
+/// Sends a job to the sandbox, and returns the sandbox's response, whatever became of the code.
+pub async fn send(scope: &Scope, route: SandboxRoute, job: &SandboxJob<'_>) -> Result<SandboxOutput, RunFailure> {
     let shared = SharedJob { job, share: scope.workspace().as_str() };
     let asked =
         serde_json::to_string(&shared).map_err(|cause| Error::Internal(format!("a job is not JSON: {cause}")))?;
-    let response = ask(scope, &asked).await?;
+    let response = ask(scope, route, &asked).await?;
     let status = response.status();
     let text = response
         .text(MAX_RESPONSE_BYTES, scope.memory_turn())
@@ -116,14 +120,14 @@ fn busy(refusal: &str) -> &'static str {
 }
 
 /// Sends the request to the workspace's container or, if the deployment has none, to the server at SANDBOX_URL.
-async fn ask(scope: &Scope, asked: &str) -> Result<OutgoingResponse, RunFailure> {
+async fn ask(scope: &Scope, route: SandboxRoute, asked: &str) -> Result<OutgoingResponse, RunFailure> {
     let app = scope.app();
-    let contained = sandbox::run(app, scope.workspace(), asked).await;
+    let contained = sandbox::send(app, scope.workspace(), route, asked).await;
     if let Some(response) = contained.map_err(|it| failed("its container did not answer", it))? {
         return Ok(response);
     }
     let url = app.settings().sandbox_url.as_ref().ok_or_else(|| RunFailure::Unreachable(NOT_CONFIGURED.into()))?;
-    let url = format!("{url}/run");
+    let url = format!("{url}{}", route.path());
     let request = OutgoingRequest { redirects: Redirects::Follow, ..OutgoingRequest::post(&url, asked) };
     request.send(Route::Network).await.map_err(|it| failed("nothing answers at SANDBOX_URL", it))
 }

@@ -2,6 +2,7 @@
 
 use crate::harness::{Answer, Client, Server, Tool, Upstream, closed, closed_workspace, open, race, workspace};
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 /// Makes a call that waits, and returns the response and the id of its approval.
 #[track_caller]
@@ -55,6 +56,78 @@ fn an_approved_call_runs_as_it_was_asked() {
     );
     decide(&client, &id, "approve").refused(409, "CONFLICT");
     decide(&client, &id, "deny").refused(409, "CONFLICT");
+}
+
+#[test]
+fn a_refusal_says_what_to_do_until_the_call_is_approved() {
+    let root = closed_workspace();
+    writer(closed(), &root);
+    let (pending, id) = ask(&root, write("/a"));
+    let (told, call) = (pending["error"]["message"].as_str().unwrap(), pending["call_id"].as_str().unwrap());
+    for part in [
+        "writer has not run: it waits for an approval.".to_owned(),
+        format!("POST /api/approvals/{id}/approve or /deny"),
+        "Do not call it again: once it is approved, it runs by itself".to_owned(),
+        format!("GET /api/tool-calls/{call}/result"),
+        format!("GET /api/tool-calls/{call}?wait=30 waits for its end"),
+    ] {
+        assert!(told.contains(&part), "{told}");
+    }
+    assert_eq!(root.record(&pending)["error"]["message"], told);
+    // A guest may not read records.
+    let guest = root.token(json!({"name": "g", "level": "guest"}));
+    let told =
+        guest.call(write("/b")).failed(202, "APPROVAL_REQUIRED")["error"]["message"].as_str().unwrap().to_owned();
+    assert!(told.ends_with("it runs by itself.") && !told.contains("/api/tool-calls"), "{told}");
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "this runs on the host")]
+fn a_reader_can_wait_for_the_end_of_a_call() {
+    let root = closed_workspace();
+    writer(closed(), &root);
+    let (own, other) = (root.agent(json!({})), root.agent(json!({})));
+    for agent in [&own, &other] {
+        root.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "writer"})).created();
+    }
+    let ask_as = |agent: &str, path: &str| {
+        let mut body = write(path);
+        body["agent_id"] = agent.into();
+        ask(&root, body)
+    };
+    let (pending, id) = ask_as(&own, "/a");
+    let path = format!("/api/tool-calls/{}", pending["call_id"].as_str().unwrap());
+    let bound = root.token(json!({"name": "b", "level": "user", "agent_id": own}));
+    std::thread::scope(|threads| {
+        let waiting = threads.spawn(|| {
+            let begun = Instant::now();
+            let record = bound.get(&format!("{path}?wait=30"));
+            (record.ok(), begun.elapsed(), record.cost("round_trips"))
+        });
+        std::thread::sleep(Duration::from_millis(1_500));
+        assert!(!waiting.is_finished(), "it waits");
+        decide(&root, &id, "approve").result(200);
+        let (record, took, round_trips) = waiting.join().unwrap();
+        assert_eq!((&record["status"], &record["result"]), (&json!("success"), &json!("Wrote 1 bytes to /a")));
+        assert!(took < Duration::from_secs(10), "{took:?}");
+        assert!(round_trips < 10, "{round_trips} round trips");
+    });
+    // A call that has ended is answered at once, with one round trip.
+    let ended = bound.get(&format!("{path}?wait=30"));
+    assert_eq!((ended.ok()["status"].as_str(), ended.cost("round_trips")), (Some("success"), 1));
+    // When the time is over, the record is as it is.
+    let (others, _) = ask_as(&other, "/b");
+    let others = format!("/api/tool-calls/{}", others["call_id"].as_str().unwrap());
+    let begun = Instant::now();
+    assert_eq!(root.get(&format!("{others}?wait=1")).ok()["status"], "pending_approval");
+    assert!((1.0..5.0).contains(&begun.elapsed().as_secs_f64()));
+    assert_eq!(root.get(&format!("{others}?wait=0")).ok()["status"], "pending_approval");
+    let begun = Instant::now();
+    bound.get(&format!("{others}?wait=30")).refused(404, "NOT_FOUND");
+    assert!(begun.elapsed() < Duration::from_secs(5), "nobody waits for the calls of others");
+    for wait in ["31", "-1", "1.5", "x", ""] {
+        assert_eq!(root.get(&format!("{path}?wait={wait}")).refused(400, "VALIDATION_ERROR").paths(), ["wait"]);
+    }
 }
 
 #[test]

@@ -73,6 +73,63 @@ fn a_bound_token_sees_its_agents_calls_alone() {
     assert_eq!(root.get("/api/tool-calls/summary").ok()["calls"], 3);
 }
 
+/// Registers a tool whose schema names `text` and `limit`, with additional keywords.
+fn counter(client: &Client, id: &str, keywords: Value) {
+    let mut schema = json!({
+        "type": "object",
+        "properties": {"text": {"type": "string"}, "limit": {"type": "integer"}},
+        "required": ["text"],
+    });
+    schema.as_object_mut().unwrap().extend(keywords.as_object().unwrap().clone());
+    client.register(id, "1.0.0", json!({"parameters_schema": schema}));
+}
+
+#[test]
+fn an_argument_that_the_schema_does_not_name_is_told() {
+    let client = workspace();
+    counter(&client, "count", json!({}));
+    let made = client.execute("count", json!({"text": "a", "limt": 3, "a/b": 1})).result(200);
+    let record = client.record(&made);
+    assert_eq!(made["success"], true);
+    assert_eq!(record["details"]["output"], Value::Null);
+    let warnings = record["details"]["warnings"].as_array().unwrap();
+    assert_eq!(warnings.iter().map(|it| it["path"].as_str().unwrap()).collect::<Vec<_>>(), ["/limt", "/a~1b"]);
+    assert!(warnings[0]["message"].as_str().unwrap().contains("not named by the schema"), "{record}");
+    assert_eq!(record["arguments"], json!({"text": "a", "limt": 3, "a/b": 1}), "it is passed on all the same");
+    let known = client.execute("count", json!({"text": "a", "limit": 3})).result(200);
+    assert_eq!(client.record(&known)["details"], Value::Null);
+    assert_eq!(client.get("/api/tool-calls").ok()["tool_calls"][1]["details"], record["details"], "lists show it too");
+    // A schema that says what other fields may be is taken at its word.
+    for (id, keywords) in [
+        ("open", json!({"additionalProperties": true})),
+        ("closing", json!({"additionalProperties": {"type": "integer"}})),
+        ("pattern", json!({"patternProperties": {"^l": {}}})),
+        ("unevaluated", json!({"unevaluatedProperties": true})),
+    ] {
+        counter(&client, id, keywords);
+        let made = client.execute(id, json!({"text": "a", "limt": 3})).result(200);
+        assert_eq!(client.record(&made)["details"], Value::Null, "{id}");
+    }
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_told_with_the_unknown_ones() {
+    let client = workspace();
+    counter(&client, "count", json!({}));
+    let failed = client.execute("count", json!({"txet": "a"})).failed(400, "INVALID_ARGUMENTS");
+    let message = failed["error"]["message"].as_str().unwrap();
+    assert!(message.contains("\"text\" is a required property"), "{message}");
+    assert!(message.ends_with("; the schema does not name \"txet\""), "{message}");
+    assert_eq!(failed["error"]["details"]["unknown"], json!(["txet"]));
+    assert_eq!(failed["error"]["details"]["violations"].as_array().unwrap().len(), 1, "the schema alone allows it");
+    assert_eq!(client.record(&failed)["details"]["warnings"][0]["path"], "/txet");
+    // A closed schema tells it by itself.
+    counter(&client, "closed", json!({"additionalProperties": false}));
+    let failed = client.execute("closed", json!({"txet": "a"})).failed(400, "INVALID_ARGUMENTS");
+    assert_eq!(failed["error"]["details"]["violations"].as_array().unwrap().len(), 2);
+    assert_eq!(failed["error"]["details"].get("unknown"), None);
+}
+
 #[test]
 fn a_call_without_a_result_has_none_to_give() {
     let client = workspace();

@@ -1,6 +1,6 @@
 //! `POST /api/agents/{agent_id}/tool-calls`: runs the calls of a model, and responds in its provider's form.
 
-use crate::harness::{Answer, Client, Tool, Upstream, open, workspace};
+use crate::harness::{Answer, Client, Tool, Upstream, open, race, workspace};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -171,7 +171,8 @@ fn many_calls_are_looked_up_at_once() {
     let client = workspace();
     let agent = client.agent(json!({}));
     let cost = |count: usize| {
-        let answer = post(&client, &agent, "", json!(vec![openai("c", "list_files", "{}"); count]));
+        let calls = (0..count).map(|index| openai(&format!("{count}-{index}"), "list_files", "{}")).collect::<Vec<_>>();
+        let answer = post(&client, &agent, "", json!(calls));
         answer.ok();
         answer.cost("round_trips")
     };
@@ -193,6 +194,146 @@ fn a_batch_sent_twice_runs_once() {
     assert_eq!(client.pages("/api/tool-calls", "tool_calls", 50).len(), 2);
 }
 
+/// How many calls are recorded.
+fn recorded(client: &Client) -> usize {
+    client.pages("/api/tool-calls", "tool_calls", 50).len()
+}
+
+#[test]
+fn a_message_posted_twice_runs_once_by_the_ids_of_its_calls() {
+    let client = workspace();
+    let agent = client.agent(json!({}));
+    let write = json!({"path": "/a", "content": "1"});
+    let bodies = [
+        json!([openai("c1", "write_file", &write.to_string()), openai("c2", "list_files", "{}")]),
+        json!({"output": [
+            {"type": "function_call", "call_id": "r1", "name": "write_file", "arguments": write.to_string()},
+            {"type": "function_call", "call_id": "r2", "name": "read_file", "arguments": "{\"path\": \"/none\"}"},
+        ]}),
+        json!([{"type": "tool_use", "id": "t1", "name": "write_file", "input": write},
+            {"type": "tool_use", "id": "t2", "name": "list_files", "input": {}}]),
+        json!([{"functionCall": {"id": "g1", "name": "write_file", "args": write}},
+            {"functionCall": {"id": "g2", "name": "list_files", "args": {}}}]),
+    ];
+    for (count, body) in bodies.iter().enumerate() {
+        let first = post(&client, &agent, "?session_id=s", body.clone());
+        let again = post(&client, &agent, "?session_id=s", body.clone());
+        assert_eq!(first.ok(), again.ok(), "the same response");
+        assert_eq!(recorded(&client), 2 * (count + 1));
+    }
+    let manifests = client.get("/api/sessions/s/manifests").ok();
+    assert_eq!(manifests["manifests"].as_array().unwrap().len(), bodies.len(), "each was written once");
+}
+
+#[test]
+fn a_call_without_an_id_and_a_call_that_was_refused_run_again() {
+    let client = workspace();
+    let agent = client.agent(json!({}));
+    let nameless = json!([{"functionCall": {"name": "list_files", "args": {}}}]);
+    let ids = [(); 2].map(|()| post(&client, &agent, "", nameless.clone()).ok()["calls"][0]["call_id"].clone());
+    assert_ne!(ids[0], ids[1]);
+    let refused = json!([openai("c1", "read_file", "{}")]);
+    assert_eq!(post(&client, &agent, "", refused).ok()["calls"][0]["error"]["code"], "INVALID_ARGUMENTS");
+    let mended = json!([openai("c1", "list_files", "{}")]);
+    assert_eq!(statuses(&post(&client, &agent, "", mended).ok()), ["success"], "the refusal freed the id");
+    // Some servers give all calls of a message one id.
+    let alike = json!([
+        openai("one", "write_file", r#"{"path": "/a", "content": "1"}"#),
+        openai("one", "read_file", r#"{"path": "/a"}"#)
+    ]);
+    let first = post(&client, &agent, "", alike.clone()).ok();
+    assert_eq!(statuses(&first), ["success", "success"]);
+    assert_eq!(post(&client, &agent, "", alike).ok(), first);
+}
+
+#[test]
+fn the_id_of_a_call_is_a_key_of_its_agent_and_session_alone() {
+    let client = workspace();
+    let (one, other) = (client.agent(json!({})), client.agent(json!({})));
+    let body = json!([openai("c1", "list_files", "{}")]);
+    let id = |agent: &str, query: &str| {
+        let answer = post(&client, agent, query, body.clone()).ok();
+        assert_eq!(statuses(&answer), ["success"], "{answer}");
+        answer["calls"][0]["call_id"].as_str().unwrap().to_owned()
+    };
+    let first = id(&one, "");
+    assert_eq!(id(&one, "?session_id=default"), first);
+    let others =
+        [id(&other, ""), id(&one, "?session_id=s"), id(&one, "?idempotency_key=own"), id(&one, "?idempotency_key=c1")];
+    for (index, it) in others.iter().enumerate() {
+        assert!(*it != first && !others[..index].contains(it), "{others:?}");
+    }
+    assert_eq!(id(&one, "?idempotency_key=own"), others[2], "the caller's own key is the key");
+    let same = json!({"tool_name": "list_files", "agent_id": one, "idempotency_key": "c1"});
+    assert!(!others.contains(&client.call(same).result(200)["call_id"].as_str().unwrap().to_owned()));
+}
+
+#[test]
+fn an_id_with_other_arguments_is_a_conflict_of_this_call_alone() {
+    let client = workspace();
+    let agent = client.agent(json!({}));
+    let write =
+        |id: &str, content: &str| openai(id, "write_file", &json!({"path": "/a", "content": content}).to_string());
+    post(&client, &agent, "", json!([write("c1", "first")])).ok();
+    let answer =
+        post(&client, &agent, "", json!([write("c1", "second"), openai("c2", "read_file", r#"{"path": "/a"}"#)])).ok();
+    assert_eq!(statuses(&answer), ["error", "success"]);
+    assert_eq!(answer["calls"][0]["error"]["code"], "CONFLICT");
+    let told = answer["messages"][0]["content"].as_str().unwrap();
+    assert!(told.contains("each call needs an id of its own"), "{told}");
+    assert_eq!(answer["messages"][1]["content"], "first");
+    let record = client.record(&answer["calls"][0]);
+    assert_eq!((&record["status"], &record["error"]["code"]), (&json!("error"), &json!("CONFLICT")));
+}
+
+#[test]
+fn of_racing_posts_of_one_message_one_runs() {
+    let client = workspace();
+    let upstream = Upstream::start();
+    client.register(
+        "echo",
+        "1.0.0",
+        json!({"handler": {"type": "http", "url": upstream.at("/echo")},
+        "parameters_schema": {"type": "object"}}),
+    );
+    let agent = client.agent(json!({}));
+    client.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "echo"})).created();
+    let answers = race(6, |_| post(&client, &agent, "", json!([openai("c1", "echo", "{}")])).ok());
+    assert_eq!(upstream.received().len(), 1);
+    for answer in answers {
+        let call = &answer["calls"][0];
+        assert!(call["status"] == "success" || call["error"]["code"] == "CONFLICT", "{answer}");
+    }
+}
+
+/// The cost of a model's call, as docs/formats.md tells it.
+#[test]
+fn a_models_call_costs_its_key() {
+    let client = workspace();
+    let agent = client.agent(json!({}));
+    post(&client, &agent, "?session_id=s", json!([openai("c0", "write_file", r#"{"path": "/a", "content": "1"}"#)]))
+        .ok();
+    let cost = |name: &str, id: Option<&str>| {
+        let mut call = json!({"name": name, "args": {"path": "/a", "content": "2"}});
+        if name == "list_files" {
+            call["args"] = json!({});
+        }
+        if let Some(id) = id {
+            call["id"] = id.into();
+        }
+        let answer = post(&client, &agent, "?session_id=s", json!([{"functionCall": call}]));
+        assert_eq!(statuses(&answer.ok()), ["success"]);
+        (answer.cost("round_trips"), answer.cost("rows_written"))
+    };
+    for (name, more) in [("list_files", 4), ("write_file", 2)] {
+        let (without, first, again) = (cost(name, None), cost(name, Some(name)), cost(name, Some(name)));
+        println!("{name}: {without:?} without an id, {first:?} with one, {again:?} again");
+        assert_eq!(first, (without.0, without.1 + more), "an id costs no round trip");
+        assert_eq!(again.1, 0, "a repetition writes nothing");
+        assert!(again.0 < first.0, "nor does it run");
+    }
+}
+
 #[test]
 fn a_call_that_waits_says_so() {
     let client = workspace();
@@ -209,5 +350,9 @@ fn a_call_that_waits_says_so() {
     assert_eq!(statuses(&answer), ["pending_approval"]);
     assert_eq!(answer["calls"][0]["tool_name"], "kit:waits");
     let approval = answer["calls"][0]["error"]["details"]["approval_id"].as_str().unwrap();
-    assert!(answer["messages"][0]["content"][0]["content"].as_str().unwrap().contains(approval));
+    let told = answer["messages"][0]["content"][0]["content"].as_str().unwrap();
+    assert!(told.contains(approval), "{told}");
+    for part in ["Do not call it again: once it is approved, it runs by itself", "GET /api/tool-calls/call_"] {
+        assert!(told.contains(part), "{told}");
+    }
 }

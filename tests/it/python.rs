@@ -1,7 +1,8 @@
 //! `execute_python` and tools with a `python` handler, in the real sandbox.
 
-use crate::harness::{Client, Sandbox, Server, race, unique, workspace};
+use crate::harness::{Client, Sandbox, Server, definition, race, unique, workspace};
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 fn execute(client: &Client, code: &str) -> Value {
     client.execute("execute_python", json!({"code": code})).success()
@@ -163,8 +164,144 @@ fn a_python_tool_is_held_to_its_result() {
     register(&client, "many", "def run(arguments):\n    return [0] * 300_000", json!({}));
     let failed = client.execute("many", json!({})).failed(200, "TOOL_ERROR");
     assert!(failed["error"]["message"].as_str().unwrap().contains("250000 values"), "{failed}");
-    register(&client, "nothing", "def run(arguments):\n    print('to nobody')", json!({}));
-    assert_eq!(client.execute("nothing", json!({})).success(), Value::Null);
+    register(&client, "nothing", "def run(arguments):\n    print('to the record')", json!({}));
+    let made = client.execute("nothing", json!({})).result(200);
+    assert_eq!(made["result"], Value::Null);
+    assert_eq!(client.record(&made)["details"], json!({"output": "to the record\n", "warnings": []}));
+}
+
+#[test]
+fn what_a_tool_prints_is_kept_with_its_result() {
+    let client = workspace();
+    let schema = json!({"type": "object", "properties": {
+        "lines": {"type": "integer"}, "key": {"type": "string", "format": "password"}}});
+    let code = "import typing\ndef run(lines=0, key=''):\n    print('key', key)\n    for each in range(lines): print('x' * 99)\n    \
+        print('done', file=typing.sys.stderr)\n    return lines";
+    register(&client, "prints", code, json!({"parameters_schema": schema}));
+    let output = |arguments: Value| {
+        let made = client.execute("prints", arguments).result(200);
+        assert_eq!(made["success"], true, "{made}");
+        client.record(&made)["details"]["output"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(output(json!({})), "key \ndone\n");
+    assert_eq!(output(json!({"key": "hunter22"})), "key [redacted]\ndone\n", "a secret is kept nowhere");
+    let long = output(json!({"lines": 700}));
+    assert!(
+        long.len() <= 64 * 1024 && long.len() > 64_000 && long.ends_with("[the rest is cut off]\n"),
+        "{}",
+        long.len()
+    );
+    let listed = client.get("/api/tool-calls").ok()["tool_calls"][0]["details"]["output"].as_str().unwrap().to_owned();
+    assert!(listed.len() < 1_200 && listed.contains("[cut: the whole is at GET /api/tool-calls/call_"), "{listed}");
+    // What a tool prints costs no row.
+    register(&client, "silent", "def run(): return 1", json!({}));
+    register(&client, "speaks", "def run():\n    print(1)\n    return 1", json!({}));
+    let cost = |tool: &str| client.execute(tool, json!({})).cost("rows_written");
+    assert_eq!(cost("silent"), cost("speaks"));
+}
+
+#[test]
+fn a_function_gets_keyword_arguments_if_its_parameters_are_properties() {
+    let client = workspace();
+    let schema = json!({"type": "object", "properties": {
+        "text": {"type": "string"}, "limit": {"type": "integer", "default": 2}, "arguments": {}}, "required": ["text"]});
+    let given = json!({"text": "a b c"});
+    for (id, code, expected) in [
+        ("named", "def run(text, limit, arguments=None):\n    return text.split()[:limit]", json!(["a", "b"])),
+        ("all", "def run(text, **rest):\n    return rest", json!({"limit": 2})),
+        ("dict", "def run(given):\n    return given", json!({"text": "a b c", "limit": 2})),
+        ("mixed", "def run(text, more=None):\n    return text", json!({"text": "a b c", "limit": 2})),
+        ("rest", "def run(*text):\n    return text", json!([{"text": "a b c", "limit": 2}])),
+        ("first", "def run(text, /):\n    return text", json!({"text": "a b c", "limit": 2})),
+    ] {
+        register(&client, id, code, json!({"parameters_schema": schema}));
+        assert_eq!(client.execute(id, given.clone()).success(), expected, "{code}");
+    }
+    let code = "def run(arguments, text, limit):\n    return arguments";
+    register(&client, "trap", code, json!({"parameters_schema": schema}));
+    assert_eq!(client.execute("trap", json!({"text": "a", "arguments": 7})).success(), 7, "a property of that name");
+    let failed = client.execute("trap", given).failed(200, "TOOL_ERROR");
+    assert!(
+        failed["error"]["message"].as_str().unwrap().contains("missing 1 required positional argument: 'arguments'")
+    );
+    // An argument that the schema does not name is left out, and told.
+    let made = client.execute("named", json!({"text": "a", "limt": 1})).result(200);
+    assert_eq!(made["result"], json!(["a"]));
+    assert_eq!(client.record(&made)["details"]["warnings"][0]["path"], "/limt");
+}
+
+/// The body that registers a Python tool.
+fn python_definition(id: &str, code: &str) -> Value {
+    definition(id, "1.0.0", json!({"handler": {"type": "python", "code": code, "function": "run"}}))
+}
+
+#[test]
+fn python_that_cannot_run_is_refused_when_it_is_registered() {
+    let client = workspace();
+    let refused = |code: &str, path: &str, told: &str| {
+        let refused = client.post("/api/tools", python_definition("bad", code)).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), [path], "{code}");
+        assert!(refused.details["problems"][0]["message"].as_str().unwrap().contains(told), "{refused:?}");
+    };
+    refused("def run(text):\n    return (text\n", "/handler/code", "line 2: SyntaxError: '(' was never closed");
+    refused("def run(text):\nreturn 1", "/handler/code", "line 2: IndentationError: ");
+    refused(&format!("x = {}1", "-".repeat(100_000)), "/handler/code", "does not compile");
+    refused("def walk(text): ...\nclass A:\n    def run(self): ...", "/handler/function", "which defines walk");
+    client.get("/api/tools/bad").refused(404, "NOT_FOUND");
+    let health = client.get("/api/registry/health").ok();
+    assert_eq!(health["failed_registrations_24h"]["invalid"], 4);
+}
+
+#[test]
+fn python_that_may_fail_is_registered_with_a_warning() {
+    let client = workspace();
+    let warnings = |id: &str, code: &str| {
+        let answer = client.post("/api/tools", python_definition(id, code)).created();
+        let warnings = answer["warnings"].as_array().unwrap();
+        assert!(warnings.iter().all(|it| it["path"] == "/handler/code"), "{answer}");
+        warnings.iter().map(|it| it["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(warnings("good", "import json, re\nprint('not run')\ndef run(text): return json.dumps(text)"), [""; 0]);
+    assert_eq!(
+        warnings("imports", "import os.path\ndef run(text):\n    import numpy as np\n    return np"),
+        [
+            "line 1 imports os.path, and only json, re, typing can be imported",
+            "line 3 imports numpy, and only json, re, typing can be imported"
+        ]
+    );
+    assert_eq!(warnings("lambda", "run = lambda text: text"), [""; 0]);
+    assert_eq!(
+        warnings("hidden", "exec('def run(text): return 1')"),
+        ["may or may not define run: only a call will tell"]
+    );
+    assert_eq!(client.execute("hidden", json!({"text": "a"})).success(), 1);
+    assert_eq!(warnings("none", "def run(): return 1"), ["run has no parameter text: a call with this argument fails"]);
+    client.execute("none", json!({"text": "a"})).failed(200, "TOOL_ERROR");
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "this runs on the host")]
+fn a_registration_waits_a_second_for_the_sandbox_at_most() {
+    // A server that accepts connections and never answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    for (url, told) in [
+        (url.as_str(), "was not checked: The sandbox did not answer within a second"),
+        ("http://127.0.0.1:9", "was not checked: The sandbox cannot be used: nothing answers at SANDBOX_URL"),
+        ("", "was not checked: Python runs in a sandbox, and this deployment has none"),
+    ] {
+        let server = server_with(url);
+        let client = server.client("ws");
+        client.get("/api/tools").ok();
+        let begun = Instant::now();
+        let answer = client.post("/api/tools", python_definition("tool", "def walk(text): ...")).created();
+        let took = begun.elapsed();
+        assert!(took < Duration::from_millis(2_500), "{took:?}");
+        let messages = answer["warnings"].as_array().unwrap().iter().map(|it| it["message"].as_str().unwrap());
+        let messages = messages.collect::<Vec<_>>();
+        assert!(messages[0].starts_with(told), "{messages:?}");
+        assert_eq!(messages[1], "does not seem to define the function");
+    }
 }
 
 #[test]

@@ -12,10 +12,11 @@ const LIBRARIES: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/
 
 const LOADER: &str = include_str!("../../python/load.py");
 /// Each module comes after the modules that it imports.
-const MODULES: [(&str, &str); 5] = [
+const MODULES: [(&str, &str); 6] = [
     ("lockdown", include_str!("../../python/lockdown.py")),
     ("report", include_str!("../../python/report.py")),
     ("guest", include_str!("../../python/guest.py")),
+    ("check", include_str!("../../python/check.py")),
     ("child", include_str!("../../python/child.py")),
     ("zygote", include_str!("../../python/zygote.py")),
 ];

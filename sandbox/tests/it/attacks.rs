@@ -1,5 +1,5 @@
 //! The attacks, and the check that an attack was stopped. After each attack a plain call must find everything
-//! unchanged.
+//! unchanged. The code of each attack is also only looked at (`POST /check`), which must not run any of it.
 //!
 //! A file of attacks is Python. The code before the first attack is put before each of them. An attack begins with `#:
 //! name -> outcome`, where the outcome is `ok` or kinds of error, separated by `|`, followed by any of `prints=TEXT`,
@@ -68,16 +68,34 @@ impl Attack {
         if self.prints.as_ref().is_some_and(|prints| answer["stdout"].as_str().unwrap().trim_end() != prints) {
             return Err(format!("it printed something else: {told:.600}"));
         }
-        let limit = Duration::from_secs_f64(self.limits["timeout_seconds"].as_f64().unwrap_or(5.0));
-        if took > limit + Duration::from_secs(2) {
-            return Err(format!("it took {took:?}"));
-        }
+        self.must_be_over(took)?;
+        self.must_be_only_looked_at(server)?;
         let begun = Instant::now();
         let plain = server.run_code(PLAIN);
         if plain["stdout"] != PLAINLY || begun.elapsed() > Duration::from_secs(2) {
             return Err(format!("the next call, after {:?}: {plain}", begun.elapsed()));
         }
         Ok(())
+    }
+
+    fn must_be_over(&self, took: Duration) -> Result<(), String> {
+        let limit = Duration::from_secs_f64(self.limits["timeout_seconds"].as_f64().unwrap_or(5.0));
+        if took > limit + Duration::from_secs(2) { Err(format!("it took {took:?}")) } else { Ok(()) }
+    }
+
+    /// Code that is looked at prints nothing and raises nothing. Its source may still be too much for the compiler.
+    fn must_be_only_looked_at(&self, server: &Client) -> Result<(), String> {
+        let begun = Instant::now();
+        let answer = server.check(&json!({"code": self.code, "function": "run", "limits": self.limits}));
+        let told = answer.to_string();
+        let is_stopped = matches!(answer["error_kind"].as_str(), Some("memory" | "timeout" | "killed"));
+        if answer["stdout"] != "" || !(is_stopped || answer["result"]["importable"].is_array()) {
+            return Err(format!("a look at it ran it: {told:.600}"));
+        }
+        if told.len() > 100_000 {
+            return Err(format!("a look at it told {} bytes", told.len()));
+        }
+        self.must_be_over(begun.elapsed())
     }
 }
 

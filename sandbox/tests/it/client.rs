@@ -28,13 +28,28 @@ impl Client {
     }
 
     pub fn send(&self, body: &Value) -> ureq::http::Response<ureq::Body> {
-        self.agent.post(format!("http://{}/run", self.address)).send_json(body).unwrap()
+        self.send_to("/run", body)
+    }
+
+    fn send_to(&self, path: &str, body: &Value) -> ureq::http::Response<ureq::Body> {
+        self.agent.post(format!("http://{}{path}", self.address)).send_json(body).unwrap()
     }
 
     /// The response to a request that must be accepted.
     #[track_caller]
     pub fn post(&self, body: &Value) -> Value {
-        let mut response = self.send(body);
+        self.post_to("/run", body)
+    }
+
+    /// The response to a look at code, which must be accepted.
+    #[track_caller]
+    pub fn check(&self, body: &Value) -> Value {
+        self.post_to("/check", body)
+    }
+
+    #[track_caller]
+    fn post_to(&self, path: &str, body: &Value) -> Value {
+        let mut response = self.send_to(path, body);
         let text = response.body_mut().with_config().limit(4 << 20).read_to_string().unwrap();
         assert_eq!(response.status(), 200, "{text}");
         assert!(text.len() < 2 << 20, "{}", text.len());

@@ -158,6 +158,109 @@ fn functions_are_called_with_their_arguments() {
 }
 
 #[test]
+fn a_function_whose_parameters_are_properties_gets_keyword_arguments() {
+    let server = Server::start(&[]);
+    let call = |code: &str, arguments: Value| {
+        let body =
+            json!({"code": code, "function": "f", "arguments": arguments, "properties": ["a", "b", "arguments"]});
+        let answer = server.post(&body);
+        if answer["ok"] == true { answer["result"].clone() } else { answer["error"].clone() }
+    };
+    let both = json!({"a": 1, "b": 2});
+    for (code, arguments, expected) in [
+        ("def f(a, b): return [a, b]", both.clone(), json!([1, 2])),
+        ("def f(b, a=7, *, arguments=None): return [a, b, arguments]", json!({"b": 2}), json!([7, 2, null])),
+        ("def f(arguments): return arguments", json!({"arguments": 3}), json!(3)),
+        ("f = lambda a, b: a + b", both.clone(), json!(3)),
+        ("def f(a, **rest): return rest", json!({"a": 1, "b": 2, "c": 3}), json!({"b": 2, "c": 3})),
+        ("def f(): return 'none'", json!({}), json!("none")),
+        // The schema does not know `c`.
+        ("def f(a, b): return [a, b]", json!({"a": 1, "b": 2, "c": 3}), json!([1, 2])),
+        // All other functions get the one dict.
+        ("def f(given): return given", both.clone(), both.clone()),
+        ("def f(a, given=None): return [a, given]", both.clone(), json!([both, null])),
+        ("def f(a, /): return a", both.clone(), both.clone()),
+        ("def f(a, *b): return [a, b]", both.clone(), json!([both, []])),
+        ("class f:\n    def __new__(cls, a): return a", both.clone(), both.clone()),
+    ] {
+        assert_eq!(call(code, arguments), expected, "{code}");
+    }
+    let told = call("def f(a, b): return 1", json!({"a": 1}));
+    assert!(told.as_str().unwrap().ends_with("TypeError: f() missing 1 required positional argument: 'b'"), "{told}");
+    let told = call("def f(a): return 1", both);
+    assert!(told.as_str().unwrap().ends_with("TypeError: f() got an unexpected keyword argument 'b'"), "{told}");
+}
+
+#[test]
+fn code_can_be_looked_at_without_running_it() {
+    let server = Server::start(&[]);
+    let check = |code: &str| {
+        let answer = server.check(&json!({"code": code, "function": "run", "share": "x"}));
+        assert_eq!((&answer["ok"], &answer["stdout"]), (&json!(true), &json!("")), "{code}: {answer}");
+        answer["result"].clone()
+    };
+    assert_eq!(
+        check("import json\nprint('ran')\ndef run(text, limit=5): return json.dumps(text)"),
+        json!({
+            "fault": null, "function": true, "functions": ["run"],
+            "parameters": {"names": ["text", "limit"], "by_keyword": true, "takes_all": false},
+            "imports": [], "importable": ["json", "re", "typing"]
+        })
+    );
+    for (code, line, message) in [
+        ("x = 1\ndef run(a:\n    pass", json!(2), "SyntaxError: '(' was never closed"),
+        ("def run(a):\npass", json!(2), "IndentationError: "),
+        ("def run(a): pass\nreturn 1", json!(2), "SyntaxError: 'return' outside function"),
+        ("def run(a): pass\0", json!(null), "null bytes"),
+    ] {
+        let fault = check(code)["fault"].clone();
+        assert_eq!(fault["line"], line, "{code}: {fault}");
+        assert!(fault["message"].as_str().unwrap().contains(message), "{code}: {fault}");
+    }
+    for (code, expected) in [
+        ("def run(a): pass", json!(true)),
+        ("run = print", json!(true)),
+        ("class run: pass", json!(true)),
+        ("if 1:\n    def run(a): pass", json!(true)),
+        ("def other():\n    global run\n    run = 1", json!(true)),
+        ("class A:\n    def run(self): pass", json!(false)),
+        ("def other(a):\n    def run(b): pass", json!(false)),
+        ("", json!(false)),
+        // Only a run would tell.
+        ("exec('def run(a): pass')", json!(null)),
+        ("globals()['run'] = print", json!(null)),
+        ("from typing import *", json!(null)),
+    ] {
+        assert_eq!(check(code)["function"], expected, "{code}");
+    }
+    let imports = check(
+        "import os, json.decoder, __future__\ndef run(a):\n    from numpy.linalg import norm\n    import os\n    from . import b",
+    );
+    assert_eq!(
+        imports["imports"],
+        json!([{"name": "os", "line": 1}, {"name": "numpy.linalg", "line": 3}, {"name": ".", "line": 5}])
+    );
+    let parameters = |code: &str| check(code)["parameters"].clone();
+    assert_eq!(
+        parameters("def run(a, /, *b, c, **d): pass"),
+        json!({"names": ["a", "c"], "by_keyword": false, "takes_all": true})
+    );
+    assert_eq!(parameters("@print\ndef run(a): pass"), json!(null));
+}
+
+#[test]
+fn a_look_has_the_limits_of_a_run() {
+    let server = Server::start(&[]);
+    let dense = "a=1;".repeat(250_000);
+    let check = |limits: Value| server.check(&json!({"code": dense, "function": "run", "limits": limits}));
+    let answer = check(json!({"timeout_seconds": 0.05}));
+    assert_eq!((&answer["error_kind"], &answer["result"]), (&json!("timeout"), &json!(null)), "{answer}");
+    let answer = check(json!({"memory_mb": 5}));
+    assert_eq!((&answer["error_kind"], &answer["result"]), (&json!("memory"), &json!(null)), "{answer}");
+    assert_eq!(server.health()["calls"], 2, "a look is counted as a call");
+}
+
+#[test]
 fn what_code_may_use_works() {
     let server = Server::start(&[]);
     for code in [
@@ -213,6 +316,11 @@ fn bad_requests_are_refused() {
         (request("POST", "/run", "", &large), 415, "UNSUPPORTED_MEDIA_TYPE"),
         (request("GET", "/run", "", ""), 405, "METHOD_NOT_ALLOWED"),
         (request("POST", "/health", "", ""), 405, "METHOD_NOT_ALLOWED"),
+        (request("POST", "/check", JSON, r#"{"code":"","function":"f"}"#), 200, r#""function": false"#),
+        (request("POST", "/check", "", r#"{"code":"","function":"f"}"#), 415, "UNSUPPORTED_MEDIA_TYPE"),
+        (request("POST", "/check", JSON, r#"{"code":""}"#), 400, "missing field `function`"),
+        (request("POST", "/check", JSON, &large), 413, "PAYLOAD_TOO_LARGE"),
+        (request("GET", "/check", "", ""), 405, "METHOD_NOT_ALLOWED"),
         (request("GET", "/", "", ""), 404, "NOT_FOUND"),
         (b"\r\n\r\nnonsense\r\n\r\n".to_vec(), 400, ""),
         (b"POST /run HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n".to_vec(), 400, ""),

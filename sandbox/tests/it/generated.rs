@@ -39,8 +39,31 @@ pub fn attacks() -> Vec<Attack> {
         attack("many_arguments", format!("print({})", "1,".repeat(60_000)), &["ok", "syntax", "memory"]),
         attack("many_f_strings", format!("x={}1{}", "f'{".repeat(100), "}'".repeat(100)), &["ok", "syntax"]),
         attack("many_names", (0..20_000).map(|each| format!("a{each}=1\n")).collect(), &["ok", "memory"]),
+        attack("many_imports", "import os\n".repeat(50_000), &["import", "memory"]),
+        attack(
+            "many_other_imports",
+            (0..20_000).map(|each| format!("import a{each}\n")).collect(),
+            &["import", "memory"],
+        ),
+        attack("many_functions", (0..5_000).map(|each| format!("def f{each}(a): pass\n")).collect(), &["ok", "memory"]),
+        attack("many_parameters", format!("def run({}): pass", numbered("a", 20_000)), &["ok", "memory"]),
+        attack("many_sums", format!("x={}1", "1+".repeat(20_000)), &["ok", "syntax", "memory", "killed"]),
+        attack("many_targets", format!("x{}=1", ".a".repeat(20_000)), &["syntax", "memory", "exception", "killed"]),
+        attack(
+            "many_decorators",
+            format!("{}def run(): pass", "@print\n".repeat(20_000)),
+            &["ok", "exception", "memory"],
+        ),
+        attack("folded_powers", "x = 9 ** 9 ** 9 ** 9".into(), &["memory", "timeout", "exception"]),
+        attack("folded_texts", "x = ('a' * 4096) * 4096 * 4096 * 4096".into(), &["memory"]),
+        attack("folded_shifts", "x = 1 << (1 << 40)".into(), &["memory", "exception"]),
         attack("all_system_calls", all_system_calls(), &["ok"]),
     ]
+}
+
+/// Names with numbers, separated by commas.
+fn numbered(name: &str, count: usize) -> String {
+    (0..count).map(|each| format!("{name}{each}")).collect::<Vec<_>>().join(",")
 }
 
 /// Makes every system call that is not expected to work, also by the numbers of the x32 ABI.

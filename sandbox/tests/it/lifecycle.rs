@@ -197,8 +197,10 @@ fn a_look_from_outside() {
     let server = Server::start(&[]);
     let stream = begin(&server, ENDLESS);
     eventually("it runs", || running(&server) == 1);
-    let children = processes::children(u32::try_from(server.zygote()).unwrap());
-    let [child] = children[..] else { panic!("{children:?}") };
+    // A call has its slot before it has its process.
+    let children = || processes::children(u32::try_from(server.zygote()).unwrap());
+    eventually("it has a process", || !children().is_empty());
+    let [child] = children()[..] else { panic!("{:?}", children()) };
     let status = std::fs::read_to_string(format!("/proc/{child}/status")).unwrap();
     let field = |name: &str| {
         let line = status.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}"));

@@ -26,6 +26,7 @@ impl Zygote {
             ("lockdown", include_str!("../../python/lockdown.py")),
             ("report", include_str!("../../python/report.py")),
             ("guest", include_str!("../../python/guest.py")),
+            ("check", include_str!("../../python/check.py")),
             ("child", include_str!("../../python/child.py")),
             ("zygote", include_str!("../../python/zygote.py")),
         ] {

@@ -6,12 +6,14 @@ use crate::db::{Param, Rows, Statement, sql};
 use crate::durable::long_call::LONGEST_CARRIED_SECONDS;
 use crate::error::Result;
 use crate::execution::call::{CalledName, OpenedCall};
+use crate::execution::outcome::Status;
 use crate::execution::payload::CallDocument;
 use crate::execution::record::{CallIdentity, ClosedCall, UnwrittenCall};
 use crate::execution::row::CallRow;
 use crate::files::Blob;
 use crate::ids::{AgentId, CallId, TokenId, WorkspaceId};
 use crate::time::Timestamp;
+use serde::Deserialize;
 
 /// The seconds after its timeout at which a call that still runs is taken for dead.
 pub const GRACE_SECONDS: u32 = 30;
@@ -80,13 +82,13 @@ pub fn insert(
 ) -> Statement {
     let statement = sql("INSERT INTO tool_calls (workspace_id, id, tool_name, agent_id, user_id, session_id, message_id,
            operator, started_at, version, status, duration_ms, finished_at, pre_manifest_id, post_manifest_id, error, arguments,
-           result, max_result_bytes)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
+           result, max_result_bytes, details)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
          ON CONFLICT (workspace_id, id) DO UPDATE SET tool_name = excluded.tool_name, version = excluded.version,
            status = excluded.status, duration_ms = excluded.duration_ms, finished_at = excluded.finished_at,
            pre_manifest_id = excluded.pre_manifest_id, post_manifest_id = excluded.post_manifest_id,
            error = excluded.error, arguments = excluded.arguments, result = excluded.result,
-           max_result_bytes = excluded.max_result_bytes
+           max_result_bytes = excluded.max_result_bytes, details = excluded.details
          WHERE status = 'running'")
     .bind(workspace.as_str())
     .bind(identity.id.as_str())
@@ -105,7 +107,7 @@ pub fn insert(
 pub fn close(workspace: &WorkspaceId, id: &CallId, closing: &ClosedCall) -> Statement {
     let statement = sql(
         "UPDATE tool_calls SET version = ?3, status = ?4, duration_ms = ?5, finished_at = ?6, pre_manifest_id = ?7,
-           post_manifest_id = ?8, error = ?9, arguments = ?10, result = ?11, max_result_bytes = ?12
+           post_manifest_id = ?8, error = ?9, arguments = ?10, result = ?11, max_result_bytes = ?12, details = ?13
          WHERE workspace_id = ?1 AND id = ?2
            AND (status = 'running' OR (status = 'error' AND duration_ms IS NULL AND error ->> '$.code' = 'TIMEOUT'))",
     )
@@ -114,7 +116,7 @@ pub fn close(workspace: &WorkspaceId, id: &CallId, closing: &ClosedCall) -> Stat
     bind_outcome(statement, closing).repeatable()
 }
 
-/// Binds the columns from `version` to `max_result_bytes`, in the order of [`insert`] and [`close`].
+/// Binds the columns from `version` to `details`, in the order of [`insert`] and [`close`].
 fn bind_outcome(statement: Statement, closing: &ClosedCall) -> Statement {
     statement
         .bind(closing.version.as_deref())
@@ -127,6 +129,7 @@ fn bind_outcome(statement: Statement, closing: &ClosedCall) -> Statement {
         .bind(closing.arguments.as_ref().map(|it| it.column.as_str()))
         .bind(closing.result.as_ref().map(|it| it.column.as_str()))
         .bind(closing.max_result_bytes)
+        .bind(closing.details.as_deref())
 }
 
 /// Records the id of the tool, for a call that used the tool's exported name.
@@ -175,6 +178,20 @@ pub fn find(workspace: &WorkspaceId, id: &CallId) -> Statement {
     sql(format!("SELECT {CALL_COLUMNS} FROM tool_calls c WHERE c.workspace_id = ?1 AND c.id = ?2"))
         .bind(workspace.as_str())
         .bind(id.as_str())
+}
+
+/// Finds the status of a call, and nothing else of it.
+pub fn find_status(workspace: &WorkspaceId, id: &CallId) -> Statement {
+    sql("SELECT status FROM tool_calls WHERE workspace_id = ?1 AND id = ?2").bind(workspace.as_str()).bind(id.as_str())
+}
+
+#[derive(Deserialize)]
+struct StatusRow {
+    status: Status,
+}
+
+pub fn read_status(rows: &Rows) -> Result<Option<Status>> {
+    Ok(rows.first::<StatusRow>()?.map(|it| it.status))
 }
 
 pub fn read(rows: &Rows) -> Result<Option<CallRow>> {

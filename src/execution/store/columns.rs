@@ -9,10 +9,11 @@ macro_rules! small_columns {
 }
 
 /// The columns of a [`crate::execution::row::CallRow`], from `tool_calls c`.
-pub const CALL_COLUMNS: &str = concat!(small_columns!(), ", c.error, c.arguments, c.result");
+pub const CALL_COLUMNS: &str = concat!(small_columns!(), ", c.error, c.arguments, c.result, c.details");
 
 /// The columns for lists. Arguments and results over 8192 characters are read as their size and beginning. An error
-/// over 8192 characters is read as its code and the beginning of its message.
+/// over 8192 characters is read as its code and the beginning of its message, and details of that length with the
+/// beginning of their output.
 pub const LISTED_COLUMNS: &str = concat!(
     small_columns!(),
     ",
@@ -21,5 +22,7 @@ pub const LISTED_COLUMNS: &str = concat!(
     iif(length(c.arguments) > 8192 AND c.arguments NOT LIKE '#%', '~' || json_object(
       'size', octet_length(c.arguments), 'prefix', substr(c.arguments, 1, 1000)), c.arguments) AS arguments,
     iif(length(c.result) > 8192 AND c.result NOT LIKE '#%', '~' || json_object(
-      'size', octet_length(c.result), 'prefix', substr(c.result, 1, 1000)), c.result) AS result"
+      'size', octet_length(c.result), 'prefix', substr(c.result, 1, 1000)), c.result) AS result,
+    iif(length(c.details) > 8192, json_set(c.details, '$.output', substr(c.details ->> '$.output', 1, 1000) || char(10)
+      || '[cut: the whole is at GET /api/tool-calls/' || c.id || ']'), c.details) AS details"
 );

@@ -62,7 +62,7 @@ pub fn find_earlier(scope: &Scope, key: &IdempotencyKey, id: &CallId) -> Stateme
 
 pub fn read_earlier(rows: &Rows, key: &IdempotencyKey) -> Result<Option<EarlierCall>> {
     let both = rows.first::<CallRow>()?.zip(rows.first::<KeyRow>()?);
-    Ok(both.map(|(call, row)| EarlierCall { same: row.arguments_hash == key.arguments_hash, call }))
+    Ok(both.map(|(call, row)| EarlierCall { same: row.arguments_hash == key.arguments_hash, call, origin: key.origin }))
 }
 
 /// Frees the key of a call that was refused.

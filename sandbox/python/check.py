@@ -1,0 +1,121 @@
+"""Looks at the code of a tool without running it: whether it compiles, its function, and its imports."""
+
+import ast
+
+import guest
+import report
+
+MAX_LISTED = 20
+MAX_PARAMETERS = 200
+MAX_MESSAGE_CHARACTERS = 500
+
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+
+# Code that uses one of these may define a function that its source does not show.
+HIDING = {"eval", "exec", "globals", "locals", "vars"}
+
+
+def run(request):
+    """Returns a report, as JSON. Its `fault` is the reason why the code does not compile."""
+    code, wanted = request["code"], request["check"]
+    told = {"fault": None, "function": None, "functions": [], "parameters": None, "imports": []}
+    told["importable"] = guest.ALLOWED
+    try:
+        guest.compile_source(code)
+    except report.BadSource as error:
+        told["fault"] = _fault(error.__cause__)
+        return report.as_json("check", told)
+    try:
+        told.update(_seen(code, wanted))
+    except (MemoryError, RecursionError):
+        pass  # The tree of the code takes far more memory than the code. The code itself may run well.
+    return report.as_json("check", told)
+
+
+def _fault(error):
+    line = getattr(error, "lineno", None)
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    return {"line": line or None, "message": f"{type(error).__name__}: {text}"[:MAX_MESSAGE_CHARACTERS]}
+
+
+def _seen(code, wanted):
+    tree = ast.parse(code, report.FILENAME)
+    imports, defined, bound = {}, {}, set()
+    for node, is_top in _statements(tree):
+        for name in _imported(node):
+            imports.setdefault(name, node.lineno)
+        if isinstance(node, ast.Global):
+            bound.update(node.names)
+        elif is_top and isinstance(node, SCOPES):
+            defined[node.name] = node
+        elif is_top:
+            bound.update(_bound(node))
+    is_there = wanted in defined or wanted in bound or (None if _hides(tree, wanted) else False)
+    function = None if wanted in bound else defined.get(wanted)
+    return {
+        "function": is_there,
+        "functions": [name for name, node in defined.items() if not isinstance(node, ast.ClassDef)][:MAX_LISTED],
+        "parameters": _parameters(function),
+        "imports": [{"name": name, "line": line} for name, line in imports.items()][:MAX_LISTED],
+    }
+
+
+def _statements(tree):
+    """Every statement in the order of the source, and whether it is at the top: in no function and no class."""
+    left = [(tree, True)]
+    while left:
+        node, is_top = left.pop()
+        yield node, is_top
+        is_top = is_top and not isinstance(node, SCOPES)
+        blocks = (getattr(node, name, ()) for name in BLOCKS)
+        left.extend(reversed([(child, is_top) for block in blocks for child in block]))
+
+
+def _imported(node):
+    """The modules that a statement imports and that are not to be had."""
+    if isinstance(node, ast.Import):
+        names = [each.name for each in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        names = ["." * node.level + (node.module or "")]
+    else:
+        return []
+    return [name for name in names if not guest.may_import(name)]
+
+
+def _bound(node):
+    """The names that a statement binds, other than by a definition."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {each.asname or each.name.partition(".")[0] for each in node.names}
+    targets = [*getattr(node, "targets", ()), getattr(node, "target", None)]
+    targets += [each.optional_vars for each in getattr(node, "items", ())]
+    found = (each for target in targets if target is not None for each in ast.walk(target))
+    return {each.id for each in found if isinstance(each, ast.Name)}
+
+
+def _hides(tree, wanted):
+    """Whether the code may define the function although no statement of the code does."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and (node.id in HIDING or node.id == wanted and isinstance(node.ctx, ast.Store)):
+            return True
+        if isinstance(node, ast.ImportFrom) and any(each.name == "*" for each in node.names):
+            return True
+    return False
+
+
+def _parameters(function):
+    """The parameters of a plain function, as `guest` tells them apart, unless they are very many.
+
+    A decorator may change the parameters, so those of a decorated function are unknown.
+    """
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.decorator_list:
+        return None
+    given = function.args
+    names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    if len(names) > MAX_PARAMETERS:
+        return None
+    return {
+        "names": names,
+        "by_keyword": not given.posonlyargs and given.vararg is None,
+        "takes_all": given.kwarg is not None,
+    }
