@@ -29,6 +29,7 @@ mod model_calls;
 mod outgoing;
 mod oversight;
 mod page;
+mod quota;
 mod random;
 mod registry;
 mod runners;

@@ -12,6 +12,7 @@ mod owned;
 mod payload;
 mod record;
 mod resolve;
+mod retention;
 mod row;
 mod run;
 mod store;
@@ -29,6 +30,7 @@ pub use log::{CallFilter, CallOut, arguments_of, get as get_call, list as list_c
 pub use many::execute_all;
 pub use outcome::{CallFailure, Code, Status, ToolResult};
 pub use owned::run_owned;
+pub use retention::delete_old_calls;
 pub use summary::{Summary, summary};
 pub use sweep::sweep;
 pub use tool_of_name::tool_of_name;

@@ -8,6 +8,7 @@ use crate::db::{DbFailure, Rows};
 use crate::error::{Error, Result};
 use crate::ids::{FileManifestId, SessionId};
 use crate::page::{Page, PageRequest, bad_cursor};
+use crate::quota;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
@@ -127,18 +128,22 @@ pub async fn branch(scope: &Scope, session: &SessionId, at: &FileManifestId) -> 
     let origin = origin.completed(scope).await?;
     let new =
         FileCommit { workspace, session: &branched, manifest: &manifest, origin: &origin, now: scope.app().now() };
-    let [_, seen, _, _, _, _, made] = scope
+    let made = scope
         .write([
             store::session::refuse_hidden(workspace, session, scope.session_token()),
             lookup::find_manifest(FileView { workspace, session, at: Some(at) }),
             commit::insert_branch_session(&new, session, at),
             commit::insert_branch(&new, session, at),
             commit::insert_copies(workspace, &manifest, None),
+            store::usage::count_branch(&new, scope.app().settings().workspace_quota_bytes),
             commit::count_branch(&new, session),
             store::session::find_manifest(workspace, &branched, &manifest),
         ])
-        .await?
-        .map_err(|failure| session_failure(failure, session))?;
+        .await?;
+    let [_, seen, _, _, _, _, _, made] = match made {
+        Err(failure) if quota::is_used_up(&failure) => return Err(quota::refusal(scope, "Cannot branch").await?),
+        made => made.map_err(|failure| session_failure(failure, session))?,
+    };
     require_session_and_manifest(lookup::read_manifest(&seen)?, session, Some(at))?;
     store::session::read_manifest(&made)?.ok_or_else(|| Error::Internal("a branch was not made".into()))
 }

@@ -150,6 +150,14 @@ pub fn tie_blob(workspace: &WorkspaceId, id: &CallId, kind: CallDocument, blob: 
     .repeatable()
 }
 
+/// Unties the blobs of a call that keeps no documents.
+pub fn untie_blobs(workspace: &WorkspaceId, id: &CallId) -> Statement {
+    sql("DELETE FROM call_blobs WHERE workspace_id = ?1 AND call_id = ?2")
+        .bind(workspace.as_str())
+        .bind(id.as_str())
+        .repeatable()
+}
+
 /// Marks a waiting call as running, if its approval has just been approved.
 pub fn resume(workspace: &WorkspaceId, id: &CallId, deadline: Timestamp) -> Statement {
     sql("UPDATE tool_calls SET status = 'running', error = NULL, deadline_at = ?3
