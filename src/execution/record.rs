@@ -19,6 +19,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use worker::console_error;
 
+/// The longest error that is recorded whole in a workspace whose quota is used up.
+const MAX_ERROR_BYTES: usize = 1_000;
+
 /// Facts about the run for the record, besides its result.
 #[derive(Default)]
 pub struct Journal {
@@ -224,8 +227,11 @@ pub async fn close(
         if end.waits() {
             end = CallEnd::cannot_wait(scope).await?;
             (closed.status, closed.finished_at) = (end.status, Some(now));
+            closed.error = end.error.as_ref().map(error_json).transpose()?;
         }
-        closed.error = end.error.as_ref().map(|it| error_json(&it.brief())).transpose()?;
+        if closed.error.as_ref().is_some_and(|it| it.len() > MAX_ERROR_BYTES) {
+            closed.error = end.error.as_ref().map(|it| error_json(&it.brief())).transpose()?;
+        }
         closed.arguments = closed.arguments.map(|it| it.without_value()).transpose()?;
         closed.result = closed.result.map(|it| it.without_value()).transpose()?;
         written = scope.write_all(record.statements(&closed, end.refused).await?).await?;

@@ -96,3 +96,81 @@ pub fn ask_for_room(workspace: &WorkspaceId, bytes: usize, contents: &[(&str, u3
 pub fn is_used_up(failure: &DbFailure) -> bool {
     matches!(failure, DbFailure::Refused(rule) if rule.contains("within_quota"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::native::{migrated, migrations};
+    use rusqlite::Connection;
+
+    /// Rows of two workspaces: files, calls up to the mark and after it, their contents, and sealed arguments.
+    const ROWS: &str = "
+        INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at) VALUES ('ws', 's', 't', '', '');
+        INSERT INTO manifests (workspace_id, id, session_id, tree_id, line, seq, source, created_at, files, bytes)
+          VALUES ('ws', 'm1', 's', 't', '', 1, 'edit', '', 1, 1), ('ws', 'm2', 's', 't', '', 2, 'edit', '', 1, 1);
+        INSERT INTO blobs (workspace_id, sha256, size, encoding, chunks, created_at, use_path)
+          VALUES ('ws', printf('%064d', 1), 10, 'utf8', 1, '', '/a'), ('ws', printf('%064d', 2), 20, 'utf8', 1, '', NULL),
+            ('ws', printf('%064d', 3), 40, 'utf8', 1, '', NULL), ('other', printf('%064d', 1), 80, 'utf8', 1, '', '/a');
+        INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size)
+          VALUES ('ws', 't', '/a', 'a1', printf('%064d', 1), 10);
+        INSERT INTO tool_calls (workspace_id, id, tool_name, operator, status, started_at, arguments, result)
+          VALUES ('ws', 'c1', 't', 'o', 'success', '', '1', '22'), ('ws', 'c2', 't', 'o', 'success', '', '1', NULL),
+            ('ws', 'c3', 't', 'o', 'success', '', '1', printf('%.*c', 9000, 'x'));
+        INSERT INTO call_blobs VALUES ('ws', 'c1', 'result', printf('%064d', 2), 20);
+        INSERT INTO approvals (workspace_id, id, call_id, status, sealed_arguments, requested_by, created_at, expires_at)
+          VALUES ('ws', 'p', 'c1', 'pending', 'sealed', 'o', '', '');
+        UPDATE call_mark SET key = 1;";
+
+    fn usage(database: &Connection, workspace: &str) -> (u64, u64) {
+        let rows = find(&WorkspaceId::parse(workspace).unwrap()).rows_of(database).unwrap();
+        rows.first().map_or((0, 0), |it| (it["files_bytes"].as_u64().unwrap(), it["calls_bytes"].as_u64().unwrap()))
+    }
+
+    #[test]
+    fn the_migration_counts_what_there_is() {
+        let files = migrations("db");
+        let is_older = |it: &&std::path::PathBuf| it.file_name().unwrap().to_str().unwrap() < "0020";
+        let database = migrated(&files.iter().filter(is_older).cloned().collect::<Vec<_>>());
+        database.execute_batch(ROWS).unwrap();
+        for file in files.iter().filter(|it| !is_older(it)) {
+            database.execute_batch(&std::fs::read_to_string(file).unwrap()).unwrap();
+        }
+        // Contents without a path are of a file, unless a call uses them.
+        let files = 210 + 240 + 2 * 600 + 300;
+        // The second call is after the mark, and small.
+        assert_eq!(usage(&database, "ws"), (files, 220 + 1_003 + 10_001 + 6));
+        assert_eq!((usage(&database, "other"), usage(&database, "none")), ((280, 0), (0, 0)));
+    }
+
+    #[test]
+    fn a_batch_without_room_is_stopped() {
+        let database = migrated(&migrations("db"));
+        let workspace = WorkspaceId::parse("ws").unwrap();
+        let sha256 = "0".repeat(63) + "1";
+        let refused = |bytes: usize, contents: &[(&str, u32)]| match ask_for_room(&workspace, bytes, contents, 1_000)
+            .rows_of(&database)
+        {
+            Ok(_) => false,
+            Err(error) => {
+                assert!(is_used_up(&DbFailure::Refused(error.to_string())), "{error}");
+                true
+            }
+        };
+        assert!(!refused(1_000, &[]) && refused(1_001, &[]), "a workspace that stores nothing");
+        let insert = "INSERT INTO blobs (workspace_id, sha256, size, encoding, chunks, created_at, use_path)";
+        database.execute_batch(&format!("{insert} VALUES ('ws', '{sha256}', 700, 'utf8', 1, '', NULL)")).unwrap();
+        assert_eq!(usage(&database, "ws"), (0, 900));
+        assert!(!refused(100, &[]) && refused(101, &[]));
+        let other = "f".repeat(64);
+        assert!(!refused(50, &[(&sha256, 700)]), "the workspace has these contents");
+        assert!(!refused(50, &[(&other, 50)]) && refused(50, &[(&other, 51), (&sha256, 700)]));
+        let write = |bytes: u32| {
+            let made = format!("SELECT {bytes} AS bytes");
+            count_files_within(&workspace, 1_000, &made).rows_of(&database).is_ok()
+        };
+        assert!(write(100) && !write(1));
+        assert_eq!(usage(&database, "ws"), (100, 900), "a stopped batch counts nothing");
+        database.execute_batch("DELETE FROM blobs").unwrap();
+        assert!(usage(&database, "ws") == (100, 0) && write(900));
+    }
+}

@@ -150,12 +150,14 @@ pub fn tie_blob(workspace: &WorkspaceId, id: &CallId, kind: CallDocument, blob: 
     .repeatable()
 }
 
-/// Unties the blobs of a call that keeps no documents.
+/// Unties the blobs that the call's row no longer names.
 pub fn untie_blobs(workspace: &WorkspaceId, id: &CallId) -> Statement {
-    sql("DELETE FROM call_blobs WHERE workspace_id = ?1 AND call_id = ?2")
-        .bind(workspace.as_str())
-        .bind(id.as_str())
-        .repeatable()
+    sql("DELETE FROM call_blobs AS b WHERE b.workspace_id = ?1 AND b.call_id = ?2 AND NOT EXISTS (
+           SELECT 1 FROM tool_calls c WHERE c.workspace_id = ?1 AND c.id = ?2
+             AND iif(b.kind = 'arguments', c.arguments, c.result) LIKE '#%')")
+    .bind(workspace.as_str())
+    .bind(id.as_str())
+    .repeatable()
 }
 
 /// Marks a waiting call as running, if its approval has just been approved.

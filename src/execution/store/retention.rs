@@ -66,3 +66,51 @@ pub fn delete(before: Timestamp, last: u32) -> [Statement; 2] {
 pub fn move_on(last: u32) -> Statement {
     sql("UPDATE retention SET calls_looked_at = ?1 WHERE calls_looked_at <> ?1").bind(last)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::native::{migrated, migrations};
+    use rusqlite::Connection;
+    use serde_json::json;
+
+    /// Calls, one in each second from the beginning of 2026 on, all before the mark.
+    fn calls(count: u32) -> Connection {
+        let database = migrated(&migrations("db"));
+        database
+            .execute_batch(&format!(
+                "INSERT INTO tool_calls (workspace_id, id, tool_name, operator, status, started_at, result)
+                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
+                 SELECT 'ws', 'c' || i, 't', 'o', 'success',
+                   strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-01', '+' || i || ' seconds'), printf('%.*c', 40000, 'x') FROM n;
+                 UPDATE call_mark SET key = {count};"
+            ))
+            .unwrap();
+        database
+    }
+
+    fn found(database: &Connection, before: &str) -> serde_json::Value {
+        find(Timestamp::parse(before).unwrap()).rows_of(database).unwrap()[0].clone()
+    }
+
+    #[test]
+    fn a_piece_is_bounded_by_bytes_and_ends_with_the_young_calls() {
+        let database = calls(600);
+        assert_eq!(found(&database, "2026-01-01T00:00:00Z"), json!({"last": null, "young": null}));
+        let pieces = BYTES / 41_000 + 1;
+        assert_eq!(found(&database, "2026-02-01T00:00:00Z"), json!({"last": pieces, "young": 0}));
+        assert_eq!(found(&database, "2026-01-01T00:00:10Z"), json!({"last": pieces, "young": 1}));
+        move_on(590).rows_of(&database).unwrap();
+        assert_eq!(found(&database, "2026-02-01T00:00:00Z"), json!({"last": 599, "young": 0}), "the last call stays");
+        move_on(599).rows_of(&database).unwrap();
+        assert_eq!(found(&database, "2026-02-01T00:00:00Z"), json!({"last": null, "young": null}));
+        database.execute_batch("UPDATE call_mark SET key = 0; UPDATE retention SET calls_looked_at = 0").unwrap();
+        assert_eq!(found(&database, "2026-02-01T00:00:00Z"), json!({"last": null, "young": null}), "not counted yet");
+    }
+
+    #[test]
+    fn a_look_without_work_costs_the_same_however_many_calls_there_are() {
+        let steps = |count: u32| find(Timestamp::parse("2026-01-01T00:00:00Z").unwrap()).steps_of(&calls(count));
+        assert_eq!(steps(20), steps(2_000));
+    }
+}

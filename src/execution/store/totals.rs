@@ -36,8 +36,9 @@ fn sum(totals: &str, tail: &str) -> Statement {
          SELECT 'success' AS name, coalesce(succeeded, 0) AS count FROM ended
          UNION ALL SELECT 'error', coalesce(failed, 0) FROM ended
          UNION ALL SELECT 'denied', coalesce(denied, 0) FROM ended
-         UNION ALL SELECT '{UNCOUNTED_BYTES}', coalesce(bytes, 0) FROM ended",
-        small_bytes()
+         UNION ALL SELECT '{UNCOUNTED_BYTES}', min(coalesce(bytes, 0), {}) FROM ended",
+        small_bytes(),
+        u32::MAX
     ))
 }
 
