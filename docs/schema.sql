@@ -151,6 +151,10 @@ END;
 CREATE INDEX manifests_by_source_ref ON manifests (workspace_id, session_id, source_ref)
   WHERE source_ref IS NOT NULL AND substr(source_ref, 6) <> substr(id, 5);
 
+CREATE TRIGGER manifests_uncounted AFTER DELETE ON manifests BEGIN
+  UPDATE workspace_usage SET files_bytes = files_bytes - 600 WHERE workspace_id = OLD.workspace_id;
+END;
+
 -- When a file manifest ceased to be the active one of its session. Retention counts from that time.
 -- Most file manifests are replaced soon after they were made, so that `created_at` is exact enough. A row is written
 -- here only for a file manifest that was active for more than an hour, or that the session went back to. So only the
@@ -159,17 +163,6 @@ CREATE TABLE past_presents (
   manifest_key INTEGER PRIMARY KEY REFERENCES manifests (key) ON DELETE CASCADE,
   ended_at TEXT NOT NULL
 ) STRICT;
-
--- The numbers that are used up in each line: its last `seq`, and the number of lines that fork from it.
--- A number is never used again, not even after its file manifest was deleted.
-CREATE TABLE lines (
-  workspace_id TEXT NOT NULL,
-  tree_id TEXT NOT NULL,
-  line TEXT NOT NULL,
-  head INTEGER NOT NULL CHECK (head >= 1),
-  forks INTEGER NOT NULL CHECK (forks >= 0),
-  PRIMARY KEY (workspace_id, tree_id, line)
-) STRICT, WITHOUT ROWID;
 
 CREATE TABLE file_entries (
   workspace_id TEXT NOT NULL,
@@ -203,6 +196,19 @@ CREATE TABLE blobs (
   PRIMARY KEY (workspace_id, sha256)
 ) STRICT, WITHOUT ROWID;
 
+-- Contents of a call. They are always large.
+CREATE TRIGGER blobs_counted AFTER INSERT ON blobs WHEN NEW.use_path IS NULL BEGIN
+  INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes) VALUES (NEW.workspace_id, 0, 200 + NEW.size)
+  ON CONFLICT (workspace_id) DO UPDATE SET calls_bytes = calls_bytes + excluded.calls_bytes;
+END;
+
+CREATE TRIGGER blobs_uncounted AFTER DELETE ON blobs BEGIN
+  UPDATE workspace_usage SET
+    files_bytes = files_bytes - iif(OLD.use_path IS NULL, 0, 200 + OLD.size),
+    calls_bytes = calls_bytes - iif(OLD.use_path IS NULL, 200 + OLD.size, 0)
+  WHERE workspace_id = OLD.workspace_id;
+END;
+
 -- A value in D1 holds at most 2 MB, so a blob is split into as many chunks as it needs.
 -- The table has its primary key and no other index: SQLite's planner finds chunks this way, whatever its statistics
 -- say.
@@ -228,12 +234,6 @@ CREATE TABLE stale_trees (
   UNIQUE (workspace_id, tree_id)
 ) STRICT;
 
--- The sweep has finished with a tree. A tree without file manifests can never grow again, so its lines are deleted.
-CREATE TRIGGER stale_trees_deleted AFTER DELETE ON stale_trees
-WHEN NOT EXISTS (SELECT 1 FROM manifests m WHERE m.workspace_id = OLD.workspace_id AND m.tree_id = OLD.tree_id) BEGIN
-  DELETE FROM lines WHERE workspace_id = OLD.workspace_id AND tree_id = OLD.tree_id;
-END;
-
 -- The sweep's queue of blobs: those that have lost a reference, in the order in which the sweep visits them.
 CREATE TABLE stale_blobs (
   turn INTEGER PRIMARY KEY,
@@ -256,12 +256,11 @@ BEGIN
   DELETE FROM blobs WHERE workspace_id = OLD.workspace_id AND sha256 = OLD.sha256;
 END;
 
--- How far retention has looked through the file manifests. One row for all workspaces.
 CREATE TABLE retention (
   only INTEGER PRIMARY KEY CHECK (only = 1),
   -- The key of the last file manifest that retention looked at.
   looked_at INTEGER NOT NULL
-) STRICT;
+, calls_looked_at INTEGER NOT NULL DEFAULT 0) STRICT;
 
 
 -- migrations/db/0004_registry.sql
@@ -517,8 +516,6 @@ CREATE INDEX agent_tools_by_tool ON agent_tools (tool_key);
 -- migrations/db/0006_execution.sql
 -- ------------------------------------------------------------
 
--- Every call, refused calls too. No foreign key ties a call to tools or agents: the record outlives them.
--- The columns that can be large come last in the row, so that lists and summaries do not read past them.
 CREATE TABLE tool_calls (
   -- Breaks the tie between calls of one millisecond.
   key INTEGER PRIMARY KEY,
@@ -546,7 +543,8 @@ CREATE TABLE tool_calls (
   -- JSON with secrets redacted; NULL until the call has ended. A large value is stored as a blob, and the column holds
   -- '#' and {sha256, size, prefix}.
   arguments TEXT,
-  result TEXT,
+  result TEXT, bytes INTEGER GENERATED ALWAYS AS (1000
+  + coalesce(octet_length(error), 0) + coalesce(octet_length(arguments), 0) + coalesce(octet_length(result), 0)) VIRTUAL,
   UNIQUE (workspace_id, id)
 ) STRICT;
 
@@ -581,6 +579,22 @@ WHEN NEW.status <> OLD.status AND NEW.key <= (SELECT key FROM call_mark) BEGIN
       (NEW.status = 'denied') - (OLD.status = 'denied'))
     ON CONFLICT (workspace_id) DO UPDATE SET
       succeeded = succeeded + excluded.succeeded, failed = failed + excluded.failed, denied = denied + excluded.denied;
+END;
+
+CREATE TRIGGER tool_calls_counted AFTER INSERT ON tool_calls WHEN NEW.bytes > 5096 BEGIN
+  INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes) VALUES (NEW.workspace_id, 0, NEW.bytes)
+  ON CONFLICT (workspace_id) DO UPDATE SET calls_bytes = calls_bytes + excluded.calls_bytes;
+END;
+
+-- Counts the difference, for a call that is counted before or after the update.
+CREATE TRIGGER tool_calls_counted_again AFTER UPDATE OF error, arguments, result ON tool_calls
+WHEN NEW.bytes <> OLD.bytes
+  AND (NEW.bytes > 5096 OR OLD.bytes > 5096 OR NEW.key <= (SELECT key FROM call_mark)) BEGIN
+  INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes)
+  SELECT NEW.workspace_id, 0,
+    iif(NEW.bytes > 5096 OR NEW.key <= key, NEW.bytes, 0) - iif(OLD.bytes > 5096 OR NEW.key <= key, OLD.bytes, 0)
+  FROM call_mark WHERE true
+  ON CONFLICT (workspace_id) DO UPDATE SET calls_bytes = calls_bytes + excluded.calls_bytes;
 END;
 
 -- Arguments and results that are too large for their row. They are blobs (0003_files.sql), and equal ones share a blob.
@@ -639,6 +653,19 @@ CREATE INDEX approvals_by_age ON approvals (workspace_id, created_at, id);
 CREATE INDEX approvals_by_status ON approvals (workspace_id, status, created_at, id);
 
 CREATE INDEX approvals_pending ON approvals (expires_at) WHERE status = 'pending';
+
+-- Secret arguments of a call that waits for its approval are stored beside the call.
+CREATE TRIGGER approvals_counted AFTER INSERT ON approvals WHEN NEW.sealed_arguments IS NOT NULL BEGIN
+  INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes)
+  VALUES (NEW.workspace_id, 0, octet_length(NEW.sealed_arguments))
+  ON CONFLICT (workspace_id) DO UPDATE SET calls_bytes = calls_bytes + excluded.calls_bytes;
+END;
+
+CREATE TRIGGER approvals_uncounted AFTER UPDATE OF sealed_arguments ON approvals
+WHEN OLD.sealed_arguments IS NOT NULL AND NEW.sealed_arguments IS NULL BEGIN
+  UPDATE workspace_usage SET calls_bytes = calls_bytes - octet_length(OLD.sealed_arguments)
+  WHERE workspace_id = OLD.workspace_id;
+END;
 
 -- How many calls have ended, of the calls up to a mark that upkeep moves forward. Whoever asks for a figure adds the
 -- calls after the mark. So neither a call nor a question pays for the calls of the past. A counted call stays counted.
@@ -731,6 +758,27 @@ CREATE TABLE restore_chunks (
 
 -- For the sweep.
 CREATE INDEX restore_chunks_by_age ON restore_chunks (created_at);
+
+
+-- migrations/db/0020_count_stored_bytes.sql
+-- ------------------------------------------------------------
+
+-- How many bytes each workspace stores, so that WORKSPACE_QUOTA_BYTES can bound them (src/quota). The contents of a file
+-- or a call count with their size. Rows count with a fixed size, which covers their indexes too: 600 bytes for a file
+-- manifest, 300 for an entry of a file, 200 for contents, 1000 for a call.
+--
+-- Files are counted at once, by the batch that changes them: its row here is the only row more that a write costs.
+-- Calls are counted in two ways, because a call must not cost a row more. A call with more than 4096 bytes of documents
+-- is counted at once, by a trigger. All other calls are counted when upkeep moves the mark past them (call_mark); whoever
+-- asks for a figure adds the calls after the mark.
+CREATE TABLE workspace_usage (
+  workspace_id TEXT PRIMARY KEY,
+  -- Files and their history.
+  files_bytes INTEGER NOT NULL,
+  calls_bytes INTEGER NOT NULL,
+  -- A batch that needs room sets this column to 1 if there is no room, and so stops itself.
+  over INTEGER NOT NULL DEFAULT 0 CONSTRAINT within_quota CHECK (over = 0)
+) STRICT, WITHOUT ROWID;
 
 
 -- BENCHMARKS_DB, the mail for the benchmarks

@@ -3,6 +3,7 @@
 mod approvals;
 mod authorize;
 mod call;
+mod call_end;
 mod keys;
 mod limit;
 mod log;

@@ -1,8 +1,8 @@
 //! The last stage: writes the outcome of a call before the response is sent.
 
-use super::approvals::ApprovalRequest;
 use super::call::{IdempotencyKey, OpenedCall};
-use super::outcome::{CallFailure, CallStop, Ended, Status, ToolResult, cut};
+use super::call_end::CallEnd;
+use super::outcome::{CallFailure, Ended, Status, ToolResult, cut};
 use super::payload::{CallDocument, RecordedDocument};
 use super::resolve::ResolvedCall;
 use super::store;
@@ -17,7 +17,6 @@ use crate::runners::FileManifests;
 use crate::time::Timestamp;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use worker::console_error;
 
 /// The longest error that is recorded whole in a workspace whose quota is used up.
 const MAX_ERROR_BYTES: usize = 1_000;
@@ -122,65 +121,11 @@ impl ClosedCall {
     /// The statement that stops the batch if the workspace's quota has no room for the documents, and for `more` bytes.
     /// None, if there are no documents.
     fn ask_for_room(&self, scope: &Scope, more: usize) -> Option<Statement> {
-        let bytes = self.documents().map(|(_, it)| it.column.len()).reduce(|one, other| one + other)?;
+        let documents = self.documents().map(|(_, it)| it.column.len()).reduce(|one, other| one + other)?;
+        let bytes = quota::CALL_BYTES + documents + self.error.as_ref().map_or(0, String::len);
         let blobs = self.blobs().map(|(_, it)| (it.sha256(), it.size())).collect::<Vec<_>>();
         let quota_bytes = scope.app().settings().workspace_quota_bytes;
-        Some(quota::ask_for_room(scope.workspace(), quota::CALL_BYTES + bytes + more, &blobs, quota_bytes))
-    }
-}
-
-/// How a call ended, for its record and its response.
-struct CallEnd {
-    status: Status,
-    result: Option<Box<RawValue>>,
-    error: Option<CallFailure>,
-    /// Whether the call was not run, and does not wait.
-    refused: bool,
-    /// The approval that the call waits for.
-    request: Option<Box<ApprovalRequest>>,
-}
-
-impl CallEnd {
-    /// None inside, if the call has been recorded already.
-    fn of(scope: &Scope, id: &CallId, ended: Ended) -> std::result::Result<Self, Box<ToolResult>> {
-        let failed = |error: CallFailure, refused: bool| Self {
-            status: Status::Error,
-            result: None,
-            error: Some(error),
-            refused,
-            request: None,
-        };
-        Ok(match ended {
-            Ok(result) => {
-                Self { status: Status::Success, result: Some(result), error: None, refused: false, request: None }
-            }
-            Err(CallStop::Refused(failure)) => failed(failure, true),
-            Err(CallStop::Failed(failure)) => failed(failure, false),
-            Err(CallStop::Broken(error)) => {
-                log(scope, id, &error);
-                failed(CallFailure::of(&error, scope.app().request_id()), true)
-            }
-            Err(CallStop::Pending(request)) => {
-                let error = Some(request.failure.clone());
-                Self { status: Status::PendingApproval, result: None, error, refused: false, request: Some(request) }
-            }
-            Err(CallStop::Recorded(result)) => return Err(result),
-        })
-    }
-
-    fn waits(&self) -> bool {
-        self.status == Status::PendingApproval
-    }
-
-    fn ran(&self) -> bool {
-        !self.refused && !self.waits()
-    }
-
-    /// The end of a call that cannot wait for its approval, because its arguments cannot be kept.
-    async fn cannot_wait(scope: &Scope) -> Result<Self> {
-        let what = "The call needs an approval, and its arguments cannot be kept until then";
-        let error = CallFailure::of(&quota::refusal(scope, what).await?, scope.app().request_id());
-        Ok(Self { status: Status::Error, result: None, error: Some(error), refused: true, request: None })
+        Some(quota::ask_for_room(scope.workspace(), bytes + more, &blobs, quota_bytes))
     }
 }
 
@@ -298,12 +243,5 @@ impl CallRecord<'_> {
             statements.push(session);
         }
         Ok(statements)
-    }
-}
-
-/// Logs the cause of an internal error. Only the log shows the cause.
-pub fn log(scope: &Scope, id: &CallId, error: &Error) {
-    if let Error::Internal(cause) = error {
-        console_error!("request {} failed in the call {id}: {cause}", scope.app().request_id());
     }
 }

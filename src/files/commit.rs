@@ -1,6 +1,6 @@
 //! Changing files. Every change makes a new file manifest.
 
-use super::session::{require_session_and_manifest, session_failure};
+use super::session::{require_session_and_manifest, unless_refused};
 use super::store::commit::{self, FileCommit, WritePlace};
 use super::store::lookup::FileView;
 use super::store::usage;
@@ -202,19 +202,20 @@ pub async fn delete_file(
     }
     let (workspace, now, post) = (scope.workspace(), scope.app().clock(), FileManifestId::random()?);
     let new = FileCommit { workspace, session, manifest: &post, origin: &origin, now };
-    let [_, seen, inserted, _, _, _, _, _] = scope
+    let written = scope
         .write([
             store::session::refuse_hidden(workspace, session, scope.session_token()),
             store::lookup::find_manifest(FileView { workspace, session, at: None }),
             commit::insert_manifest_without(&new, path),
             commit::insert_absences(&new, path),
-            usage::count_deletion(&new),
+            usage::count_deletion(&new, scope.app().settings().workspace_quota_bytes),
             commit::insert_cleared_directory(workspace, &post, path),
             commit::insert_copies(workspace, &post, Some(path)),
             commit::activate(&new),
         ])
-        .await?
-        .map_err(|failure| session_failure(failure, session))?;
+        .await?;
+    let what = format!("Cannot delete {path}");
+    let [_, seen, inserted, _, _, _, _, _] = unless_refused(scope, session, &what, written).await?;
     require_session_and_manifest(store::lookup::read_manifest(&seen)?, session, None)?;
     if inserted.changes() == 0 { Err(Error::not_found("File", path)) } else { Ok(post) }
 }

@@ -128,7 +128,7 @@ pub async fn branch(scope: &Scope, session: &SessionId, at: &FileManifestId) -> 
     let origin = origin.completed(scope).await?;
     let new =
         FileCommit { workspace, session: &branched, manifest: &manifest, origin: &origin, now: scope.app().now() };
-    let made = scope
+    let written = scope
         .write([
             store::session::refuse_hidden(workspace, session, scope.session_token()),
             lookup::find_manifest(FileView { workspace, session, at: Some(at) }),
@@ -140,10 +140,7 @@ pub async fn branch(scope: &Scope, session: &SessionId, at: &FileManifestId) -> 
             store::session::find_manifest(workspace, &branched, &manifest),
         ])
         .await?;
-    let [_, seen, _, _, _, _, _, made] = match made {
-        Err(failure) if quota::is_used_up(&failure) => return Err(quota::refusal(scope, "Cannot branch").await?),
-        made => made.map_err(|failure| session_failure(failure, session))?,
-    };
+    let [_, seen, _, _, _, _, _, made] = unless_refused(scope, session, "Cannot branch", written).await?;
     require_session_and_manifest(lookup::read_manifest(&seen)?, session, Some(at))?;
     store::session::read_manifest(&made)?.ok_or_else(|| Error::Internal("a branch was not made".into()))
 }
@@ -248,6 +245,20 @@ pub(super) fn unless_hidden<T>(hidden: &Rows, seen: Option<T>) -> Result<Option<
 /// The error for a batch that failed. For a caller who must not see the session, there is no such session.
 pub(super) fn session_failure(failure: DbFailure, session: &SessionId) -> Error {
     if store::session::is_of_another_agent(&failure) { session_not_found(session) } else { failure.into() }
+}
+
+/// The result of a batch that stores something in the session, or the error if the batch failed. `what` says what cannot
+/// be done if the workspace's quota is used up.
+pub(super) async fn unless_refused<T>(
+    scope: &Scope,
+    session: &SessionId,
+    what: &str,
+    written: std::result::Result<T, DbFailure>,
+) -> Result<T> {
+    match written {
+        Err(failure) if quota::is_used_up(&failure) => Err(quota::refusal(scope, what).await?),
+        written => written.map_err(|failure| session_failure(failure, session)),
+    }
 }
 
 fn session_not_found(session: &SessionId) -> Error {

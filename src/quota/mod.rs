@@ -5,7 +5,7 @@
 mod store;
 
 pub use store::{
-    CALL_BYTES, CONTENTS_BYTES, ENTRY_BYTES, FILE_MANIFEST_BYTES, LARGE_CALL_BYTES, Usage, ask_for_room, count_files,
+    CALL_BYTES, CONTENTS_BYTES, ENTRY_BYTES, FILE_MANIFEST_BYTES, LARGE_CALL_BYTES, Usage, ask_for_room,
     count_files_within, find, find_everywhere, is_used_up, read,
 };
 

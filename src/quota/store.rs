@@ -49,19 +49,10 @@ pub fn read(rows: &Rows) -> Result<Usage> {
     Ok(rows.first()?.unwrap_or_default())
 }
 
-/// Counts bytes of files. `made` is a query for one row with the column `bytes`, or for none. Its `?1` is the workspace,
-/// and the caller binds its further parameters.
-pub fn count_files(workspace: &WorkspaceId, made: &str) -> Statement {
-    sql(format!(
-        "INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes)
-         SELECT ?1, made.bytes, 0 FROM ({made}) made WHERE made.bytes <> 0
-         ON CONFLICT (workspace_id) DO UPDATE SET files_bytes = files_bytes + excluded.files_bytes"
-    ))
-    .bind(workspace.as_str())
-}
-
-/// The same, but stops its batch ([`is_used_up`]) if the workspace would then store more than the quota, which is `?2`.
-pub fn count_files_within(workspace: &WorkspaceId, quota_bytes: u64, made: &str) -> Statement {
+/// Counts bytes of files. Stops its batch ([`is_used_up`]) if the workspace would then store more than `most_bytes`.
+/// `made` is a query for one row with the column `bytes`, or for none. Its `?1` is the workspace, and the caller binds its
+/// parameters from `?3` on.
+pub fn count_files_within(workspace: &WorkspaceId, most_bytes: u64, made: &str) -> Statement {
     sql(format!(
         "INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes, over)
          SELECT ?1, made.bytes, 0, made.bytes > ?2 FROM ({made}) made WHERE true
@@ -69,7 +60,7 @@ pub fn count_files_within(workspace: &WorkspaceId, quota_bytes: u64, made: &str)
            over = files_bytes + calls_bytes + excluded.files_bytes > ?2"
     ))
     .bind(workspace.as_str())
-    .bind(Param::Number(quota_bytes as f64))
+    .bind(Param::Number(most_bytes as f64))
 }
 
 /// Stops its batch ([`is_used_up`]) if `bytes`, and those of the `contents` (SHA-256 and size) that the workspace does

@@ -4,7 +4,7 @@ mod calls;
 mod retention;
 mod usage;
 
-use crate::harness::{Client, Server, race, unique};
+use crate::harness::{Client, Server, Tool, race, unique};
 use serde_json::{Value, json};
 
 /// A server whose workspaces may store this many bytes. It is of its own, because upkeep changes the rows of other tests.
@@ -62,6 +62,13 @@ fn exact(server: &Server, client: &Client) {
         client.workspace()
     );
     assert_eq!(usage["used_bytes"], files + calls);
+}
+
+/// A tool with a secret parameter that needs an approval: its arguments wait sealed.
+fn sealed(server: &Server, client: &Client) {
+    let secret = json!({"type": "object", "properties": {"key": {"type": "string", "writeOnly": true}}});
+    let tool = Tool::new("sealed").builtin("list_files").with(json!({"requires_approval": 1}));
+    tool.schema(secret).put(server, client);
 }
 
 /// Text of this many bytes, which no other file has.
@@ -154,6 +161,31 @@ fn in_a_full_workspace_files_can_be_deleted_and_the_past_be_gone_back_to() {
     assert_eq!((&health["status"], &health["alerts"][0]["condition"]), (&json!("warning"), &json!("storage_quota")));
     let (files, calls) = stored(&server, "ws");
     assert_eq!(health["alerts"][0]["details"], json!({"used_bytes": files + calls, "quota_bytes": 100_000}));
+}
+
+/// A deletion stores history, and a checkout brings the files back.
+#[test]
+fn deletions_do_not_grow_a_full_workspace_without_end() {
+    let server = server("quota-deletions", "100000");
+    let client = server.client("ws");
+    let manifest = client.put("/api/sessions/s/files/a", "contents").created()["manifest_id"].clone();
+    fill(&client);
+    let delete = |_| {
+        client.post("/api/sessions/s/checkout", json!({ "manifest_id": manifest })).ok();
+        client.delete("/api/sessions/s/files/a")
+    };
+    let refused = (0..).map(delete).find(|it| it.status != 204).unwrap().refused(413, "PAYLOAD_TOO_LARGE");
+    assert!(refused.message.starts_with("Cannot delete /a: the workspace stores "), "{}", refused.message);
+    assert!((108_000..=110_000).contains(&used(&client)), "{}", used(&client));
+    exact(&server, &client);
+    for session in ["s", "full"] {
+        client.delete(&format!("/api/sessions/{session}")).no_content();
+    }
+    for _ in 0..3 {
+        upkeep(&server);
+    }
+    client.put("/api/sessions/s/files/a", text(50_000)).created();
+    exact(&server, &client);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use super::commit::FileCommit;
 use crate::db::{Statement, sql};
 use crate::files::Blob;
-use crate::quota::{CONTENTS_BYTES, ENTRY_BYTES, FILE_MANIFEST_BYTES, count_files, count_files_within};
+use crate::quota::{CONTENTS_BYTES, ENTRY_BYTES, FILE_MANIFEST_BYTES, count_files_within};
 
 /// A query for the bytes of the new file manifest `id` with its `entries`, and for `more` bytes.
 fn of_manifest(id: &str, entries: &str, more: &str) -> String {
@@ -29,11 +29,12 @@ pub fn count_write(new: &FileCommit<'_>, blob: &Blob, quota_bytes: u64) -> State
         .bind(blob.size())
 }
 
-/// Counts a deletion of files, which the quota always allows. Comes right after the entries that say that the files are
-/// gone. A file manifest that begins a tree copies the entries of the files that stay.
-pub fn count_deletion(new: &FileCommit<'_>) -> Statement {
-    let made = of_manifest("?2", "changes() + iif(m.tree_id = m.id, m.files, 0)", "0");
-    count_files(new.workspace, &made).bind(new.manifest.as_str())
+/// Counts a deletion of files. A deletion stores history, and frees nothing at once. A full workspace may still delete
+/// files, but not without end: the batch is stopped above eleven tenths of the quota. Comes right after the entries that
+/// say that the files are gone. A file manifest that begins a tree copies the entries of the files that stay.
+pub fn count_deletion(new: &FileCommit<'_>, quota_bytes: u64) -> Statement {
+    let made = of_manifest("?3", "changes() + iif(m.tree_id = m.id, m.files, 0)", "0");
+    count_files_within(new.workspace, quota_bytes.saturating_add(quota_bytes / 10), &made).bind(new.manifest.as_str())
 }
 
 /// Counts a branch. Stops the batch if the quota does not allow it. Comes right after the copies of entries.

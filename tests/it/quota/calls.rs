@@ -1,6 +1,6 @@
 //! Calls in a full workspace, and the arguments of refused calls.
 
-use super::{exact, fill, server, stored, text, upkeep};
+use super::{exact, fill, sealed, server, stored, text, upkeep};
 use crate::harness::{Client, Tool, Upstream, open, workspace};
 use serde_json::{Value, json};
 
@@ -121,12 +121,7 @@ fn in_a_full_workspace_no_call_waits_for_an_approval() {
     let server = server("quota-approvals", "100000");
     let client = server.client("ws");
     Tool::new("waits").builtin("list_files").with(json!({"requires_approval": 1})).put(&server, &client);
-    let secret = json!({"type": "object", "properties": {"key": {"type": "string", "writeOnly": true}}});
-    Tool::new("sealed")
-        .builtin("list_files")
-        .with(json!({"requires_approval": 1}))
-        .schema(secret)
-        .put(&server, &client);
+    sealed(&server, &client);
     let body = |key: &str| json!({"tool_name": "waits", "arguments": {}, "idempotency_key": key});
     let pending = client.call(body("before")).result(202);
     client.execute("sealed", json!({"key": "s".repeat(10_000)})).result(202);

@@ -1,6 +1,6 @@
 //! The count of bytes equals the sum of the tables, whatever is written, deleted and swept.
 
-use super::{exact, server, text, upkeep};
+use super::{exact, sealed, server, text, upkeep};
 use crate::harness::{Client, Dice, Tool, Upstream};
 use serde_json::{Value, json};
 
@@ -58,12 +58,7 @@ fn usage_is_exact_after_random_writes_deletions_calls_and_sweeps() {
     let (server, upstream) = (server("usage", "1000000000"), Upstream::start());
     let (client, other) = (server.client("ws"), server.client("other"));
     Tool::new("echo").http(&upstream.at("/echo")).put(&server, &client);
-    let secret = json!({"type": "object", "properties": {"key": {"type": "string", "writeOnly": true}}});
-    Tool::new("sealed")
-        .builtin("list_files")
-        .with(json!({"requires_approval": 1}))
-        .schema(secret)
-        .put(&server, &client);
+    sealed(&server, &client);
     other.put("/api/sessions/s/files/a", text(10_000)).created();
     let untouched = other.get("/api/registry/stats").ok()["usage"].clone();
     let mut dice = Dice(7);
