@@ -24,7 +24,8 @@
 //   {"id":4,"restart":true}                                → {"id":4,"url":…}, the same URL as before
 //   {"id":6,"heap":"watch"}                                → {"id":6}, and asks for the heap's size from now on
 //   {"id":7,"heap":"peak"}                                 → {"id":7,"samples":…,"used":…,"buffers":…}, the most that
-//                                                            was seen: bytes of the JavaScript heap, and of buffers
+//                                                            was seen: bytes in use on the JavaScript heap, and of
+//                                                            buffers (without WebAssembly's memory)
 //   a command that fails                                   → {"id":…,"error":"message"}
 //
 // "db" defaults to DB. A restart kills workerd, as a crash would, and starts workerd with the same
@@ -118,7 +119,10 @@ async function url(miniflare) {
   return { url: origin };
 }
 
-/** Asks the Worker's isolate for its heap again and again. workerd answers while the isolate waits for something. */
+/**
+ * Asks the Worker's isolate for its heap again and again, each time after a garbage collection: a local isolate has no
+ * limit, and so would keep hundreds of megabytes of garbage. workerd answers while the isolate waits for something.
+ */
 class HeapWatch {
   static async start(miniflare) {
     const inspector = String(await miniflare.getInspectorURL()).replace("ws:", "http:");
@@ -134,10 +138,12 @@ class HeapWatch {
   }
 
   ask() {
-    this.socket.send(JSON.stringify({ id: 1, method: "Runtime.getHeapUsage" }));
+    this.socket.send(JSON.stringify({ id: 1, method: "HeapProfiler.collectGarbage" }));
+    this.socket.send(JSON.stringify({ id: 2, method: "Runtime.getHeapUsage" }));
   }
 
-  take({ result }) {
+  take({ result, error }) {
+    if (error !== undefined) this.peak.error ??= error.message;
     if (result?.usedSize === undefined) return;
     this.peak.samples += 1;
     this.peak.used = Math.max(this.peak.used, result.usedSize);
