@@ -48,12 +48,6 @@ CREATE TRIGGER changes_are_kept BEFORE DELETE ON changes BEGIN
   SELECT RAISE(ABORT, 'changes are append-only');
 END;
 
--- Finds the changes that one token made ("what did the stolen token do?"), however long the log is.
--- Partial: changes by other operators (root, anonymous, pegboard) pay for no index row. Other filters of the log that no
--- index knows look at a bounded number of rows instead (src/history/store.rs).
--- The condition is no GLOB, because SQLite would then walk along all tokens instead of one.
-CREATE INDEX changes_by_token ON changes (workspace_id, operator, seq) WHERE substr(operator, 1, 4) = 'tok_';
-
 
 -- migrations/db/0002_callers.sql
 -- ------------------------------------------------------------
@@ -84,8 +78,6 @@ CREATE INDEX tokens_by_agent ON tokens (workspace_id, agent_id) WHERE agent_id I
 -- migrations/db/0003_files.sql
 -- ------------------------------------------------------------
 
--- A session that branches off another one shares the tree of its origin.
--- So a tree holds everything that was ever made of one first session.
 CREATE TABLE sessions (
   workspace_id TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -123,11 +115,6 @@ WHEN OLD.agent_id IS NOT NEW.agent_id AND OLD.deleted = 0 BEGIN
   SELECT RAISE(ABORT, 'the session of another agent');
 END;
 
--- File manifests. A file manifest is a point in its tree: number `seq` of the line `line`.
--- The first line of a tree is ''. The n-th line that forks from a file manifest is that manifest's label, '.' and n.
--- In a label, each number follows a letter that tells the number's length: a1 … a9, b10 … b99, c100 ….
--- So labels sort in the order of a walk through the tree: a file manifest, then the lines that fork from it, then the
--- next file manifest of its line.
 CREATE TABLE manifests (
   -- The order of creation.
   key INTEGER PRIMARY KEY,
@@ -164,6 +151,10 @@ END;
 CREATE INDEX manifests_by_source_ref ON manifests (workspace_id, session_id, source_ref)
   WHERE source_ref IS NOT NULL AND substr(source_ref, 6) <> substr(id, 5);
 
+CREATE TRIGGER manifests_uncounted AFTER DELETE ON manifests BEGIN
+  UPDATE workspace_usage SET files_bytes = files_bytes - 600 WHERE workspace_id = OLD.workspace_id;
+END;
+
 -- When a file manifest ceased to be the active one of its session. Retention counts from that time.
 -- Most file manifests are replaced soon after they were made, so that `created_at` is exact enough. A row is written
 -- here only for a file manifest that was active for more than an hour, or that the session went back to. So only the
@@ -173,21 +164,6 @@ CREATE TABLE past_presents (
   ended_at TEXT NOT NULL
 ) STRICT;
 
--- The numbers that are used up in each line: its last `seq`, and the number of lines that fork from it.
--- A number is never used again, not even after its file manifest was deleted.
-CREATE TABLE lines (
-  workspace_id TEXT NOT NULL,
-  tree_id TEXT NOT NULL,
-  line TEXT NOT NULL,
-  head INTEGER NOT NULL CHECK (head >= 1),
-  forks INTEGER NOT NULL CHECK (forks >= 0),
-  PRIMARY KEY (workspace_id, tree_id, line)
-) STRICT, WITHOUT ROWID;
-
--- The file that a file manifest holds at a path is the entry of that path with the greatest label up to the manifest's
--- own.
--- A label that ends with '~' is the end of a line. Its entry restores the file that was there before the line first
--- wrote the path, for every file manifest that sorts after the line.
 CREATE TABLE file_entries (
   workspace_id TEXT NOT NULL,
   tree_id TEXT NOT NULL,
@@ -209,7 +185,6 @@ CREATE INDEX file_entries_by_label ON file_entries (workspace_id, tree_id, (labe
 
 CREATE INDEX file_entries_by_blob ON file_entries (workspace_id, sha256) WHERE sha256 IS NOT NULL AND first_use = 0;
 
--- The contents of files. All sessions of a workspace share them; two workspaces never do.
 CREATE TABLE blobs (
   workspace_id TEXT NOT NULL,
   sha256 TEXT NOT NULL CHECK (length(sha256) = 64),
@@ -220,6 +195,19 @@ CREATE TABLE blobs (
   created_at TEXT NOT NULL, use_tree_id TEXT, use_path TEXT, use_label TEXT, data TEXT,
   PRIMARY KEY (workspace_id, sha256)
 ) STRICT, WITHOUT ROWID;
+
+-- Contents of a call. They are always large.
+CREATE TRIGGER blobs_counted AFTER INSERT ON blobs WHEN NEW.use_path IS NULL BEGIN
+  INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes) VALUES (NEW.workspace_id, 0, 200 + NEW.size)
+  ON CONFLICT (workspace_id) DO UPDATE SET calls_bytes = calls_bytes + excluded.calls_bytes;
+END;
+
+CREATE TRIGGER blobs_uncounted AFTER DELETE ON blobs BEGIN
+  UPDATE workspace_usage SET
+    files_bytes = files_bytes - iif(OLD.use_path IS NULL, 0, 200 + OLD.size),
+    calls_bytes = calls_bytes - iif(OLD.use_path IS NULL, 200 + OLD.size, 0)
+  WHERE workspace_id = OLD.workspace_id;
+END;
 
 -- A value in D1 holds at most 2 MB, so a blob is split into as many chunks as it needs.
 -- The table has its primary key and no other index: SQLite's planner finds chunks this way, whatever its statistics
@@ -246,12 +234,6 @@ CREATE TABLE stale_trees (
   UNIQUE (workspace_id, tree_id)
 ) STRICT;
 
--- The sweep has finished with a tree. A tree without file manifests can never grow again, so its lines are deleted.
-CREATE TRIGGER stale_trees_deleted AFTER DELETE ON stale_trees
-WHEN NOT EXISTS (SELECT 1 FROM manifests m WHERE m.workspace_id = OLD.workspace_id AND m.tree_id = OLD.tree_id) BEGIN
-  DELETE FROM lines WHERE workspace_id = OLD.workspace_id AND tree_id = OLD.tree_id;
-END;
-
 -- The sweep's queue of blobs: those that have lost a reference, in the order in which the sweep visits them.
 CREATE TABLE stale_blobs (
   turn INTEGER PRIMARY KEY,
@@ -274,12 +256,11 @@ BEGIN
   DELETE FROM blobs WHERE workspace_id = OLD.workspace_id AND sha256 = OLD.sha256;
 END;
 
--- How far retention has looked through the file manifests. One row for all workspaces.
 CREATE TABLE retention (
   only INTEGER PRIMARY KEY CHECK (only = 1),
   -- The key of the last file manifest that retention looked at.
   looked_at INTEGER NOT NULL
-) STRICT;
+, calls_looked_at INTEGER NOT NULL DEFAULT 0) STRICT;
 
 
 -- migrations/db/0004_registry.sql
@@ -535,8 +516,6 @@ CREATE INDEX agent_tools_by_tool ON agent_tools (tool_key);
 -- migrations/db/0006_execution.sql
 -- ------------------------------------------------------------
 
--- Every call, refused calls too. No foreign key ties a call to tools or agents: the record outlives them.
--- The columns that can be large come last in the row, so that lists and summaries do not read past them.
 CREATE TABLE tool_calls (
   -- Breaks the tie between calls of one millisecond.
   key INTEGER PRIMARY KEY,
@@ -564,7 +543,8 @@ CREATE TABLE tool_calls (
   -- JSON with secrets redacted; NULL until the call has ended. A large value is stored as a blob, and the column holds
   -- '#' and {sha256, size, prefix}.
   arguments TEXT,
-  result TEXT, details TEXT CHECK (details IS NULL OR json_valid(details)),
+  result TEXT, bytes INTEGER GENERATED ALWAYS AS (1000
+  + coalesce(octet_length(error), 0) + coalesce(octet_length(arguments), 0) + coalesce(octet_length(result), 0)) VIRTUAL,
   UNIQUE (workspace_id, id)
 ) STRICT;
 
@@ -599,6 +579,22 @@ WHEN NEW.status <> OLD.status AND NEW.key <= (SELECT key FROM call_mark) BEGIN
       (NEW.status = 'denied') - (OLD.status = 'denied'))
     ON CONFLICT (workspace_id) DO UPDATE SET
       succeeded = succeeded + excluded.succeeded, failed = failed + excluded.failed, denied = denied + excluded.denied;
+END;
+
+CREATE TRIGGER tool_calls_counted AFTER INSERT ON tool_calls WHEN NEW.bytes > 5096 BEGIN
+  INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes) VALUES (NEW.workspace_id, 0, NEW.bytes)
+  ON CONFLICT (workspace_id) DO UPDATE SET calls_bytes = calls_bytes + excluded.calls_bytes;
+END;
+
+-- Counts the difference, for a call that is counted before or after the update.
+CREATE TRIGGER tool_calls_counted_again AFTER UPDATE OF error, arguments, result ON tool_calls
+WHEN NEW.bytes <> OLD.bytes
+  AND (NEW.bytes > 5096 OR OLD.bytes > 5096 OR NEW.key <= (SELECT key FROM call_mark)) BEGIN
+  INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes)
+  SELECT NEW.workspace_id, 0,
+    iif(NEW.bytes > 5096 OR NEW.key <= key, NEW.bytes, 0) - iif(OLD.bytes > 5096 OR NEW.key <= key, OLD.bytes, 0)
+  FROM call_mark WHERE true
+  ON CONFLICT (workspace_id) DO UPDATE SET calls_bytes = calls_bytes + excluded.calls_bytes;
 END;
 
 -- Arguments and results that are too large for their row. They are blobs (0003_files.sql), and equal ones share a blob.
@@ -657,6 +653,19 @@ CREATE INDEX approvals_by_age ON approvals (workspace_id, created_at, id);
 CREATE INDEX approvals_by_status ON approvals (workspace_id, status, created_at, id);
 
 CREATE INDEX approvals_pending ON approvals (expires_at) WHERE status = 'pending';
+
+-- Secret arguments of a call that waits for its approval are stored beside the call.
+CREATE TRIGGER approvals_counted AFTER INSERT ON approvals WHEN NEW.sealed_arguments IS NOT NULL BEGIN
+  INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes)
+  VALUES (NEW.workspace_id, 0, octet_length(NEW.sealed_arguments))
+  ON CONFLICT (workspace_id) DO UPDATE SET calls_bytes = calls_bytes + excluded.calls_bytes;
+END;
+
+CREATE TRIGGER approvals_uncounted AFTER UPDATE OF sealed_arguments ON approvals
+WHEN OLD.sealed_arguments IS NOT NULL AND NEW.sealed_arguments IS NULL BEGIN
+  UPDATE workspace_usage SET calls_bytes = calls_bytes - octet_length(OLD.sealed_arguments)
+  WHERE workspace_id = OLD.workspace_id;
+END;
 
 -- How many calls have ended, of the calls up to a mark that upkeep moves forward. Whoever asks for a figure adds the
 -- calls after the mark. So neither a call nor a question pays for the calls of the past. A counted call stays counted.
@@ -749,6 +758,27 @@ CREATE TABLE restore_chunks (
 
 -- For the sweep.
 CREATE INDEX restore_chunks_by_age ON restore_chunks (created_at);
+
+
+-- migrations/db/0020_count_stored_bytes.sql
+-- ------------------------------------------------------------
+
+-- How many bytes each workspace stores, so that WORKSPACE_QUOTA_BYTES can bound them (src/quota). The contents of a file
+-- or a call count with their size. Rows count with a fixed size, which covers their indexes too: 600 bytes for a file
+-- manifest, 300 for an entry of a file, 200 for contents, 1000 for a call.
+--
+-- Files are counted at once, by the batch that changes them: its row here is the only row more that a write costs.
+-- Calls are counted in two ways, because a call must not cost a row more. A call with more than 4096 bytes of documents
+-- is counted at once, by a trigger. All other calls are counted when upkeep moves the mark past them (call_mark); whoever
+-- asks for a figure adds the calls after the mark.
+CREATE TABLE workspace_usage (
+  workspace_id TEXT PRIMARY KEY,
+  -- Files and their history.
+  files_bytes INTEGER NOT NULL,
+  calls_bytes INTEGER NOT NULL,
+  -- A batch that needs room sets this column to 1 if there is no room, and so stops itself.
+  over INTEGER NOT NULL DEFAULT 0 CONSTRAINT within_quota CHECK (over = 0)
+) STRICT, WITHOUT ROWID;
 
 
 -- BENCHMARKS_DB, the mail for the benchmarks
@@ -874,20 +904,6 @@ CREATE TABLE addresses (
   address TEXT NOT NULL UNIQUE CHECK (address = lower(address))
 );
 
--- A bulk load drops these triggers too, and fills the index in one go:
---   INSERT INTO address_words (address_words) VALUES ('rebuild');
-CREATE TRIGGER addresses_ai AFTER INSERT ON addresses BEGIN
-  INSERT INTO address_words (rowid, address) VALUES (new.id, new.address);
-END;
-
-CREATE TRIGGER addresses_ad AFTER DELETE ON addresses BEGIN
-  INSERT INTO address_words (address_words, rowid, address) VALUES ('delete', old.id, old.address);
-END;
-
-CREATE TRIGGER addresses_bu BEFORE UPDATE ON addresses BEGIN
-  SELECT raise(ABORT, 'an address stays as it is: delete it and insert another');
-END;
-
 -- The entries that each address sent (role 0) and received (role 1), in the order of keys. The filters `from` and `to`
 -- look here, for each entry that has the words, whether the entry matches. The first and the last entry of an address
 -- bound the search.
@@ -909,11 +925,3 @@ SELECT n.id, 1, lower(j.value) FROM entries n JOIN emails e ON e.id = n.email_id
 WHERE j.value <> '';
 
 CREATE VIRTUAL TABLE emails_fts USING fts5 (subject, body, content = 'entry_texts', content_rowid = 'id');
-
-
--- migrations/benchmarks/0002_index_address_words.sql
--- ------------------------------------------------------------
-
--- The words of addresses, so that `from` and `to` find a person by a part of an address: `belden`, `tim bel`. No display
--- names are stored, but most addresses are made of a person's names. FTS5 splits an address at its dots and at its @.
-CREATE VIRTUAL TABLE address_words USING fts5 (address, content = 'addresses', content_rowid = 'id');

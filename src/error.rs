@@ -37,6 +37,12 @@ pub enum Error {
         message: String,
         limit_bytes: u64,
     },
+    /// The workspace would store more than its quota allows.
+    OverQuota {
+        message: String,
+        used_bytes: u64,
+        quota_bytes: u64,
+    },
     /// A fault of the Worker. The cause is written to the log and never sent.
     Internal(String),
     /// Something that the request needs is not available now.
@@ -117,7 +123,7 @@ impl Error {
             Self::Misdirected => "MISDIRECTED_REQUEST",
             Self::AlreadyExists(_) => "ALREADY_EXISTS",
             Self::Conflict(_) => "CONFLICT",
-            Self::TooLarge { .. } | Self::NoRoom { .. } => "PAYLOAD_TOO_LARGE",
+            Self::TooLarge { .. } | Self::NoRoom { .. } | Self::OverQuota { .. } => "PAYLOAD_TOO_LARGE",
             Self::Internal(_) => "INTERNAL",
             Self::Unavailable(_) | Self::TryAgain(_) => "UNAVAILABLE",
         }
@@ -132,7 +138,7 @@ impl Error {
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
             Self::AlreadyExists(_) | Self::Conflict(_) => StatusCode::CONFLICT,
-            Self::TooLarge { .. } | Self::NoRoom { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooLarge { .. } | Self::NoRoom { .. } | Self::OverQuota { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable(_) | Self::TryAgain(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -149,6 +155,9 @@ impl Error {
             }),
             Self::TooLarge { limit_bytes } => json!({"limit_bytes": limit_bytes}),
             Self::NoRoom { limit_bytes, .. } => json!({"limit_bytes": limit_bytes}),
+            Self::OverQuota { used_bytes, quota_bytes, .. } => {
+                json!({"used_bytes": used_bytes, "quota_bytes": quota_bytes})
+            }
             Self::Internal(_) => json!({"request_id": request_id}),
             Self::TryAgain(_) => json!({"retry_after": RETRY_AFTER_SECONDS}),
             Self::Unauthorized(_)
@@ -187,7 +196,8 @@ impl fmt::Display for Error {
             Self::Forbidden(message)
             | Self::AlreadyExists(message)
             | Self::Conflict(message)
-            | Self::NoRoom { message, .. } => f.write_str(message),
+            | Self::NoRoom { message, .. }
+            | Self::OverQuota { message, .. } => f.write_str(message),
             Self::NotFound { kind, id } => write!(f, "{kind} not found: {id}"),
             Self::NoRoute => f.write_str("There is no such route; GET /openapi.json lists them all"),
             Self::MethodNotAllowed => {

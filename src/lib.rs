@@ -30,6 +30,7 @@ mod nearest;
 mod outgoing;
 mod oversight;
 mod page;
+mod quota;
 mod random;
 mod registry;
 mod runners;

@@ -29,6 +29,10 @@ pub struct Settings {
     pub private_urls: bool,
     /// How many bytes the files of one session may have together.
     pub session_max_bytes: u64,
+    /// How many bytes a workspace may store in files, their history and calls together.
+    pub workspace_quota_bytes: u64,
+    /// After how many days the record of a call that has ended is deleted; never, if not set.
+    pub call_retention_days: Option<u32>,
     /// After how many days a file manifest is deleted that is no session's current one; never, if not set.
     pub file_manifest_retention_days: Option<u32>,
     /// Whether D1 has read replicas, so that a caller may read from one with a bookmark.
@@ -51,6 +55,8 @@ pub struct Settings {
 
 const DAY_SECONDS: u32 = 24 * 60 * 60;
 const DEFAULT_SESSION_MAX_BYTES: u64 = 1024 * 1024 * 1024;
+const DEFAULT_WORKSPACE_QUOTA_BYTES: u64 = 1_000_000_000;
+const DEFAULT_CALL_RETENTION_DAYS: u32 = 90;
 /// Four fifths of the most that a D1 database can hold.
 const DEFAULT_DATABASE_ALERT_BYTES: u64 = 8_000_000_000;
 const DEFAULT_SANDBOX_INSTANCES: u32 = 5;
@@ -78,6 +84,9 @@ impl Settings {
                 .unwrap_or(DAY_SECONDS),
             private_urls: vars.is("PRIVATE_URLS", "allow"),
             session_max_bytes: vars.number("SESSION_MAX_BYTES").unwrap_or(DEFAULT_SESSION_MAX_BYTES),
+            workspace_quota_bytes: vars.number("WORKSPACE_QUOTA_BYTES").unwrap_or(DEFAULT_WORKSPACE_QUOTA_BYTES),
+            call_retention_days: (vars.number("CALL_RETENTION_DAYS"))
+                .map_or(Some(DEFAULT_CALL_RETENTION_DAYS), |it| u32::try_from(it).ok().filter(|it| *it > 0)),
             file_manifest_retention_days: vars.count("FILE_MANIFEST_RETENTION_DAYS"),
             read_replicas: vars.is("D1_READ_REPLICAS", "on"),
             database_alert_bytes: vars.number("DATABASE_ALERT_BYTES").unwrap_or(DEFAULT_DATABASE_ALERT_BYTES),
@@ -225,6 +234,19 @@ mod tests {
         let settings = read(&[("SESSION_MAX_BYTES", "5000"), ("FILE_MANIFEST_RETENTION_DAYS", "30")]);
         assert_eq!((settings.session_max_bytes, settings.file_manifest_retention_days), (5_000, Some(30)));
         assert_eq!(read(&[("FILE_MANIFEST_RETENTION_DAYS", "0")]).file_manifest_retention_days, None);
+    }
+
+    #[test]
+    fn records_of_calls_are_kept_for_ninety_days_unless_the_operator_says_otherwise() {
+        let days = |vars: &[(&str, &str)]| read(vars).call_retention_days;
+        assert_eq!((days(&[]), days(&[("CALL_RETENTION_DAYS", "long")])), (Some(90), Some(90)));
+        assert_eq!(days(&[("CALL_RETENTION_DAYS", "7")]), Some(7));
+        for forever in ["0", "99999999999"] {
+            assert_eq!(days(&[("CALL_RETENTION_DAYS", forever)]), None, "{forever}");
+        }
+        let quota = |vars: &[(&str, &str)]| read(vars).workspace_quota_bytes;
+        assert_eq!((quota(&[]), quota(&[("WORKSPACE_QUOTA_BYTES", "much")])), (1_000_000_000, 1_000_000_000));
+        assert_eq!(quota(&[("WORKSPACE_QUOTA_BYTES", "5000")]), 5_000);
     }
 
     #[test]

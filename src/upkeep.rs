@@ -10,7 +10,7 @@ use crate::registry;
 use worker::Env;
 
 /// One run of upkeep. The run ends calls and approvals that no request will end, counts the calls that have ended,
-/// frees files that nothing can reach, deletes what broken restores have left, seals header values that are stored
+/// deletes old records of calls, frees files that nothing can reach, deletes what broken restores have left, seals header values that are stored
 /// unsealed, and lets SQLite refresh the statistics of its query planner. SQLite looks only
 /// at tables that have changed much. Every step runs even if a step before it failed. The run fails with the first
 /// failure.
@@ -19,6 +19,7 @@ pub async fn run(env: Env) -> Result<()> {
     let steps = [
         execution::sweep(&app).await,
         execution::totals::count(&app).await,
+        execution::delete_old_calls(&app).await,
         files::sweep(&app).await,
         backup::sweep(&app).await,
         registry::seal_headers(&app).await,

@@ -4,7 +4,7 @@
 use super::{Param, Statement};
 use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ToSql, params_from_iter};
+use rusqlite::{Connection, StatementStatus, ToSql, params_from_iter};
 use serde_json::{Map, Value};
 use std::fs;
 use std::path::PathBuf;
@@ -59,6 +59,15 @@ impl Statement {
             cells.collect::<rusqlite::Result<Map<_, _>>>().map(Value::Object)
         })?;
         rows.collect()
+    }
+
+    /// How many steps SQLite's virtual machine takes to run the statement, which measures the rows that it reads.
+    pub fn steps_of(&self, database: &Connection) -> i32 {
+        let mut statement = database.prepare(&self.sql).unwrap();
+        let mut rows = statement.query(params_from_iter(&self.params)).unwrap();
+        while rows.next().unwrap().is_some() {}
+        drop(rows);
+        statement.get_status(StatementStatus::VmStep)
     }
 
     /// Adds a column to the statement, before another column.

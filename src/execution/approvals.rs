@@ -6,9 +6,9 @@ use super::call::sealer;
 use super::limit::{self, RateSlot};
 use super::notice::WaitingNotice;
 use super::outcome::{CallFailure, CallStop, Code, Status, ToolResult};
+use super::payload::CallDocument;
 use super::record::{self, CallIdentity, Journal};
 use super::resolve::{CallTarget, ResolvedCall};
-use super::row::CallRow;
 use super::run;
 use super::store::{self, approvals::ApprovalDecision, approvals::ApprovalWithCall};
 use super::validate::{self, CheckedCall};
@@ -70,6 +70,8 @@ pub struct ApprovalOut {
 pub struct ApprovalRequest {
     /// The statements that store the approval. They go into the batch that closes the call's row.
     pub statements: Vec<Statement>,
+    /// The bytes of the sealed arguments, which are stored with the approval.
+    pub sealed_bytes: usize,
     /// The failure in the response to the call.
     pub failure: CallFailure,
 }
@@ -124,6 +126,7 @@ async fn ask(scope: &Scope, call_id: &CallId, call: &ResolvedCall) -> Result<App
         reads_calls: WaitingNotice::is_for_reader(scope.caller().await?),
     };
     Ok(ApprovalRequest {
+        sealed_bytes: sealed.as_ref().map_or(0, String::len),
         statements: vec![
             store::approvals::insert(&author, &id, call_id, sealed.as_deref(), expires_at),
             Change::new(Action::Create, subject(&id)).of_tool(tool).to(&state)?.record(&author),
@@ -259,7 +262,7 @@ impl WaitingCall {
                 Error::Conflict("The arguments were sealed with another SECRET_KEY; deny the call and ask again".into())
             })?,
             None => {
-                let whole = CallRow::whole(scope, self.asked.call.arguments.as_deref()).await?;
+                let whole = self.asked.call.whole(scope, CallDocument::Arguments).await?;
                 whole.map(|it| it.get().to_owned()).unwrap_or_default()
             }
         };

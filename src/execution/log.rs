@@ -118,16 +118,17 @@ pub async fn get(scope: &Scope, id: &CallId) -> Result<CallOut> {
 
 /// The whole result of a call, even if it is large.
 pub async fn result_of(scope: &Scope, id: &CallId) -> Result<Box<RawValue>> {
-    let call = find(scope, id).await?;
-    let whole = CallRow::whole(scope, call.result.as_deref()).await?;
-    whole.ok_or_else(|| Error::not_found("Result of the call", id))
+    whole(scope, id, CallDocument::Result).await
 }
 
 /// The whole arguments of a call, even if they are large. Secret values are redacted.
 pub async fn arguments_of(scope: &Scope, id: &CallId) -> Result<Box<RawValue>> {
-    let call = find(scope, id).await?;
-    let whole = CallRow::whole(scope, call.arguments.as_deref()).await?;
-    whole.ok_or_else(|| Error::not_found("Arguments of the call", id))
+    whole(scope, id, CallDocument::Arguments).await
+}
+
+async fn whole(scope: &Scope, id: &CallId, kind: CallDocument) -> Result<Box<RawValue>> {
+    let whole = find(scope, id).await?.whole(scope, kind).await?;
+    whole.ok_or_else(|| Error::not_found(kind.title(), id))
 }
 
 /// The call, if the caller may see it. For a bound token, the call of another agent does not exist.

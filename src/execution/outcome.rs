@@ -1,7 +1,7 @@
 //! The outcome of a call.
 
 use super::approvals::ApprovalRequest;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 use crate::registry::schema::Schema;
 use crate::text_enum::text_enum;
 use serde::{Deserialize, Serialize};
@@ -82,6 +82,11 @@ impl CallFailure {
         self
     }
 
+    /// The same failure without details, and with a short message.
+    pub fn brief(&self) -> Self {
+        Self::new(self.code, shortened(&self.message))
+    }
+
     /// The failure of a call that nobody approved.
     pub fn expired() -> Self {
         Self::new(Code::ApprovalExpired, "Nobody approved the call in time")
@@ -98,7 +103,7 @@ impl CallFailure {
             Error::Invalid(_) => Code::ValidationError,
             Error::Forbidden(_) | Error::Unauthorized(_) => Code::PermissionDenied,
             Error::AlreadyExists(_) | Error::Conflict(_) => Code::Conflict,
-            Error::TooLarge { .. } | Error::NoRoom { .. } => Code::PayloadTooLarge,
+            Error::TooLarge { .. } | Error::NoRoom { .. } | Error::OverQuota { .. } => Code::PayloadTooLarge,
             Error::Unavailable(_) | Error::TryAgain(_) => Code::Unavailable,
             Error::NotFound { .. }
             | Error::NoRoute

@@ -1,22 +1,26 @@
 //! The last stage: writes the outcome of a call before the response is sent.
 
 use super::call::{IdempotencyKey, OpenedCall};
+use super::call_end::CallEnd;
 use super::details::CallDetails;
-use super::outcome::{CallFailure, CallStop, Ended, Status, ToolResult, cut};
+use super::outcome::{CallFailure, Ended, Status, ToolResult, cut};
 use super::payload::{CallDocument, RecordedDocument};
 use super::resolve::ResolvedCall;
 use super::store;
 use crate::callers::Scope;
 use crate::db::Statement;
 use crate::error::{Error, Result};
-use crate::files;
+use crate::files::{self, Blob};
 use crate::ids::{AgentId, CallId, SessionId};
+use crate::quota;
 use crate::registry::scrub;
 use crate::runners::FileManifests;
 use crate::time::Timestamp;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use worker::console_error;
+
+/// The longest error that is recorded whole in a workspace whose quota is used up.
+const MAX_ERROR_BYTES: usize = 1_000;
 
 /// Facts about the run for the record, besides its result.
 #[derive(Default)]
@@ -63,13 +67,19 @@ impl<'a> UnwrittenCall<'a> {
 }
 
 /// The arguments for the record, and the secret values that were removed from them.
-fn recorded_arguments(call: &ResolvedCall) -> Result<(RecordedDocument, Vec<String>)> {
-    if !call.parameters.has_secrets() {
-        return Ok((RecordedDocument::new(CallDocument::Arguments, call.arguments.to_string())?, Vec::new()));
-    }
-    let mut shown = call.arguments.clone();
-    let secrets = call.parameters.redact(&mut shown);
-    Ok((RecordedDocument::new(CallDocument::Arguments, shown.to_string())?, secrets))
+fn recorded_arguments(call: &ResolvedCall, refused: bool) -> Result<(RecordedDocument, Vec<String>)> {
+    let (json, secrets) = if call.parameters.has_secrets() {
+        let mut shown = call.arguments.clone();
+        let secrets = call.parameters.redact(&mut shown);
+        (shown.to_string(), secrets)
+    } else {
+        (call.arguments.to_string(), Vec::new())
+    };
+    let arguments = match refused {
+        true => RecordedDocument::of_refused(json)?,
+        false => RecordedDocument::new(CallDocument::Arguments, json)?,
+    };
+    Ok((arguments, secrets))
 }
 
 /// The result for the record. The values that its schema marks as secret are removed, and so are the secret values of
@@ -102,8 +112,32 @@ pub struct ClosedCall {
     pub details: Option<String>,
 }
 
+impl ClosedCall {
+    fn documents(&self) -> impl Iterator<Item = (CallDocument, &RecordedDocument)> {
+        let documents = [(CallDocument::Arguments, &self.arguments), (CallDocument::Result, &self.result)];
+        documents.into_iter().filter_map(|(kind, it)| Some((kind, it.as_ref()?)))
+    }
+
+    /// The documents that are too large for the row.
+    fn blobs(&self) -> impl Iterator<Item = (CallDocument, &Blob)> {
+        self.documents().filter_map(|(kind, it)| Some((kind, it.blob.as_ref()?)))
+    }
+
+    /// The statement that stops the batch if the workspace's quota has no room for the documents, and for `more` bytes.
+    /// None, if there are no documents.
+    fn ask_for_room(&self, scope: &Scope, more: usize) -> Option<Statement> {
+        let documents = self.documents().map(|(_, it)| it.column.len()).reduce(|one, other| one + other)?;
+        let [error, details] = [&self.error, &self.details].map(|it| it.as_ref().map_or(0, String::len));
+        let bytes = quota::CALL_BYTES + documents + error + details;
+        let blobs = self.blobs().map(|(_, it)| (it.sha256(), it.size())).collect::<Vec<_>>();
+        let quota_bytes = scope.app().settings().workspace_quota_bytes;
+        Some(quota::ask_for_room(scope.workspace(), bytes + more, &blobs, quota_bytes))
+    }
+}
+
 /// Writes the outcome of the call, and returns the response. Without `call` the tool is unknown, and so are its secret
-/// arguments: then no arguments are recorded.
+/// arguments: then no arguments are recorded. If the workspace's quota is used up, the outcome is recorded without
+/// arguments and result.
 pub async fn close(
     scope: &Scope,
     identity: &CallIdentity<'_>,
@@ -111,73 +145,60 @@ pub async fn close(
     journal: Journal,
     ended: Ended,
 ) -> Result<ToolResult> {
-    let mut asking = Vec::new();
-    let refused = matches!(ended, Err(CallStop::Refused(_) | CallStop::Broken(_)));
-    let (status, result, error) = match ended {
-        Ok(result) => (Status::Success, Some(result), None),
-        Err(CallStop::Refused(failure) | CallStop::Failed(failure)) => (Status::Error, None, Some(failure)),
-        Err(CallStop::Broken(error)) => {
-            log(scope, identity.id, &error);
-            (Status::Error, None, Some(CallFailure::of(&error, scope.app().request_id())))
-        }
-        Err(CallStop::Pending(request)) => {
-            asking = request.statements;
-            (Status::PendingApproval, None, Some(request.failure))
-        }
-        Err(CallStop::Recorded(result)) => return Ok(*result),
+    let mut end = match CallEnd::of(scope, identity.id, ended) {
+        Ok(end) => end,
+        Err(recorded) => return Ok(*recorded),
     };
-    let ran = !refused && status != Status::PendingApproval;
     let now = scope.app().clock();
-    let (arguments, secrets) = call.map(recorded_arguments).transpose()?.unzip();
+    let (arguments, secrets) = call.map(|it| recorded_arguments(it, end.refused)).transpose()?.unzip();
     let secrets = secrets.unwrap_or_default();
     let recorded = |result: &RawValue| call.map(|it| recorded_result(it, result, &secrets));
     let details = call.map(|it| CallDetails::to_json(it, journal.printed)).transpose()?.flatten();
-    let closed = ClosedCall {
+    let error_json = |error: &CallFailure| error.to_json().map(|it| scrub(&secrets, it));
+    let mut closed = ClosedCall {
         version: call.map(|it| it.target.tool.version.to_string()),
-        status,
-        duration_ms: ran.then_some(journal.duration_ms),
-        finished_at: (status != Status::PendingApproval).then_some(now),
-        error: error.as_ref().map(CallFailure::to_json).transpose()?.map(|it| scrub(&secrets, it)),
-        result: result.as_deref().and_then(recorded).transpose()?,
+        status: end.status,
+        duration_ms: end.ran().then_some(journal.duration_ms),
+        finished_at: (!end.waits()).then_some(now),
+        error: end.error.as_ref().map(error_json).transpose()?,
+        result: end.result.as_deref().and_then(recorded).transpose()?,
         manifests: journal.manifests,
         arguments,
         max_result_bytes: call.map_or(identity.max_result_bytes, |it| it.max_result_bytes),
         details: details.map(|it| scrub(&secrets, it)),
     };
     let tool_name = call.map_or(identity.tool_name.as_str(), |it| it.target.tool.id.as_str());
-    let mut statements = Vec::new();
-    match &identity.unwritten {
-        Some(unwritten) => {
-            let caller = scope.caller().await?;
-            statements.push(store::calls::insert(scope.workspace(), caller, identity, unwritten, tool_name, &closed));
+    let session_missing = end.ran() && !journal.session_seen;
+    let record = CallRecord { scope, identity, tool_name, session_missing, now };
+
+    let sealed_bytes = end.request.as_ref().map_or(0, |it| it.sealed_bytes);
+    let mut statements = Vec::from_iter(closed.ask_for_room(scope, sealed_bytes));
+    statements.extend(record.statements(&closed, end.refused).await?);
+    statements.extend(end.request.take().into_iter().flat_map(|it| it.statements));
+    let mut written = scope.write_all(statements).await?;
+    if written.as_ref().is_err_and(quota::is_used_up) {
+        if end.waits() {
+            end = CallEnd::cannot_wait(scope).await?;
+            (closed.status, closed.finished_at) = (end.status, Some(now));
+            closed.error = end.error.as_ref().map(error_json).transpose()?;
         }
-        None => {
-            statements.push(store::calls::close(scope.workspace(), identity.id, &closed));
-            if tool_name != identity.tool_name {
-                statements.push(store::calls::rename(scope.workspace(), identity.id, tool_name));
-            }
+        if closed.error.as_ref().is_some_and(|it| it.len() > MAX_ERROR_BYTES) {
+            closed.error = end.error.as_ref().map(|it| error_json(&it.brief())).transpose()?;
         }
+        closed.details = None;
+        closed.arguments = closed.arguments.map(|it| it.without_value()).transpose()?;
+        closed.result = closed.result.map(|it| it.without_value()).transpose()?;
+        written = scope.write_all(record.statements(&closed, end.refused).await?).await?;
     }
-    statements.extend(asking);
-    statements.extend(blobs(scope, identity.id, &closed, now));
-    if let Some(key) = identity.key
-        && refused
-    {
-        statements.push(store::keys::free(scope.workspace(), scope.operator(), key, identity.id));
-    }
-    if ran && !journal.session_seen {
-        let session = files::create_session_if_missing(scope.workspace(), identity.session, identity.agent, now)?;
-        statements.push(session);
-    }
-    scope.write_all(statements).await??;
+    written?;
     Ok(ToolResult {
         call_id: identity.id.to_string(),
         tool_name: tool_name.to_owned(),
         version: closed.version,
-        success: status == Status::Success,
-        status,
-        result: result.map(|it| cut(it, closed.max_result_bytes, identity.id)),
-        error,
+        success: end.status == Status::Success,
+        status: end.status,
+        result: end.result.map(|it| cut(it, closed.max_result_bytes, identity.id)),
+        error: end.error,
         duration_ms: journal.duration_ms,
         render_plan: None,
         pre_manifest_id: closed.manifests.pre.as_ref().map(String::from),
@@ -186,22 +207,50 @@ pub async fn close(
     })
 }
 
-/// The statements that store documents which are too large for the row.
-fn blobs(scope: &Scope, id: &CallId, closed: &ClosedCall, now: Timestamp) -> Vec<Statement> {
-    let documents = [(CallDocument::Arguments, &closed.arguments), (CallDocument::Result, &closed.result)];
-    let large = documents.iter().filter_map(|(kind, it)| Some((*kind, it.as_ref()?.blob.as_ref()?)));
-    large
-        .flat_map(|(kind, blob)| {
-            let mut statements = blob.insert(scope.workspace(), now);
-            statements.push(store::calls::tie_blob(scope.workspace(), id, kind, blob));
-            statements
-        })
-        .collect()
+/// The record of one call, as it is written.
+struct CallRecord<'a> {
+    scope: &'a Scope,
+    identity: &'a CallIdentity<'a>,
+    tool_name: &'a str,
+    /// Whether the call's session may not exist yet.
+    session_missing: bool,
+    now: Timestamp,
 }
 
-/// Logs the cause of an internal error. Only the log shows the cause.
-pub fn log(scope: &Scope, id: &CallId, error: &Error) {
-    if let Error::Internal(cause) = error {
-        console_error!("request {} failed in the call {id}: {cause}", scope.app().request_id());
+impl CallRecord<'_> {
+    async fn statements(&self, closed: &ClosedCall, refused: bool) -> Result<Vec<Statement>> {
+        let Self { scope, identity, tool_name, now, .. } = *self;
+        let workspace = scope.workspace();
+        let mut statements = Vec::new();
+        match &identity.unwritten {
+            Some(unwritten) => {
+                let caller = scope.caller().await?;
+                statements.push(store::calls::insert(workspace, caller, identity, unwritten, tool_name, closed));
+            }
+            None => {
+                statements.push(store::calls::close(workspace, identity.id, closed));
+                if tool_name != identity.tool_name {
+                    statements.push(store::calls::rename(workspace, identity.id, tool_name));
+                }
+                // A call that waited for its approval has stored its arguments before.
+                if closed.documents().any(|(_, it)| !it.is_kept()) {
+                    statements.push(store::calls::untie_blobs(workspace, identity.id));
+                }
+            }
+        }
+        for (kind, blob) in closed.blobs() {
+            statements.extend(blob.insert(workspace, now));
+            statements.push(store::calls::tie_blob(workspace, identity.id, kind, blob));
+        }
+        if let Some(key) = identity.key
+            && refused
+        {
+            statements.push(store::keys::free(workspace, scope.operator(), key, identity.id));
+        }
+        if self.session_missing {
+            let session = files::create_session_if_missing(workspace, identity.session, identity.agent, now)?;
+            statements.push(session);
+        }
+        Ok(statements)
     }
 }

@@ -1,14 +1,15 @@
 //! The stored row of a call.
 
 use super::details::CallDetails;
-use super::outcome::{CallFailure, Status, ToolResult, cut};
-use super::payload::{BlobDescription, CallDocument, StoredDocument};
+use super::outcome::{CallFailure, Code, Status, ToolResult, cut};
+use super::payload::{BlobDescription, CallDocument, NotKept, StoredDocument};
 use crate::callers::Scope;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::ids::{CallId, SessionId};
 use crate::time::Timestamp;
 use serde::Deserialize;
+use serde_json::json;
 use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
@@ -50,13 +51,34 @@ impl CallRow {
         value.ok_or_else(|| Error::Internal(format!("the call {} has a broken {name}", self.id)))
     }
 
-    /// A document as the record shows it.
-    pub fn shown(&self, kind: CallDocument) -> Result<Option<Box<RawValue>>> {
+    fn document(&self, kind: CallDocument) -> Result<Option<StoredDocument<'_>>> {
         let column = match kind {
             CallDocument::Arguments => &self.arguments,
             CallDocument::Result => &self.result,
         };
-        column.as_deref().map(|it| StoredDocument::read(it)?.shown(&self.id, kind)).transpose()
+        column.as_deref().map(StoredDocument::read).transpose()
+    }
+
+    /// A document as the record shows it.
+    pub fn shown(&self, kind: CallDocument) -> Result<Option<Box<RawValue>>> {
+        self.document(kind)?.map(|it| it.shown(&self.id, kind)).transpose()
+    }
+
+    /// The description of the result, if the result was not kept.
+    fn result_not_kept(&self) -> Option<NotKept> {
+        match self.document(CallDocument::Result) {
+            Ok(Some(StoredDocument::NotKept(it))) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// The failure of a response that cannot repeat the result.
+    fn result_is_lost(&self, it: &NotKept) -> CallFailure {
+        let message = "The call succeeded and is not run again, but its result is not here: it was not kept, because the \
+            workspace's quota was used up when the call ended";
+        let (sha256, size) = (&it.sha256, it.size);
+        CallFailure::new(Code::Conflict, message)
+            .with(json!({"call_id": self.id, "status": self.status, "sha256": sha256, "size": size}))
     }
 
     pub fn failure(&self) -> Result<Option<CallFailure>> {
@@ -76,11 +98,14 @@ impl CallRow {
             .map_err(|cause| Error::Internal(format!("the call {} has a broken {name}: {cause}", self.id)))
     }
 
-    /// The whole JSON of a column, from the row itself or from its blob.
-    pub async fn whole(scope: &Scope, column: Option<&str>) -> Result<Option<Box<RawValue>>> {
+    /// The whole JSON of a document, from the row itself or from its blob.
+    pub async fn whole(&self, scope: &Scope, kind: CallDocument) -> Result<Option<Box<RawValue>>> {
         let broken = |cause: serde_json::Error| Error::Internal(format!("a call has broken JSON: {cause}"));
-        let text = match column.map(StoredDocument::read).transpose()? {
+        let text = match self.document(kind)? {
             None => return Ok(None),
+            Some(StoredDocument::NotKept(it)) => {
+                return Err(Error::not_found(kind.title(), format!("{} ({})", self.id, it.why())));
+            }
             Some(StoredDocument::Inline(text)) => text.to_owned(),
             Some(StoredDocument::LeftOut(_)) => return Err(Error::Internal("a call was read as for a list".into())),
             Some(StoredDocument::Blob(BlobDescription { sha256, .. })) => match files::read_blob(scope, &sha256).await?
@@ -93,14 +118,22 @@ impl CallRow {
         RawValue::from_string(text).map(Some).map_err(broken)
     }
 
-    /// The response that the call had when it ended, as far as the row records it.
-    pub async fn answer(self, scope: &Scope) -> Result<ToolResult> {
-        let result = Self::whole(scope, self.result.as_deref()).await?;
+    /// The response that the call had when it ended, as far as the row records it. If the call succeeded and its result
+    /// was not kept, the response is a failure that says so. Any other result could be taken for the tool's own.
+    pub async fn answer(mut self, scope: &Scope) -> Result<ToolResult> {
+        let lost = self.result_not_kept().map(|it| self.result_is_lost(&it));
+        let result = match lost {
+            Some(_) => None,
+            None => self.whole(scope, CallDocument::Result).await?,
+        };
+        if lost.is_some() {
+            self.status = Status::Error;
+        }
         let id = self.call_id()?;
         Ok(ToolResult {
             success: self.status == Status::Success,
             result: result.map(|it| cut(it, self.max_result_bytes, &id)),
-            error: self.failure()?,
+            error: lost.map_or_else(|| self.failure(), |it| Ok(Some(it)))?,
             render_plan: self.plan()?,
             call_id: self.id,
             tool_name: self.tool_name,

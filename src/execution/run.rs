@@ -70,7 +70,7 @@ fn stop(scope: &Scope, id: &CallId, failed: RunFailure) -> CallStop {
         RunFailure::Timeout(report) => failure(Code::Timeout, report),
         RunFailure::Unreachable(message) => CallFailure::new(Code::Unreachable, message),
         RunFailure::Broken(error) => {
-            super::record::log(scope, id, &error);
+            super::call_end::log(scope, id, &error);
             CallFailure::of(&error, scope.app().request_id())
         }
     })

@@ -1,13 +1,16 @@
 //! Changing files. Every change makes a new file manifest.
 
-use super::session::{require_session_and_manifest, session_failure};
+use super::session::{require_session_and_manifest, unless_refused};
 use super::store::commit::{self, FileCommit, WritePlace};
 use super::store::lookup::FileView;
+use super::store::usage;
 use super::{Blob, FilePath, store};
 use crate::callers::Scope;
 use crate::db::Statement;
 use crate::error::{Error, Result};
 use crate::ids::{self, AgentId, CallId, FileManifestId, SessionId, WorkspaceId};
+use crate::quota;
+use crate::settings::Settings;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 use std::fmt;
@@ -82,6 +85,8 @@ pub enum FileWriteRefusal {
         bytes: u64,
         max_bytes: u64,
     },
+    /// The workspace would store more than its quota allows.
+    OverQuota(Error),
 }
 
 impl fmt::Display for FileWriteRefusal {
@@ -98,6 +103,7 @@ impl fmt::Display for FileWriteRefusal {
             Self::Full { path, bytes, max_bytes } => {
                 write!(f, "Cannot write {path}: the session's files would have {bytes} bytes; {max_bytes} are allowed")
             }
+            Self::OverQuota(error) => error.fmt(f),
         }
     }
 }
@@ -110,6 +116,7 @@ impl From<FileWriteRefusal> for Error {
             FileWriteRefusal::Hidden { .. } => Self::Forbidden(message),
             FileWriteRefusal::TooLarge { .. } => Self::NoRoom { message, limit_bytes: MAX_FILE_BYTES.into() },
             FileWriteRefusal::Full { max_bytes, .. } => Self::NoRoom { message, limit_bytes: max_bytes },
+            FileWriteRefusal::OverQuota(error) => error,
         }
     }
 }
@@ -135,7 +142,7 @@ pub async fn write_file(
     bytes: Vec<u8>,
     origin: FileChangeOrigin,
 ) -> Result<std::result::Result<WrittenFile, FileWriteRefusal>> {
-    let max_bytes = scope.app().settings().session_max_bytes;
+    let Settings { session_max_bytes: max_bytes, workspace_quota_bytes, .. } = *scope.app().settings();
     let blob = Blob::new(bytes);
     if let Some(reason) = never_writable(path, blob.size(), max_bytes) {
         return Ok(Err(reason));
@@ -151,6 +158,7 @@ pub async fn write_file(
         commit::find_place(&new, path),
         commit::insert_manifest_with_file(&new, path, &blob, max_bytes),
         commit::insert_entry(workspace, &post, path, &blob),
+        usage::count_write(&new, &blob, workspace_quota_bytes),
         commit::insert_copies(workspace, &post, None),
         commit::activate(&new),
     ];
@@ -158,6 +166,10 @@ pub async fn write_file(
     let rows = match scope.write_all(statements).await? {
         Err(failure) if store::session::is_of_another_agent(&failure) => {
             return Ok(Err(FileWriteRefusal::Hidden { path: path.clone(), session: session.clone() }));
+        }
+        Err(failure) if quota::is_used_up(&failure) => {
+            let error = quota::refusal(scope, &format!("Cannot write {path}")).await?;
+            return Ok(Err(FileWriteRefusal::OverQuota(error)));
         }
         rows => rows?,
     };
@@ -190,18 +202,20 @@ pub async fn delete_file(
     }
     let (workspace, now, post) = (scope.workspace(), scope.app().clock(), FileManifestId::random()?);
     let new = FileCommit { workspace, session, manifest: &post, origin: &origin, now };
-    let [_, seen, inserted, _, _, _, _] = scope
+    let written = scope
         .write([
             store::session::refuse_hidden(workspace, session, scope.session_token()),
             store::lookup::find_manifest(FileView { workspace, session, at: None }, scope.session_token()),
             commit::insert_manifest_without(&new, path),
             commit::insert_absences(&new, path),
+            usage::count_deletion(&new, scope.app().settings().workspace_quota_bytes),
             commit::insert_cleared_directory(workspace, &post, path),
             commit::insert_copies(workspace, &post, Some(path)),
             commit::activate(&new),
         ])
-        .await?
-        .map_err(|failure| session_failure(failure, session))?;
+        .await?;
+    let what = format!("Cannot delete {path}");
+    let [_, seen, inserted, _, _, _, _, _] = unless_refused(scope, session, &what, written).await?;
     require_session_and_manifest(store::lookup::read_manifest(&seen)?, session, None)?;
     if inserted.changes() == 0 { Err(Error::not_found("File", path)) } else { Ok(post) }
 }

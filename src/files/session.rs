@@ -9,6 +9,7 @@ use crate::db::DbFailure;
 use crate::error::{Error, Result};
 use crate::ids::{FileManifestId, SessionId};
 use crate::page::{Page, PageRequest, bad_cursor};
+use crate::quota;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
@@ -162,18 +163,19 @@ pub async fn branch(
     let origin = origin.completed(scope).await?;
     let new =
         FileCommit { workspace, session: &branched, manifest: &manifest, origin: &origin, now: scope.app().now() };
-    let [_, seen, inserted, _, _, _, made] = scope
+    let written = scope
         .write([
             store::session::refuse_hidden(workspace, session, scope.session_token()),
             lookup::find_manifest(FileView { workspace, session, at: Some(at) }, scope.session_token()),
             commit::insert_branch_session(&new, session, at),
             commit::insert_branch(&new, session, at),
             commit::insert_copies(workspace, &manifest, None),
+            store::usage::count_branch(&new, scope.app().settings().workspace_quota_bytes),
             commit::count_branch(&new, session),
             store::session::find(workspace, &branched),
         ])
-        .await?
-        .map_err(|failure| session_failure(failure, session))?;
+        .await?;
+    let [_, seen, inserted, _, _, _, _, made] = unless_refused(scope, session, "Cannot branch", written).await?;
     require_session_and_manifest(lookup::read_manifest(&seen)?, session, Some(at))?;
     if inserted.changes() == 0 {
         return Err(Error::AlreadyExists(format!("The session {branched} exists already")));
@@ -279,6 +281,20 @@ fn after_path(request: &PageRequest) -> Result<Option<&str>> {
 /// The error for a batch that failed. For a caller who must not see the session, there is no such session.
 pub(super) fn session_failure(failure: DbFailure, session: &SessionId) -> Error {
     if store::session::is_of_another_agent(&failure) { session_not_found(session) } else { failure.into() }
+}
+
+/// The result of a batch that stores something in the session, or the error if the batch failed. `what` says what cannot
+/// be done if the workspace's quota is used up.
+pub(super) async fn unless_refused<T>(
+    scope: &Scope,
+    session: &SessionId,
+    what: &str,
+    written: std::result::Result<T, DbFailure>,
+) -> Result<T> {
+    match written {
+        Err(failure) if quota::is_used_up(&failure) => Err(quota::refusal(scope, what).await?),
+        written => written.map_err(|failure| session_failure(failure, session)),
+    }
 }
 
 fn session_not_found(session: &SessionId) -> Error {

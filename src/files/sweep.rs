@@ -3,6 +3,7 @@
 //! triggers mark a row when it loses its last use (0003_files.sql).
 
 use super::store::sweep::{self, ClearedDirectory, ENTRIES, MANIFESTS, OldFileManifests, StaleEntry, StaleTreeSpan};
+use super::store::usage;
 use crate::app::App;
 use crate::db::{Db, Statement};
 use crate::error::Result;
@@ -72,7 +73,7 @@ fn next_retention_start(old: &OldFileManifests) -> u32 {
 }
 
 fn free_entries(span: &StaleTreeSpan) -> Vec<Statement> {
-    let mut statements = vec![sweep::delete_garbage(span)];
+    let mut statements = vec![sweep::delete_garbage(span), usage::uncount_entries(&span.workspace_id)];
     statements.extend(sweep::move_on(span));
     statements
 }

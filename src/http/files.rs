@@ -169,7 +169,8 @@ pub struct WrittenOut {
 /// Write a file
 ///
 /// The body is the contents of the file, up to 10 MiB. No body makes an empty file. The session is created if no
-/// session has that name. If several requests write at once, no file is lost.
+/// session has that name. If several requests write at once, no file is lost. A write that the workspace's quota has no
+/// room for is 413, with `used_bytes` and `quota_bytes` in `details`.
 #[utoipa::path(put, path = "/api/sessions/{session_id}/files/{path}", tag = "files",
     params(("session_id" = String, Path), ("path" = String, Path, example = "data/config.json")),
     request_body(content = Option<String>, content_type = "application/octet-stream"),

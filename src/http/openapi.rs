@@ -11,7 +11,7 @@ const REFUSALS: [(&str, &str); 8] = [
     ("401", "No token, or one that is not valid in this workspace"),
     ("403", "The token does not allow this request"),
     ("404", "The workspace has no such thing"),
-    ("413", "The body is too large"),
+    ("413", "The body is too large, or the workspace's quota is used up"),
     ("421", "In open mode, the Host is neither this machine's nor one of `OPEN_HOSTS`"),
     ("500", "A fault of the Worker; `error.details.request_id` finds it in the log"),
     ("503", "Something that the request needs is not available now"),

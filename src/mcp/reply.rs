@@ -108,7 +108,8 @@ fn rpc_error(error: &Error, request_id: &str) -> RpcError {
         | Error::AlreadyExists(_)
         | Error::Conflict(_)
         | Error::TooLarge { .. }
-        | Error::NoRoom { .. } => RpcErrorCode::REFUSED,
+        | Error::NoRoom { .. }
+        | Error::OverQuota { .. } => RpcErrorCode::REFUSED,
     };
     let mut data = JsonObject::new();
     data.text("code", error.code());

@@ -4,6 +4,7 @@ use super::store;
 use crate::callers::Scope;
 use crate::db::Figure;
 use crate::error::{Error, Result};
+use crate::quota;
 use crate::registry;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
@@ -13,6 +14,9 @@ use utoipa::ToSchema;
 
 /// A tool with more versions than this causes an alert.
 const MAX_VERSIONS: u32 = 100;
+
+/// From which share of its quota on a workspace causes an alert.
+const QUOTA_ALERT_PERCENT: u64 = 80;
 
 text_enum! {
     /// The severity of an alert. The status of a workspace is the highest severity of its alerts, or `ok` if there are
@@ -30,6 +34,8 @@ text_enum! {
     HealthCondition {
         /// The database is larger than the operator's setting `DATABASE_ALERT_BYTES`.
         DatabaseSize = "database_size",
+        /// The workspace stores 80 % or more of what the operator's setting `WORKSPACE_QUOTA_BYTES` allows.
+        StorageQuota = "storage_quota",
         /// A tool has more than 100 versions.
         VersionChurn = "version_churn",
         /// An active version's handler is not part of this deployment.
@@ -45,7 +51,9 @@ impl HealthCondition {
     const fn severity(self) -> HealthStatus {
         match self {
             Self::MissingTarget | Self::MissingCredential => HealthStatus::Critical,
-            Self::DatabaseSize | Self::VersionChurn | Self::SecurityDeactivation => HealthStatus::Warning,
+            Self::DatabaseSize | Self::StorageQuota | Self::VersionChurn | Self::SecurityDeactivation => {
+                HealthStatus::Warning
+            }
         }
     }
 }
@@ -56,7 +64,7 @@ pub struct Alert {
     severity: HealthStatus,
     message: String,
     /// The tools or versions that the alert is about: the number of all as `count`, and the first 20. For
-    /// `database_size`: `bytes` and `limit_bytes`.
+    /// `database_size`: `bytes` and `limit_bytes`. For `storage_quota`: `used_bytes` and `quota_bytes`.
     #[schema(value_type = Object)]
     details: Value,
 }
@@ -84,12 +92,13 @@ pub struct RegistryHealth {
 /// Checks the workspace in two round trips: the second query needs the usable credentials, which come from the first.
 pub async fn health(scope: &Scope) -> Result<RegistryHealth> {
     let (workspace, app) = (scope.workspace(), scope.app());
-    let [churned, banned, refusals, credentials] = scope
+    let [churned, banned, refusals, credentials, usage] = scope
         .read([
             store::churned_tools(workspace, MAX_VERSIONS),
             store::banned_versions(workspace),
             registry::refusals(workspace, app.now()),
             store::credentials(workspace),
+            quota::find(workspace),
         ])
         .await?;
     scope.caller().await?.must_be_unbound()?;
@@ -102,6 +111,7 @@ pub async fn health(scope: &Scope) -> Result<RegistryHealth> {
     let (lost, wanting) = broken.figures()?.into_iter().partition(|it| it.more.as_deref() == Some("target"));
     let alerts = [
         database_size(database_bytes, app.settings().database_alert_bytes),
+        storage_quota(quota::read(&usage)?.used_bytes(), app.settings().workspace_quota_bytes),
         found(HealthCondition::VersionChurn, churned.figures()?)?,
         found(HealthCondition::MissingTarget, lost)?,
         found(HealthCondition::MissingCredential, wanting)?,
@@ -124,6 +134,13 @@ fn database_size(bytes: u64, limit: u64) -> Option<Alert> {
     })
 }
 
+fn storage_quota(used: u64, quota: u64) -> Option<Alert> {
+    (used.saturating_mul(100) >= quota.saturating_mul(QUOTA_ALERT_PERCENT)).then(|| {
+        let message = format!("The workspace stores {used} of {quota} bytes. {}", quota::HOW_TO_FREE);
+        Alert::new(HealthCondition::StorageQuota, message, json!({"used_bytes": used, "quota_bytes": quota}))
+    })
+}
+
 /// Makes the alert about the things that were found. None if nothing was found.
 fn found(condition: HealthCondition, things: Vec<Figure>) -> Result<Option<Alert>> {
     let Some(count) = things.first().map(|it| it.count) else { return Ok(None) };
@@ -138,7 +155,7 @@ fn found(condition: HealthCondition, things: Vec<Figure>) -> Result<Option<Alert
             ("versions", "Active versions with a credential that is not defined, or is no secret of the Worker")
         }
         HealthCondition::SecurityDeactivation => ("versions", "Versions deactivated for security, to be investigated"),
-        HealthCondition::DatabaseSize => return Ok(None),
+        HealthCondition::DatabaseSize | HealthCondition::StorageQuota => return Ok(None),
     };
     Ok(Some(Alert::new(condition, format!("{what}: {count}"), json!({"count": count, key: named}))))
 }
@@ -151,6 +168,7 @@ mod tests {
     fn nothing_found_is_no_alert() {
         assert!(found(HealthCondition::MissingTarget, Vec::new()).unwrap().is_none());
         assert!(database_size(5, 5).is_none() && database_size(6, 5).is_some());
+        assert!(storage_quota(799, 1_000).is_none() && storage_quota(800, 1_000).is_some());
     }
 
     #[test]

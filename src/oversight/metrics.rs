@@ -5,6 +5,7 @@ use super::store;
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::execution::totals;
+use crate::quota::{self, Usage};
 use crate::registry;
 
 /// A metric family: its name without the prefix `pegboard_`, its type, its help text, and the label of its samples. An
@@ -27,11 +28,15 @@ const COUNTED: [Family; 6] = [
     reason = "the figures are of all workspaces; the route lets in their operator alone"
 )]
 pub async fn metrics(app: &App) -> Result<String> {
-    let statements =
-        [store::everything(app.now()), totals::ended_everywhere(), registry::refusals_everywhere(app.now())];
+    let statements = [
+        store::everything(app.now()),
+        totals::ended_everywhere(),
+        quota::find_everywhere(),
+        registry::refusals_everywhere(app.now()),
+    ];
     let rows = app.db()?.batch(&statements).await?;
-    let [everything, ended, refusals] = &rows[..] else {
-        return Err(Error::Internal(format!("D1 gave {} answers to 3 statements", rows.len())));
+    let [everything, ended, usage, refusals] = &rows[..] else {
+        return Err(Error::Internal(format!("D1 gave {} answers to 4 statements", rows.len())));
     };
     let mut text = Exposition::default();
     text.family(&("info", "gauge", "The version that is deployed.", "version"));
@@ -44,9 +49,16 @@ pub async fn metrics(app: &App) -> Result<String> {
         }
     }
     text.family(&("calls_total", "counter", "Calls of tools that have ended, by how they did.", "status"));
-    for it in ended.figures()? {
+    let (uncounted, ended) =
+        ended.figures()?.into_iter().partition::<Vec<_>, _>(|it| it.name == totals::UNCOUNTED_BYTES);
+    for it in ended {
         text.sample(&it.name, it.count.into());
     }
+    let Usage { files_bytes, calls_bytes } = quota::read(usage)?;
+    let uncounted_bytes = uncounted.iter().map(|it| u64::from(it.count)).sum::<u64>();
+    text.family(&("stored_bytes", "gauge", "What all workspaces store, as their quotas count it.", "kind"));
+    text.sample("files", files_bytes);
+    text.sample("calls", calls_bytes + uncounted_bytes);
     let help = "Registrations refused in the last 24 hours, by reason.";
     text.family(&("registration_refusals_24h", "gauge", help, "reason"));
     for it in refusals.figures()? {

@@ -5,6 +5,7 @@ use crate::callers::Scope;
 use crate::db::Figure;
 use crate::error::Result;
 use crate::execution::totals;
+use crate::quota::{self, Usage};
 use crate::registry;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -35,20 +36,44 @@ pub struct RegistryStats {
     registrations_24h: u32,
     /// Registrations refused in the last 24 hours. The hour in which these 24 hours began counts as a whole.
     failed_registrations_24h: u32,
+    usage: StorageUsage,
     /// The time of the last change in the workspace.
     #[schema(value_type = Option<String>, format = DateTime)]
     last_updated: Option<String>,
 }
 
+/// What the workspace stores, in bytes. Rows count with a fixed size.
+#[derive(Default, Serialize, ToSchema)]
+pub struct StorageUsage {
+    /// Files and their history: the older versions of files.
+    files_bytes: u64,
+    /// The records of calls.
+    calls_bytes: u64,
+    /// Both together.
+    used_bytes: u64,
+    /// The most that the workspace may store: the operator's setting `WORKSPACE_QUOTA_BYTES`.
+    quota_bytes: u64,
+}
+
+impl StorageUsage {
+    /// `uncounted_bytes` are those of the calls after the mark.
+    fn new(counted: Usage, uncounted_bytes: u32, quota_bytes: u64) -> Self {
+        let Usage { files_bytes, calls_bytes } = counted;
+        let calls_bytes = calls_bytes + u64::from(uncounted_bytes);
+        Self { files_bytes, calls_bytes, used_bytes: files_bytes + calls_bytes, quota_bytes }
+    }
+}
+
 /// Returns the figures of the workspace, in one round trip.
 pub async fn stats(scope: &Scope) -> Result<RegistryStats> {
     let (workspace, now) = (scope.workspace(), scope.app().now());
-    let [kinds, ended, changes, refusals] = scope
+    let [kinds, ended, changes, refusals, usage] = scope
         .read([
             store::tools_by_kind(workspace),
             totals::ended(workspace),
             store::changes(workspace, now.days_before(1)),
             registry::refusals(workspace, now),
+            quota::find(workspace),
         ])
         .await?;
     scope.caller().await?.must_be_unbound()?;
@@ -56,13 +81,18 @@ pub async fn stats(scope: &Scope) -> Result<RegistryStats> {
     for kind in kinds.figures()? {
         stats.add(&kind);
     }
-    for ended in ended.figures()? {
+    let (uncounted, ended) =
+        ended.figures()?.into_iter().partition::<Vec<_>, _>(|it| it.name == totals::UNCOUNTED_BYTES);
+    for ended in ended {
         stats.total_executions += ended.count;
         match ended.name.as_str() {
             "success" => stats.successful_executions += ended.count,
             _ => stats.failed_executions += ended.count,
         }
     }
+    let uncounted_bytes = uncounted.iter().map(|it| it.count).sum();
+    let quota_bytes = scope.app().settings().workspace_quota_bytes;
+    stats.usage = StorageUsage::new(quota::read(&usage)?, uncounted_bytes, quota_bytes);
     for changes in changes.figures()? {
         stats.registrations_24h = changes.count;
         stats.last_updated = changes.more;

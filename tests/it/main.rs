@@ -38,6 +38,7 @@
 //! | `mcp` | the MCP server, in both revisions: messages, callers, calls, approvals, resources, search |
 //! | `mail` | email_search and email_get: the specification's query, filters, any text, both inbox rules, cost |
 //! | `oversight` | stats, health and metrics: exact at any time, and cheap |
+//! | `quota` | what a workspace stores: the quota, the count of bytes, refused calls, the retention of calls |
 //! | `upkeep` | the cron trigger |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
@@ -72,6 +73,7 @@ mod memory;
 mod model_calls;
 mod oversight;
 mod python;
+mod quota;
 mod read_replicas;
 mod sessions;
 mod tokens;

@@ -54,6 +54,7 @@ fn a_workspace_of_which_nobody_has_heard_has_the_builtins() {
         "failed_executions": 0,
         "registrations_24h": 0,
         "failed_registrations_24h": 0,
+        "usage": {"files_bytes": 0, "calls_bytes": 0, "used_bytes": 0, "quota_bytes": 1_000_000_000},
         "last_updated": null,
     });
     let stats = stats(&workspace());

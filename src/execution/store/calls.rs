@@ -153,6 +153,16 @@ pub fn tie_blob(workspace: &WorkspaceId, id: &CallId, kind: CallDocument, blob: 
     .repeatable()
 }
 
+/// Unties the blobs that the call's row no longer names.
+pub fn untie_blobs(workspace: &WorkspaceId, id: &CallId) -> Statement {
+    sql("DELETE FROM call_blobs AS b WHERE b.workspace_id = ?1 AND b.call_id = ?2 AND NOT EXISTS (
+           SELECT 1 FROM tool_calls c WHERE c.workspace_id = ?1 AND c.id = ?2
+             AND iif(b.kind = 'arguments', c.arguments, c.result) LIKE '#%')")
+    .bind(workspace.as_str())
+    .bind(id.as_str())
+    .repeatable()
+}
+
 /// Marks a waiting call as running, if its approval has just been approved.
 pub fn resume(workspace: &WorkspaceId, id: &CallId, deadline: Timestamp) -> Statement {
     sql("UPDATE tool_calls SET status = 'running', error = NULL, deadline_at = ?3

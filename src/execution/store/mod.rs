@@ -5,5 +5,6 @@ pub mod calls;
 mod columns;
 pub mod keys;
 pub mod log;
+pub mod retention;
 pub mod sweep;
 pub mod totals;

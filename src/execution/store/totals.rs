@@ -1,7 +1,9 @@
-//! The tables `call_totals` and `call_mark`. Triggers count the calls that end below the mark (0006_execution.sql).
+//! The tables `call_totals` and `call_mark`, and the bytes of calls in `workspace_usage`. Triggers count the calls that
+//! end below the mark (0006_execution.sql), and the bytes of large calls (0021_count_stored_bytes.sql).
 
 use crate::db::{Statement, sql};
 use crate::ids::WorkspaceId;
+use crate::quota::LARGE_CALL_BYTES;
 use crate::time::Timestamp;
 
 /// How many calls one run counts.
@@ -11,38 +13,47 @@ const AT_ONCE: u32 = 50_000;
 const BY_STATUS: &str =
     "sum(status = 'success') AS succeeded, sum(status = 'error') AS failed, sum(status = 'denied') AS denied";
 
+/// The name of the figure with the bytes of the calls after the mark that are not counted yet.
+pub const UNCOUNTED_BYTES: &str = "uncounted_bytes";
+
+/// The bytes of calls that are counted when the mark passes them.
+fn small_bytes() -> String {
+    format!("coalesce(sum(iif(bytes > {LARGE_CALL_BYTES}, 0, bytes)), 0)")
+}
+
 /// The bound of the ids of calls from `since` on, as [`crate::ids::CallId::bound`] writes it.
 const ID_OF_MARK: &str = "printf('call_%012x', CAST(round(1000 * unixepoch(since, 'subsec')) AS INTEGER))";
 
-/// Adds up the counts that `parts` selects. Returns a [`crate::db::Figure`] for each final status of a call.
-fn sum(parts: &str) -> Statement {
+/// Adds up the counts that `totals` and `tail` select: the calls up to the mark, and the calls after it. Returns a
+/// [`crate::db::Figure`] for each final status of a call, and one for the bytes that are not counted yet.
+fn sum(totals: &str, tail: &str) -> Statement {
     sql(format!(
         "WITH ended AS MATERIALIZED (
-           SELECT sum(succeeded) AS succeeded, sum(failed) AS failed, sum(denied) AS denied FROM ({parts}))
+           SELECT sum(succeeded) AS succeeded, sum(failed) AS failed, sum(denied) AS denied, sum(bytes) AS bytes FROM (
+             SELECT succeeded, failed, denied, 0 AS bytes FROM call_totals {totals}
+             UNION ALL
+             SELECT {BY_STATUS}, {} AS bytes FROM tool_calls {tail}))
          SELECT 'success' AS name, coalesce(succeeded, 0) AS count FROM ended
          UNION ALL SELECT 'error', coalesce(failed, 0) FROM ended
-         UNION ALL SELECT 'denied', coalesce(denied, 0) FROM ended"
+         UNION ALL SELECT 'denied', coalesce(denied, 0) FROM ended
+         UNION ALL SELECT '{UNCOUNTED_BYTES}', min(coalesce(bytes, 0), {}) FROM ended",
+        small_bytes(),
+        u32::MAX
     ))
 }
 
 /// Counts the ended calls of a workspace.
 pub fn ended(workspace: &WorkspaceId) -> Statement {
-    sum(&format!(
-        "SELECT succeeded, failed, denied FROM call_totals WHERE workspace_id = ?1
-         UNION ALL
-         SELECT {BY_STATUS} FROM tool_calls INDEXED BY sqlite_autoindex_tool_calls_1 WHERE workspace_id = ?1
+    let tail = format!(
+        "INDEXED BY sqlite_autoindex_tool_calls_1 WHERE workspace_id = ?1
            AND id >= (SELECT {ID_OF_MARK} FROM call_mark) AND key > (SELECT key FROM call_mark)"
-    ))
-    .bind(workspace.as_str())
+    );
+    sum("WHERE workspace_id = ?1", &tail).bind(workspace.as_str())
 }
 
 /// Counts the ended calls of all workspaces.
 pub fn ended_everywhere() -> Statement {
-    sum(&format!(
-        "SELECT succeeded, failed, denied FROM call_totals
-         UNION ALL
-         SELECT {BY_STATUS} FROM tool_calls NOT INDEXED WHERE key > (SELECT key FROM call_mark)"
-    ))
+    sum("", "NOT INDEXED WHERE key > (SELECT key FROM call_mark)")
 }
 
 /// Adds the next calls after the mark to the totals.
@@ -54,6 +65,18 @@ pub fn add() -> Statement {
          GROUP BY workspace_id
          ON CONFLICT (workspace_id) DO UPDATE SET succeeded = succeeded + excluded.succeeded,
            failed = failed + excluded.failed, denied = denied + excluded.denied"
+    ))
+}
+
+/// Adds the bytes of the same calls to those of their workspaces, except for large calls, which have been added before.
+pub fn add_bytes() -> Statement {
+    sql(format!(
+        "INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes)
+         SELECT workspace_id, 0, {} FROM tool_calls NOT INDEXED
+         WHERE key > (SELECT key FROM call_mark) AND key <= (SELECT key + {AT_ONCE} FROM call_mark)
+         GROUP BY workspace_id
+         ON CONFLICT (workspace_id) DO UPDATE SET calls_bytes = calls_bytes + excluded.calls_bytes",
+        small_bytes()
     ))
 }
 

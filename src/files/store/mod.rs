@@ -6,6 +6,7 @@ pub mod commit;
 pub mod lookup;
 pub mod session;
 pub mod sweep;
+pub mod usage;
 
 use crate::error::{Error, Result};
 use crate::ids::FileManifestId;

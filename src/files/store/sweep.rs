@@ -1,7 +1,7 @@
 //! SQL for the sweep, which covers all workspaces: file manifests whose retention has ended, and rows that nothing can
 //! reach any more.
 
-use super::held_before;
+use super::{held_before, usage};
 use crate::db::{Statement, sql};
 use crate::time::Timestamp;
 use serde::Deserialize;
@@ -132,7 +132,7 @@ pub fn find_cleared_directory() -> Statement {
 
 /// Inserts the entries that say that the next files of a cleared directory no longer exist, and then moves on. The
 /// entries are those that a deletion of few files inserts in its own batch.
-pub fn clear_paths(cleared: &ClearedDirectory) -> [Statement; 2] {
+pub fn clear_paths(cleared: &ClearedDirectory) -> [Statement; 3] {
     let next = |after: &str| {
         format!(
             "(SELECT e.path FROM file_entries e WHERE e.workspace_id = ?1 AND e.tree_id = ?2
@@ -169,7 +169,8 @@ pub fn clear_paths(cleared: &ClearedDirectory) -> [Statement; 2] {
              WHERE turn = ?1 AND reached = ?2")
     };
     let moved = moved.bind(cleared.turn).bind(cleared.reached.as_str());
-    [entries, if cleared.done != 0 { moved } else { moved.bind(upto) }]
+    let counted = usage::count_entries(&cleared.workspace_id);
+    [entries, counted, if cleared.done != 0 { moved } else { moved.bind(upto) }]
 }
 
 /// An entry of a stale tree, and the place after which the search in this tree began. The entry is null if no entry
