@@ -57,27 +57,31 @@ fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> (Vec<Line<'a>>, bool) {
     let [old_numbers, new_numbers] = numbered(old_middle, new_middle);
     let changed = changed_lines(&old_numbers, &new_numbers);
     let is_minimal = changed.is_some();
-    let changed = changed
-        .unwrap_or_else(|| ChangedLines { removed: vec![true; old_middle.len()], added: vec![true; new_middle.len()] });
+    let changed = changed.unwrap_or_else(|| ChangedLines::all(old_middle.len(), new_middle.len()));
 
-    let kept = |lines: &[&'a str]| lines.iter().map(|it| (Fate::Kept, *it)).collect::<Vec<_>>();
-    let mut lines = kept(&old[..same_start]);
-    let (mut at_old, mut at_new) = (0, 0);
-    while at_old < old_middle.len() || at_new < new_middle.len() {
-        if changed.removed.get(at_old) == Some(&true) {
-            lines.push((Fate::Removed, old_middle[at_old]));
-            at_old += 1;
-        } else if let Some(line) = new_middle.get(at_new) {
-            let is_added = changed.added[at_new];
-            lines.push((if is_added { Fate::Added } else { Fate::Kept }, line));
-            at_new += 1;
-            at_old += usize::from(!is_added);
-        } else {
-            break;
-        }
-    }
-    lines.extend(kept(&old_rest[old_middle.len()..]));
+    let kept = |line: &&'a str| (Fate::Kept, *line);
+    let mut lines = old[..same_start].iter().map(kept).collect::<Vec<_>>();
+    merge(old_middle, new_middle, &changed, &mut lines);
+    lines.extend(old_rest[old_middle.len()..].iter().map(kept));
     (lines, is_minimal)
+}
+
+/// Adds the lines of both texts in one sequence, removed lines before added ones.
+fn merge<'a>(old: &[&'a str], new: &[&'a str], changed: &ChangedLines, lines: &mut Vec<Line<'a>>) {
+    let mut added = new.iter().zip(&changed.added).peekable();
+    for (line, is_removed) in old.iter().zip(&changed.removed) {
+        if *is_removed {
+            lines.push((Fate::Removed, line));
+            continue;
+        }
+        while let Some((line, _)) = added.next_if(|(_, is_added)| **is_added) {
+            lines.push((Fate::Added, line));
+        }
+        // The kept line is in both texts.
+        added.next();
+        lines.push((Fate::Kept, line));
+    }
+    lines.extend(added.map(|(line, _)| (Fate::Added, *line)));
 }
 
 /// The lines as numbers, so that the search compares no texts. Equal lines have equal numbers. A map by order, because
@@ -98,8 +102,17 @@ struct ChangedLines {
     added: Vec<bool>,
 }
 
+impl ChangedLines {
+    fn all(old: usize, new: usize) -> Self {
+        Self { removed: vec![true; old], added: vec![true; new] }
+    }
+}
+
 /// The fewest changed lines. None if there are more than [`MAX_EDITS`] of them.
 fn changed_lines(old: &[u32], new: &[u32]) -> Option<ChangedLines> {
+    if old.is_empty() || new.is_empty() {
+        return Some(ChangedLines::all(old.len(), new.len()));
+    }
     let max = MAX_EDITS.min(old.len() + new.len());
     // A diagonal is the place in the old text minus the place in the new one, plus `zero`, so that it is never negative.
     let zero = max + 1;
@@ -323,6 +336,9 @@ mod tests {
         assert!(!diff.is_minimal);
         assert_eq!(applied(&before, &diff.text), after);
         assert!(diff.text.contains("\n start\n-0\n") && diff.text.ends_with("+79999\n end\n"));
+        // Lines that were only added or only removed need no search.
+        assert!(unified("/x", Some("start\nend\n"), Some(&after)).is_minimal);
+        assert!(unified("/x", Some(&before), None).is_minimal);
         // As many differences as are searched for are found.
         let many = |word: &str| (0..MAX_EDITS / 2).map(|it| format!("{it}\n{word}{it}\n")).collect::<String>();
         assert!(unified("/x", Some(&many("a")), Some(&many("b"))).is_minimal);
