@@ -48,6 +48,12 @@ CREATE TRIGGER changes_are_kept BEFORE DELETE ON changes BEGIN
   SELECT RAISE(ABORT, 'changes are append-only');
 END;
 
+-- Finds the changes that one token made ("what did the stolen token do?"), however long the log is.
+-- Partial: changes by other operators (root, anonymous, pegboard) pay for no index row. Other filters of the log that no
+-- index knows look at a bounded number of rows instead (src/history/store.rs).
+-- The condition is no GLOB, because SQLite would then walk along all tokens instead of one.
+CREATE INDEX changes_by_token ON changes (workspace_id, operator, seq) WHERE substr(operator, 1, 4) = 'tok_';
+
 
 -- migrations/db/0002_callers.sql
 -- ------------------------------------------------------------
@@ -78,6 +84,8 @@ CREATE INDEX tokens_by_agent ON tokens (workspace_id, agent_id) WHERE agent_id I
 -- migrations/db/0003_files.sql
 -- ------------------------------------------------------------
 
+-- A session that branches off another one shares the tree of its origin.
+-- So a tree holds everything that was ever made of one first session.
 CREATE TABLE sessions (
   workspace_id TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -115,6 +123,11 @@ WHEN OLD.agent_id IS NOT NEW.agent_id AND OLD.deleted = 0 BEGIN
   SELECT RAISE(ABORT, 'the session of another agent');
 END;
 
+-- File manifests. A file manifest is a point in its tree: number `seq` of the line `line`.
+-- The first line of a tree is ''. The n-th line that forks from a file manifest is that manifest's label, '.' and n.
+-- In a label, each number follows a letter that tells the number's length: a1 … a9, b10 … b99, c100 ….
+-- So labels sort in the order of a walk through the tree: a file manifest, then the lines that fork from it, then the
+-- next file manifest of its line.
 CREATE TABLE manifests (
   -- The order of creation.
   key INTEGER PRIMARY KEY,
@@ -164,6 +177,10 @@ CREATE TABLE past_presents (
   ended_at TEXT NOT NULL
 ) STRICT;
 
+-- The file that a file manifest holds at a path is the entry of that path with the greatest label up to the manifest's
+-- own.
+-- A label that ends with '~' is the end of a line. Its entry restores the file that was there before the line first
+-- wrote the path, for every file manifest that sorts after the line.
 CREATE TABLE file_entries (
   workspace_id TEXT NOT NULL,
   tree_id TEXT NOT NULL,
@@ -185,6 +202,7 @@ CREATE INDEX file_entries_by_label ON file_entries (workspace_id, tree_id, (labe
 
 CREATE INDEX file_entries_by_blob ON file_entries (workspace_id, sha256) WHERE sha256 IS NOT NULL AND first_use = 0;
 
+-- The contents of files. All sessions of a workspace share them; two workspaces never do.
 CREATE TABLE blobs (
   workspace_id TEXT NOT NULL,
   sha256 TEXT NOT NULL CHECK (length(sha256) = 64),
@@ -256,6 +274,7 @@ BEGIN
   DELETE FROM blobs WHERE workspace_id = OLD.workspace_id AND sha256 = OLD.sha256;
 END;
 
+-- How far retention has looked through the file manifests. One row for all workspaces.
 CREATE TABLE retention (
   only INTEGER PRIMARY KEY CHECK (only = 1),
   -- The key of the last file manifest that retention looked at.
@@ -516,6 +535,8 @@ CREATE INDEX agent_tools_by_tool ON agent_tools (tool_key);
 -- migrations/db/0006_execution.sql
 -- ------------------------------------------------------------
 
+-- Every call, refused calls too. No foreign key ties a call to tools or agents: the record outlives them.
+-- The columns that can be large come last in the row, so that lists and summaries do not read past them.
 CREATE TABLE tool_calls (
   -- Breaks the tie between calls of one millisecond.
   key INTEGER PRIMARY KEY,
@@ -543,8 +564,9 @@ CREATE TABLE tool_calls (
   -- JSON with secrets redacted; NULL until the call has ended. A large value is stored as a blob, and the column holds
   -- '#' and {sha256, size, prefix}.
   arguments TEXT,
-  result TEXT, bytes INTEGER GENERATED ALWAYS AS (1000
-  + coalesce(octet_length(error), 0) + coalesce(octet_length(arguments), 0) + coalesce(octet_length(result), 0)) VIRTUAL,
+  result TEXT, details TEXT CHECK (details IS NULL OR json_valid(details)), bytes INTEGER GENERATED ALWAYS AS (1000
+  + coalesce(octet_length(error), 0) + coalesce(octet_length(arguments), 0) + coalesce(octet_length(result), 0)
+  + coalesce(octet_length(details), 0)) VIRTUAL,
   UNIQUE (workspace_id, id)
 ) STRICT;
 
@@ -587,7 +609,7 @@ CREATE TRIGGER tool_calls_counted AFTER INSERT ON tool_calls WHEN NEW.bytes > 50
 END;
 
 -- Counts the difference, for a call that is counted before or after the update.
-CREATE TRIGGER tool_calls_counted_again AFTER UPDATE OF error, arguments, result ON tool_calls
+CREATE TRIGGER tool_calls_counted_again AFTER UPDATE OF error, arguments, result, details ON tool_calls
 WHEN NEW.bytes <> OLD.bytes
   AND (NEW.bytes > 5096 OR OLD.bytes > 5096 OR NEW.key <= (SELECT key FROM call_mark)) BEGIN
   INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes)
@@ -760,7 +782,7 @@ CREATE TABLE restore_chunks (
 CREATE INDEX restore_chunks_by_age ON restore_chunks (created_at);
 
 
--- migrations/db/0020_count_stored_bytes.sql
+-- migrations/db/0021_count_stored_bytes.sql
 -- ------------------------------------------------------------
 
 -- How many bytes each workspace stores, so that WORKSPACE_QUOTA_BYTES can bound them (src/quota). The contents of a file
@@ -904,6 +926,20 @@ CREATE TABLE addresses (
   address TEXT NOT NULL UNIQUE CHECK (address = lower(address))
 );
 
+-- A bulk load drops these triggers too, and fills the index in one go:
+--   INSERT INTO address_words (address_words) VALUES ('rebuild');
+CREATE TRIGGER addresses_ai AFTER INSERT ON addresses BEGIN
+  INSERT INTO address_words (rowid, address) VALUES (new.id, new.address);
+END;
+
+CREATE TRIGGER addresses_ad AFTER DELETE ON addresses BEGIN
+  INSERT INTO address_words (address_words, rowid, address) VALUES ('delete', old.id, old.address);
+END;
+
+CREATE TRIGGER addresses_bu BEFORE UPDATE ON addresses BEGIN
+  SELECT raise(ABORT, 'an address stays as it is: delete it and insert another');
+END;
+
 -- The entries that each address sent (role 0) and received (role 1), in the order of keys. The filters `from` and `to`
 -- look here, for each entry that has the words, whether the entry matches. The first and the last entry of an address
 -- bound the search.
@@ -925,3 +961,11 @@ SELECT n.id, 1, lower(j.value) FROM entries n JOIN emails e ON e.id = n.email_id
 WHERE j.value <> '';
 
 CREATE VIRTUAL TABLE emails_fts USING fts5 (subject, body, content = 'entry_texts', content_rowid = 'id');
+
+
+-- migrations/benchmarks/0002_index_address_words.sql
+-- ------------------------------------------------------------
+
+-- The words of addresses, so that `from` and `to` find a person by a part of an address: `belden`, `tim bel`. No display
+-- names are stored, but most addresses are made of a person's names. FTS5 splits an address at its dots and at its @.
+CREATE VIRTUAL TABLE address_words USING fts5 (address, content = 'addresses', content_rowid = 'id');

@@ -18,6 +18,8 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Serialize, ToSchema)]
 pub struct SessionOut {
     id: String,
+    /// The id again, under the name that calls and branches use.
+    session_id: String,
     /// The file manifest that is the session's present; null until the first file is written.
     #[schema(example = "man_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
     active_manifest_id: Option<String>,
@@ -33,6 +35,7 @@ impl From<Session> for SessionOut {
     fn from(session: Session) -> Self {
         Self {
             id: session.id.to_string(),
+            session_id: session.id.to_string(),
             active_manifest_id: session.active_manifest_id.as_ref().map(String::from),
             files: session.files,
             bytes: session.bytes,

@@ -26,10 +26,12 @@ fn sessions_are_listed_oldest_first_to_the_end() {
     }
     let whole = client.get("/api/sessions").ok();
     insta::assert_json_snapshot!(whole["sessions"][0], {
-        ".id" => "[id]", ".active_manifest_id" => "[id]", ".created_at" => "[time]", ".updated_at" => "[time]",
+        ".id" => "[id]", ".session_id" => "[id]", ".active_manifest_id" => "[id]", ".created_at" => "[time]",
+        ".updated_at" => "[time]",
     }, @r#"
     {
       "id": "[id]",
+      "session_id": "[id]",
       "active_manifest_id": "[id]",
       "files": 1,
       "bytes": 1,
@@ -397,7 +399,7 @@ fn a_session_has_one_shape_wherever_it_is_shown() {
     written(&files, "x", "2");
     let shown = || files.client.get(&files.url("")).ok();
     let keys = shown().as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    assert_eq!(keys, ["id", "active_manifest_id", "files", "bytes", "created_at", "updated_at"]);
+    assert_eq!(keys, ["id", "session_id", "active_manifest_id", "files", "bytes", "created_at", "updated_at"]);
     let checked_out = files.client.post(&files.url("/checkout"), json!({"manifest_id": one})).ok();
     assert_eq!((&checked_out, &checked_out["active_manifest_id"]), (&shown(), &json!(one)));
     let (branched, made) = branch(&files, &one);
