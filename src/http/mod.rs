@@ -13,6 +13,7 @@ mod extract;
 mod files;
 mod formats;
 mod history;
+mod known_query;
 mod mcp;
 mod model_calls;
 #[cfg(test)]
@@ -63,7 +64,11 @@ macro_rules! routes {
             fn routes() -> Router {
                 Router::new()$(.route(
                     &route(<$module::[<__path_ $handler>] as utoipa::Path>::path()),
-                    on(methods::<$module::[<__path_ $handler>]>(), $module::$handler),
+                    known_query::guarded(
+                        &<$module::[<__path_ $handler>] as utoipa::Path>::path(),
+                        &<$module::[<__path_ $handler>] as utoipa::Path>::methods(),
+                        on(methods::<$module::[<__path_ $handler>]>(), $module::$handler),
+                    ),
                 ))+
             }
         }

@@ -149,6 +149,7 @@ impl Handler {
             Self::Http { url, headers } => {
                 let mut problems = check_headers(headers);
                 let fault = match url.len() {
+                    0..=MAX_URL_BYTES if has_placeholder(url) => Some(PLACEHOLDER),
                     0..=MAX_URL_BYTES => match check_url(url, rules) {
                         Ok(url) if !self.credentials().is_empty() && !may_carry_credentials(&url, rules.open) => {
                             Some("must be https, because the headers hold credentials")
@@ -218,6 +219,14 @@ pub fn missing_builtin(key: &str) -> Option<String> {
 const NO_KEY: &str = "has a literal value, which is stored sealed, and no SECRET_KEY is configured: \
     npx wrangler secret put SECRET_KEY, or name a credential as ${NAME}";
 const OTHER_KEY: &str = "was sealed with another SECRET_KEY, or for another URL: give the value again";
+
+const PLACEHOLDER: &str = "must have no placeholder such as {id}: the URL of an http handler is the same for every call, \
+    and the arguments reach the server in the body of the POST (a brace that is meant is %7B or %7D)";
+
+/// Whether the URL has a part in braces, which a registrant would expect to be filled in.
+fn has_placeholder(url: &str) -> bool {
+    url.split_once('{').is_some_and(|(_, rest)| rest.contains('}'))
+}
 
 /// The URL with the names of its parameters, but without their values, which may be keys.
 fn masked_url(url: &str) -> String {
@@ -354,8 +363,19 @@ mod tests {
         faults(json!({"type": "builtin", "key": "rm"}), &["/handler/key"]);
         faults(json!({"type": "builtin", "key": "read_file", "url": "x"}), &["/handler/url"]);
         faults(json!({"type": "http", "url": 7, "headers": []}), &["/handler/url", "/handler/headers"]);
+        faults(json!({"type": "http", "url": "https://a.example/{id}"}), &["/handler/url"]);
         faults(json!({"type": "python", "code": "", "function": "1f"}), &["/handler/function"]);
         faults(json!({"type": "python", "code": "x".repeat(300_000), "function": "f"}), &["/handler/code"]);
+    }
+
+    #[test]
+    fn a_url_has_no_placeholders() {
+        for url in ["https://a.example/{id}", "https://{host}/", "https://a.example/?q={q}#{x", "https://a.example/{}"] {
+            assert!(has_placeholder(url), "{url}");
+        }
+        for url in ["https://a.example/%7Bid%7D", "https://a.example/}{", "https://a.example/{", "https://a.example/x"] {
+            assert!(!has_placeholder(url), "{url}");
+        }
     }
 
     #[test]
