@@ -31,6 +31,7 @@ mod outgoing;
 mod oversight;
 mod page;
 mod random;
+mod read_only;
 mod registry;
 mod runners;
 mod seal;

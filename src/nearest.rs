@@ -4,11 +4,11 @@
 const MAX_CHARS: usize = 64;
 
 /// The known name with the fewest edits from the sought one, if these are at most a third of its letters. An edit is a
-/// letter that is added, left out or replaced, or two neighbours that are swapped. Upper and lower case are the same.
-/// A known name that is equal to the sought one is no suggestion.
+/// letter that is added, left out or replaced, or two neighbours that are swapped. Upper and lower case are the same. The
+/// first of several names that are equally near.
 pub fn nearest<'a>(sought: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let from = letters(sought)?;
-    let near = known.into_iter().filter(|it| *it != sought).filter_map(|name| {
+    let near = known.into_iter().filter_map(|name| {
         let to = letters(name)?;
         let edits = edits(&from, &to);
         (edits * 3 <= from.len().max(to.len())).then_some((edits, name))
@@ -78,7 +78,7 @@ mod tests {
             ("calculator", None),
             ("", None),
             ("x", None),
-            ("read_file", None),
+            ("read_file", Some("read_file")),
         ] {
             assert_eq!(nearest(sought, tools), expected, "{sought}");
         }

@@ -10,7 +10,7 @@ mod standing;
 mod store;
 mod toolbox;
 
-pub use attachment::{Attached, attach, configure, detach, list_attached};
+pub use attachment::{Attached, WantedAttachment, attach, configure, detach, list_attached, preview_attachment};
 pub use config::Config;
 pub use handout::toolbox_page;
 pub use permission::{PermissionRefusal, judge, judge_caller};
@@ -31,7 +31,9 @@ use crate::changes::{Action, Change, record_each};
 use crate::db::Rows;
 use crate::error::{Error, Result};
 use crate::ids::AgentId;
+use crate::nearest::nearest;
 use crate::page::{Page, PageRequest};
+use crate::read_only::{ReadOnly, shown};
 use crate::registry::Risk;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -98,16 +100,25 @@ pub async fn get(scope: &Scope, id: &AgentId) -> Result<Agent> {
     found(id, store::read_agent(&rows)?)
 }
 
-pub async fn create(scope: &Scope, profile: Profile) -> Result<Agent> {
+/// Creates an agent. The read-only fields may be those of an agent that the new one is a copy of.
+pub async fn create(scope: &Scope, profile: Profile, read_only: &ReadOnly) -> Result<Agent> {
     scope.caller().await?.must_be_unbound()?;
+    if !read_only.is_empty() {
+        let copied = match read_only.text("id").and_then(AgentId::parse) {
+            Some(id) => store::read_agent(&scope.read([store::find_agent(scope.workspace(), &id)]).await?[0])?,
+            None => None,
+        };
+        read_only.check(&copied.iter().map(|it| shown(&AgentOut::from(it))).collect::<Result<Vec<_>>>()?)?;
+    }
     let agent = Agent { id: AgentId::random()?, profile, created_at: scope.app().now(), revision: 1 };
     let change = Change::new(Action::Create, subject(agent.id.as_str())).to(&AgentOut::from(&agent))?;
     scope.write([store::insert_agent(scope.workspace(), &agent), change.record(&scope.author().await?)]).await??;
     Ok(agent)
 }
 
-pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Result<Agent> {
+pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange, read_only: &ReadOnly) -> Result<Agent> {
     let before = find_to_change(scope, id).await?;
+    read_only.check(&[shown(&AgentOut::from(&before))?])?;
     let mut after = before.clone();
     change.apply(&mut after.profile)?;
     if after.profile == before.profile {
@@ -140,6 +151,18 @@ pub async fn delete(scope: &Scope, id: &AgentId) -> Result<()> {
         ])
         .await??;
     changed(&deleted, id)
+}
+
+/// The id of the agent whose id or name is nearest to an id that no agent has. In a large workspace, only agents whose
+/// ids are near are considered. A caller with a bound token sees only the agent of the token. A failure is no suggestion.
+pub async fn nearest_agent(scope: &Scope, id: &str) -> Option<String> {
+    let own = scope.caller().await.ok()?.agent.clone();
+    let [rows] = scope.read([store::neighbours(scope.workspace(), id)]).await.ok()?;
+    let known = store::read_neighbours(&rows).ok()?;
+    let visible = known.iter().filter(|(id, _)| own.as_ref().is_none_or(|own| own.as_str() == id));
+    let names = visible.flat_map(|(id, name)| [id.as_str(), name.as_str()]);
+    let near = nearest(id, names)?;
+    known.iter().find(|(id, name)| id == near || name == near).map(|(id, _)| id.clone())
 }
 
 /// Returns the agent. Fails if the caller may not change the agent.

@@ -15,6 +15,7 @@ mod resolve;
 mod row;
 mod run;
 mod store;
+mod suggest;
 mod summary;
 mod sweep;
 mod tool_of_name;

@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod attachments;
 mod benchmarks;
+mod body;
 mod call_log;
 mod cors;
 mod credentials;
@@ -20,10 +21,12 @@ mod model_calls;
 mod openapi;
 mod origin;
 mod oversight;
+mod queries;
 mod registry;
 mod respond;
 mod sessions;
 mod site;
+mod suggest;
 mod tokens;
 mod tools;
 mod versions;
@@ -173,8 +176,8 @@ async fn respond_to(request: &web_sys::Request, env: Env) -> worker::Result<web_
     wire::to_worker(response).await
 }
 
-async fn answer(app: App, request: &web_sys::Request) -> Response {
-    let request = wire::from_worker(request).await;
+async fn answer(app: App, js_request: &web_sys::Request) -> Response {
+    let request = wire::from_worker(js_request).await;
     let origin = request.as_ref().ok().map(|it| RequestOrigin::of(it.headers(), it.uri()));
     let app = Arc::new(app.at_host(origin.as_ref().and_then(|it| it.host)));
     let is_misdirected = origin.is_some_and(|it| !it.host_is_answered(app.settings()));
@@ -183,7 +186,7 @@ async fn answer(app: App, request: &web_sys::Request) -> Response {
         Ok(mut request) => {
             request.extensions_mut().insert(app.clone());
             let Ok(response) = router(&app).call(request).await;
-            response
+            suggest::nearest(&app, js_request, response).await
         }
         Err(cause) => Error::query("", format!("The request cannot be read: {cause}")).into_response(),
     };

@@ -3,11 +3,13 @@
 use crate::callers::Level;
 use crate::error::{Error, Result};
 use crate::registry::fields::version_fields;
+use crate::registry::shown_schema::SchemaForm;
 use crate::registry::stored::{ColumnValue, ShownAs};
 use crate::registry::tool::{
     DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Tool,
 };
 use crate::time::Timestamp;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
@@ -32,19 +34,19 @@ macro_rules! columns {
         ///
         /// SQLite writes this JSON, because a row of few texts passes D1 and the Worker in a fraction of the time that a
         /// row of thirty columns takes.
-        pub static SHOWN_TOOL: LazyLock<Vec<String>> = LazyLock::new(|| {
+        fn shown_fields(schemas: SchemaForm) -> Vec<String> {
             let fields: [String; SHOWN_FIELDS] = [
                 shown::<String>("t.id"),
                 shown::<String>("v.name"),
                 shown::<String>("v.description"),
-                shown::<String>("v.parameters_schema"),
+                shown_schema("v.parameters_schema", schemas),
                 shown::<String>("v.handler_key"),
                 shown::<String>("v.category"),
                 shown::<Timestamp>("t.created_at"),
                 "'version', v.major || '.' || v.minor || '.' || v.patch".to_owned(),
                 shown::<bool>("v.active"),
                 shown::<String>("t.source"),
-                shown::<Option<String>>("v.returns_schema"),
+                shown_schema("v.returns_schema", schemas),
                 $(shown::<$($type)*>(concat!("v.", stringify!($shared))),)*
                 shown::<Timestamp>("v.registered_at"),
                 shown::<String>("v.registered_by"),
@@ -53,7 +55,7 @@ macro_rules! columns {
             ];
             let parts = fields.chunks(FIELDS_OF_PART);
             parts.map(|fields| format!("json_object({})", fields.join(", "))).collect()
-        });
+        }
 
         const SHOWN_FIELDS: usize = 15 + [$(stringify!($shared)),*].len();
 
@@ -75,6 +77,16 @@ macro_rules! columns {
 
 version_fields!(columns);
 
+/// The SQL of the fields of a shown tool, with its schemas in this form.
+pub fn shown_tool(schemas: SchemaForm) -> &'static [String] {
+    static TEXT: LazyLock<Vec<String>> = LazyLock::new(|| shown_fields(SchemaForm::Text));
+    static OBJECT: LazyLock<Vec<String>> = LazyLock::new(|| shown_fields(SchemaForm::Object));
+    match schemas {
+        SchemaForm::Text => &TEXT,
+        SchemaForm::Object => &OBJECT,
+    }
+}
+
 /// D1 allows 32 arguments of a function, and a field of `json_object` takes two.
 const FIELDS_OF_PART: usize = 16;
 
@@ -88,6 +100,14 @@ fn shown<T: ColumnValue>(column: &str) -> String {
         ShownAs::Unchanged => format!("'{name}', {column}"),
         ShownAs::Boolean => format!("'{name}', json(iif({column}, 'true', 'false'))"),
         ShownAs::JsonOfText => format!("'{name}', json({column})"),
+    }
+}
+
+/// The name of a column with the text of a schema, and the schema in this form, for `json_object`.
+fn shown_schema(column: &str, form: SchemaForm) -> String {
+    match form {
+        SchemaForm::Text => shown::<Option<String>>(column),
+        SchemaForm::Object => shown::<Box<RawValue>>(column),
     }
 }
 
