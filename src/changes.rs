@@ -45,6 +45,13 @@ pub struct Author<'a> {
     pub now: Timestamp,
 }
 
+/// What a change does to its subject.
+pub enum Effect {
+    Created,
+    Changed,
+    Deleted,
+}
+
 /// One row of the log, before it is written.
 pub struct Change {
     action: Action,
@@ -115,6 +122,19 @@ impl Change {
     pub fn only_if(mut self, condition: Condition) -> Self {
         self.condition = Some(condition);
         self
+    }
+
+    pub fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    /// What the change does to its subject.
+    pub const fn effect(&self) -> Effect {
+        match (&self.previous_state, &self.new_state) {
+            (None, _) => Effect::Created,
+            (Some(_), Some(_)) => Effect::Changed,
+            (Some(_), None) => Effect::Deleted,
+        }
     }
 
     /// The row as [`record_rows`] takes it.

@@ -1,6 +1,7 @@
 //! Every way in which a request can be refused or fail, with its code, its status and the one error envelope:
 //! `{"error": {"code", "message", "details"}}`.
 
+use crate::nearest::did_you_mean;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
@@ -21,6 +22,8 @@ pub enum Error {
     NotFound {
         kind: &'static str,
         id: String,
+        /// A known name that is near to the unknown one.
+        nearest: Option<String>,
     },
     NoRoute,
     MethodNotAllowed,
@@ -109,7 +112,7 @@ impl Error {
     }
 
     pub fn not_found(kind: &'static str, id: impl fmt::Display) -> Self {
-        Self::NotFound { kind, id: id.to_string() }
+        Self::NotFound { kind, id: id.to_string(), nearest: None }
     }
 
     /// The code of the error. Codes are stable, because clients match on them.
@@ -160,9 +163,10 @@ impl Error {
             }
             Self::Internal(_) => json!({"request_id": request_id}),
             Self::TryAgain(_) => json!({"retry_after": RETRY_AFTER_SECONDS}),
+            Self::NotFound { nearest: Some(nearest), .. } => json!({"nearest": nearest}),
             Self::Unauthorized(_)
             | Self::Forbidden(_)
-            | Self::NotFound { .. }
+            | Self::NotFound { nearest: None, .. }
             | Self::NoRoute
             | Self::MethodNotAllowed
             | Self::Misdirected
@@ -198,7 +202,9 @@ impl fmt::Display for Error {
             | Self::Conflict(message)
             | Self::NoRoom { message, .. }
             | Self::OverQuota { message, .. } => f.write_str(message),
-            Self::NotFound { kind, id } => write!(f, "{kind} not found: {id}"),
+            Self::NotFound { kind, id, nearest } => {
+                write!(f, "{kind} not found: {id}{}", did_you_mean(nearest.as_deref()))
+            }
             Self::NoRoute => f.write_str("There is no such route; GET /openapi.json lists them all"),
             Self::MethodNotAllowed => {
                 f.write_str("This route does not take that method; the Allow header lists those it takes")
@@ -216,6 +222,25 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Adds the problems that lie within no problem that is known already: a wrong part of a body would otherwise be told
+/// again for each rule.
+pub fn add_new(problems: &mut Vec<Problem>, more: Vec<Problem>) {
+    for it in more {
+        let holds_it = |known: &Problem| {
+            let rest = it.path.strip_prefix(known.path.as_str());
+            known.place == it.place && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if !problems.iter().any(holds_it) {
+            problems.push(it);
+        }
+    }
+}
+
+/// A name as one step of a JSON pointer.
+pub fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
 
 /// How many bytes of a caller's own text a message repeats.
 const MAX_TOLD_BYTES: usize = 400;
@@ -267,6 +292,15 @@ mod tests {
                 ]},
             }})
         );
+    }
+
+    #[test]
+    fn a_problem_within_a_known_one_is_not_told_again() {
+        let problem = |path: &str| Problem { place: Place::Body, path: path.to_owned(), message: String::new() };
+        let mut problems = vec![problem("/handler")];
+        let more = ["/handler/url", "/handler_key", "/name", "/name"];
+        add_new(&mut problems, more.map(problem).to_vec());
+        assert_eq!(problems, ["/handler", "/handler_key", "/name"].map(problem));
     }
 
     #[test]

@@ -32,6 +32,7 @@ mod oversight;
 mod page;
 mod quota;
 mod random;
+mod read_only;
 mod registry;
 mod runners;
 mod seal;

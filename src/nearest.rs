@@ -1,38 +1,49 @@
-//! Which of several names a misspelt name is meant to be.
+//! The known name that is nearest to a misspelt one, for the messages of refusals.
 
-/// The candidate with the fewest different letters, if these are few enough: a third of the name's letters, and at least
-/// one. The first of several that are equally near.
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.chars().collect::<Vec<_>>();
-    let mut most = (name.len() / 3).max(1);
-    let mut nearest = None;
-    for candidate in candidates {
-        let other = candidate.chars().collect::<Vec<_>>();
-        // The difference of the lengths is a lower bound, and costs nothing.
-        if name.len().abs_diff(other.len()) > most {
-            continue;
-        }
-        let distance = distance(&name, &other);
-        if distance < most || distance == most && nearest.is_none() {
-            (nearest, most) = (Some(candidate), distance);
-        }
-    }
-    nearest
+/// The longest name that is compared. The work grows with the square of the length.
+const MAX_CHARS: usize = 64;
+
+/// The known name with the fewest edits from the sought one, if these are at most a third of its letters. An edit is a
+/// letter that is added, left out or replaced, or two neighbours that are swapped. Upper and lower case are the same. The
+/// first of several names that are equally near.
+pub fn nearest<'a>(sought: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let from = letters(sought)?;
+    let near = known.into_iter().filter_map(|name| {
+        let to = letters(name)?;
+        let edits = edits(&from, &to);
+        (edits * 3 <= from.len().max(to.len())).then_some((edits, name))
+    });
+    near.min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
 }
 
-/// How many letters must be added, removed or replaced to make one text of the other.
-fn distance(one: &[char], other: &[char]) -> usize {
-    let mut row = (0..=other.len()).collect::<Vec<_>>();
-    for (at, letter) in one.iter().enumerate() {
-        let mut diagonal = at;
-        row[0] = at + 1;
-        for (place, against) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != against);
-            diagonal = row[place + 1];
-            row[place + 1] = replaced.min(diagonal + 1).min(row[place] + 1);
+/// A sentence that suggests the name, to be appended to a message. Empty without a name.
+pub fn did_you_mean(name: Option<&str>) -> String {
+    name.map(|it| format!(". Did you mean {it}?")).unwrap_or_default()
+}
+
+fn letters(name: &str) -> Option<Vec<char>> {
+    let letters = name.chars().flat_map(char::to_lowercase).take(MAX_CHARS + 1).collect::<Vec<_>>();
+    (1..=MAX_CHARS).contains(&letters.len()).then_some(letters)
+}
+
+/// How many edits turn one word into the other.
+fn edits(from: &[char], to: &[char]) -> usize {
+    // Row `i` of the table holds the edits between the first `i` letters of `from` and every beginning of `to`. Only
+    // the last three rows are needed.
+    let mut before_last = vec![0; to.len() + 1];
+    let mut last = (0..=to.len()).collect::<Vec<_>>();
+    for i in 0..from.len() {
+        let mut row = vec![i + 1; to.len() + 1];
+        for j in 0..to.len() {
+            let replaced = last[j] + usize::from(from[i] != to[j]);
+            row[j + 1] = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && from[i] == to[j - 1] && from[i - 1] == to[j] {
+                row[j + 1] = row[j + 1].min(before_last[j - 1] + 1);
+            }
         }
+        before_last = std::mem::replace(&mut last, row);
     }
-    row[other.len()]
+    last[to.len()]
 }
 
 #[cfg(test)]
@@ -40,28 +51,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_of_several_is_meant() {
-        let names = ["matt.motley", "mark.taylor", "jeff.dasovich", "jeff.skilling"];
-        for (given, expected) in [
-            ("matt.motly", Some("matt.motley")),
-            ("jef.dasovitch", Some("jeff.dasovich")),
-            ("mark.taylor", Some("mark.taylor")),
-            ("kenneth.lay", None),
-            ("", None),
+    fn edits_are_counted() {
+        let count = |from: &str, to: &str| edits(&letters(from).unwrap(), &letters(to).unwrap());
+        for (from, to, expected) in [
+            ("name", "name", 0),
+            ("nmae", "name", 1),
+            ("nam", "name", 1),
+            ("namee", "name", 1),
+            ("fame", "name", 1),
+            ("kitten", "sitting", 3),
+            ("abcd", "badc", 2),
+            ("ä", "a", 1),
         ] {
-            assert_eq!(nearest(given, names), expected, "{given}");
+            assert_eq!((count(from, to), count(to, from)), (expected, expected), "{from} {to}");
         }
-        assert_eq!(nearest("ab", ["ac", "ad"]), Some("ac"));
-        assert_eq!(nearest("x", []), None);
     }
 
     #[test]
-    fn letters_are_added_removed_and_replaced() {
-        let count =
-            |one: &str, other: &str| distance(&one.chars().collect::<Vec<_>>(), &other.chars().collect::<Vec<_>>());
-        assert_eq!(
-            [count("", ""), count("abc", ""), count("kitten", "sitting"), count("\u{e9}t\u{e9}", "ete")],
-            [0, 3, 3, 2]
-        );
+    fn the_nearest_name_is_suggested_and_no_far_one() {
+        let tools = ["read_file", "write_file", "email_search", "email_get"];
+        for (sought, expected) in [
+            ("raed_file", Some("read_file")),
+            ("Email_Search", Some("email_search")),
+            ("email-get", Some("email_get")),
+            ("writefile", Some("write_file")),
+            ("calculator", None),
+            ("", None),
+            ("x", None),
+            ("read_file", Some("read_file")),
+        ] {
+            assert_eq!(nearest(sought, tools), expected, "{sought}");
+        }
+        assert_eq!(nearest(&"x".repeat(100_000), tools), None);
+        assert_eq!(nearest("x", ["y"]), None);
+        assert_eq!(did_you_mean(Some("limit")), ". Did you mean limit?");
+        assert_eq!(did_you_mean(None), "");
     }
 }

@@ -5,11 +5,12 @@ use super::toolbox::DEFAULT_TOOLS;
 use super::{Agent, Config, changed, found, store};
 use crate::callers::{Level, Scope};
 use crate::changes::{Action, Change};
-use crate::db::DbFailure;
+use crate::db::{DbFailure, Rows};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, ToolId};
 use crate::page::{Page, PageRequest, bad_cursor};
-use crate::registry::{self, Tool};
+use crate::read_only::{ReadOnly, shown};
+use crate::registry::{self, Tool, ToolOut, Warning};
 use serde_json::{Value, json};
 
 #[derive(Debug)]
@@ -18,12 +19,12 @@ pub struct Attached {
     pub config: Option<Config>,
 }
 
-/// An attachment that was just made.
+/// An attachment that was just made, or that a dry run would make.
 #[derive(Debug)]
 pub struct NewAttachment {
     pub attached: Attached,
-    /// Sentences on what the attachment does not bring, or takes away.
-    pub warnings: Vec<String>,
+    /// What the attachment does not bring, or takes away.
+    pub warnings: Vec<Warning>,
 }
 
 /// An attachment, with the revision at which it was read. A change that is based on an older revision is refused.
@@ -50,60 +51,128 @@ pub async fn list_attached(scope: &Scope, agent_id: &AgentId, request: &PageRequ
     Ok(request.cut_page(store::read_all_attached(&page)?, is_cut, |it| it.tool.id.to_string()))
 }
 
-pub async fn attach(
+/// An attachment as a request asks for it.
+pub struct WantedAttachment {
+    pub tool_id: ToolId,
+    pub config: Option<Config>,
+    /// The fields of the tool, as the list of attached tools shows them.
+    pub read_only: ReadOnly,
+}
+
+impl WantedAttachment {
+    /// Checks the configuration and the read-only fields against the tool.
+    async fn check(&self, scope: &Scope, tool: &Tool) -> Result<()> {
+        if !self.read_only.is_empty() {
+            let level = scope.caller().await?.level;
+            self.read_only.check(&[shown(&ToolOut::seen_by(level, tool.clone()))?])?;
+        }
+        self.config.as_ref().map_or(Ok(()), |it| it.check(tool))
+    }
+}
+
+/// An attachment that keeps all rules which one reading can check.
+struct DecidedAttachment {
+    agent: Agent,
+    tool: Tool,
+    config: Option<Config>,
+    warnings: Vec<Warning>,
+}
+
+/// Decides on the rows of the agent and the tool.
+async fn decide(
     scope: &Scope,
     agent_id: &AgentId,
-    tool_id: &ToolId,
-    config: Option<Config>,
-) -> Result<NewAttachment> {
+    wanted: WantedAttachment,
+    [agent, tool]: [&Rows; 2],
+) -> Result<DecidedAttachment> {
+    scope.caller().await?.must_be_unbound()?;
+    let (agent, has_attachments) = found(agent_id, store::read_shown_agents(agent)?.pop())?;
+    let tool = registry::read_tool(tool)?.ok_or_else(|| Error::not_found("Tool", &wanted.tool_id))?;
+    wanted.check(scope, &tool).await?;
+    let warnings = warnings(&agent, &tool, has_attachments);
+    Ok(DecidedAttachment { agent, tool, config: wanted.config, warnings })
+}
+
+pub async fn attach(scope: &Scope, agent_id: &AgentId, wanted: WantedAttachment) -> Result<NewAttachment> {
+    let tool_id = &wanted.tool_id.clone();
     let [agent, tool] = scope
         .read([store::show_agent(scope.workspace(), agent_id), registry::find_tool(scope.workspace(), tool_id)])
         .await?;
-    scope.caller().await?.must_be_unbound()?;
-    let (agent, has_attachments) = found(agent_id, store::read_shown_agents(&agent)?.pop())?;
-    let tool = registry::read_tool(&tool)?.ok_or_else(|| Error::not_found("Tool", tool_id))?;
-    if let Some(config) = &config {
-        config.check(&tool)?;
-    }
+    let DecidedAttachment { agent, tool, config, warnings } = decide(scope, agent_id, wanted, [&agent, &tool]).await?;
     let change = Change::new(Action::Attach, subject(agent.id.as_str(), tool_id))
         .of_tool(tool_id)
         .to(&state(&agent, tool_id, config.as_ref()))?
         .only_if(store::can_attach(scope.workspace(), agent_id, &tool));
     let attachment = store::insert_attachment(scope.workspace(), agent_id, &tool, config.as_ref(), scope.app().now());
     match scope.write([change.record(&scope.author().await?), attachment]).await? {
-        Ok([_, inserted]) if inserted.changes() == 0 => Err(Error::Conflict(format!(
-            "{agent_id} has {} tools attached and cannot have more, or {tool_id} was changed meanwhile",
-            store::MAX_ATTACHED
-        ))),
-        Ok(_) => {
-            let warnings = warnings(&agent, &tool, has_attachments);
-            Ok(NewAttachment { attached: Attached { tool, config }, warnings })
-        }
-        Err(DbFailure::Duplicate) => Err(Error::AlreadyExists(format!("{tool_id} is already attached to {agent_id}"))),
+        Ok([_, inserted]) if inserted.changes() == 0 => Err(no_room(agent_id, tool_id)),
+        Ok(_) => Ok(NewAttachment { attached: Attached { tool, config }, warnings }),
+        Err(DbFailure::Duplicate) => Err(already_attached(agent_id, tool_id)),
         Err(DbFailure::MissingReference) => Err(Error::not_found("Agent", agent_id)),
         Err(failure) => Err(failure.into()),
     }
 }
 
 /// Why the agent cannot use the tool that was attached, whoever calls, and which tools the agent has lost by it.
-fn warnings(agent: &Agent, tool: &Tool, had_attachments: bool) -> Vec<String> {
+fn warnings(agent: &Agent, tool: &Tool, had_attachments: bool) -> Vec<Warning> {
     let id = &tool.id;
     let refused = refusals(agent, Level::Owner, tool, true, tool.active);
-    let mut warnings = refused.map(|it| format!("The agent cannot use {id} now: {id} {it}")).collect::<Vec<_>>();
+    let warning = |message: String| Warning::new("/tool_id", &message);
+    let mut warnings =
+        refused.map(|it| warning(format!("The agent cannot use {id} now: {id} {it}"))).collect::<Vec<_>>();
     if agent.has_default_tools(had_attachments) {
         let lost = DEFAULT_TOOLS.into_iter().filter(|it| *it != id.as_str()).collect::<Vec<_>>().join(", ");
-        warnings.push(format!(
+        warnings.push(warning(format!(
             "The agent no longer has the default tools {lost}, because it has an attachment now: attach them too if it \
              needs them"
-        ));
+        )));
     }
     warnings
 }
 
+/// Tells what [`attach`] would do. Writes nothing. The database checks two rules when an attachment is written, so this
+/// reads what these rules are about.
+pub async fn preview_attachment(
+    scope: &Scope,
+    agent_id: &AgentId,
+    wanted: WantedAttachment,
+) -> Result<NewAttachment> {
+    let (workspace, tool_id) = (scope.workspace(), &wanted.tool_id.clone());
+    let [agent, tool, present] = scope
+        .read([
+            store::show_agent(workspace, agent_id),
+            registry::find_tool(workspace, tool_id),
+            store::count_attached(workspace, agent_id, tool_id),
+        ])
+        .await?;
+    let DecidedAttachment { tool, config, warnings, .. } = decide(scope, agent_id, wanted, [&agent, &tool]).await?;
+    let present = store::read_count_attached(&present)?;
+    if present.tools >= store::MAX_ATTACHED {
+        return Err(no_room(agent_id, tool_id));
+    }
+    if present.has_tool {
+        return Err(already_attached(agent_id, tool_id));
+    }
+    Ok(NewAttachment { attached: Attached { tool, config }, warnings })
+}
+
+fn no_room(agent_id: &AgentId, tool_id: &ToolId) -> Error {
+    Error::Conflict(format!(
+        "{agent_id} has {} tools attached and cannot have more, or {tool_id} was changed meanwhile",
+        store::MAX_ATTACHED
+    ))
+}
+
+fn already_attached(agent_id: &AgentId, tool_id: &ToolId) -> Error {
+    Error::AlreadyExists(format!("{tool_id} is already attached to {agent_id}"))
+}
+
 /// Replaces the configuration of an attachment.
-pub async fn configure(scope: &Scope, agent_id: &AgentId, tool_id: &ToolId, config: Config) -> Result<Attached> {
+pub async fn configure(scope: &Scope, agent_id: &AgentId, wanted: WantedAttachment) -> Result<Attached> {
+    let tool_id = &wanted.tool_id;
     let (agent, before) = find_attachment_to_change(scope, agent_id, tool_id).await?;
-    config.check(&before.attached.tool)?;
+    wanted.check(scope, &before.attached.tool).await?;
+    let config = wanted.config.unwrap_or_default();
     if before.attached.config.as_ref() == Some(&config) {
         return Ok(before.attached);
     }

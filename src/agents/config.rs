@@ -12,7 +12,7 @@ const MAX_CONFIG_BYTES: usize = 64 * 1024;
 
 /// An attachment's configuration: a JSON object. `default_<parameter>` is the value of the parameter if a call omits
 /// it. `max_result_bytes` cuts long results. The other keys belong to the tool.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config(pub Map<String, Value>);
 
 impl Config {

@@ -11,7 +11,9 @@ mod standing;
 mod store;
 mod toolbox;
 
-pub use attachment::{Attached, NewAttachment, attach, configure, detach, list_attached};
+pub use attachment::{
+    Attached, NewAttachment, WantedAttachment, attach, configure, detach, list_attached, preview_attachment,
+};
 pub use config::Config;
 pub use handout::toolbox_page;
 pub use permission::{PermissionRefusal, judge, judge_caller};
@@ -33,6 +35,8 @@ use crate::changes::{Action, Change, record_each};
 use crate::db::Rows;
 use crate::error::{Error, Result};
 use crate::ids::AgentId;
+use crate::nearest::nearest;
+use crate::read_only::{ReadOnly, shown};
 use crate::registry::Risk;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -96,16 +100,31 @@ pub async fn get(scope: &Scope, id: &AgentId) -> Result<Agent> {
     found(id, store::read_agent(&rows)?)
 }
 
-pub async fn create(scope: &Scope, profile: Profile) -> Result<AgentShown> {
+/// Creates an agent. The read-only fields may be those of an agent that the new one is a copy of.
+pub async fn create(scope: &Scope, profile: Profile, read_only: &ReadOnly) -> Result<AgentShown> {
     scope.caller().await?.must_be_unbound()?;
+    if !read_only.is_empty() {
+        let copied = match read_only.text("id").and_then(AgentId::parse) {
+            Some(id) => store::read_shown_agents(&scope.read([store::show_agent(scope.workspace(), &id)]).await?[0])?,
+            None => Vec::new(),
+        };
+        let copied = copied.iter().map(|(agent, has_attachments)| shown(&AgentShown::new(agent, *has_attachments)));
+        read_only.check(&copied.collect::<Result<Vec<_>>>()?)?;
+    }
     let agent = Agent { id: AgentId::random()?, profile, created_at: scope.app().now(), revision: 1 };
     let change = Change::new(Action::Create, subject(agent.id.as_str())).to(&AgentOut::from(&agent))?;
     scope.write([store::insert_agent(scope.workspace(), &agent), change.record(&scope.author().await?)]).await??;
     Ok(AgentShown::new(&agent, false))
 }
 
-pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange) -> Result<AgentShown> {
+pub async fn update(
+    scope: &Scope,
+    id: &AgentId,
+    change: ProfileChange,
+    read_only: &ReadOnly,
+) -> Result<AgentShown> {
     let (before, has_attachments) = find_to_change(scope, id).await?;
+    read_only.check(&[shown(&AgentShown::new(&before, has_attachments))?])?;
     let mut after = before.clone();
     change.apply(&mut after.profile)?;
     if after.profile == before.profile {
@@ -138,6 +157,18 @@ pub async fn delete(scope: &Scope, id: &AgentId) -> Result<()> {
         ])
         .await??;
     changed(&deleted, id)
+}
+
+/// The id of the agent whose id or name is nearest to an id that no agent has. In a large workspace, only agents whose
+/// ids are near are considered. A caller with a bound token sees only the agent of the token. A failure is no suggestion.
+pub async fn nearest_agent(scope: &Scope, id: &str) -> Option<String> {
+    let own = scope.caller().await.ok()?.agent.clone();
+    let [rows] = scope.read([store::neighbours(scope.workspace(), id)]).await.ok()?;
+    let known = store::read_neighbours(&rows).ok()?;
+    let visible = known.iter().filter(|(id, _)| own.as_ref().is_none_or(|own| own.as_str() == id));
+    let names = visible.flat_map(|(id, name)| [id.as_str(), name.as_str()]);
+    let near = nearest(id, names)?;
+    known.iter().find(|(id, name)| id == near || name == near).map(|(id, _)| id.clone())
 }
 
 /// Returns the agent, and whether any tool is attached to it. Fails if the caller may not change the agent.

@@ -271,6 +271,30 @@ pub fn read_shown_agents(rows: &Rows) -> Result<Vec<(Agent, bool)>> {
     Ok(read_agents(rows)?.into_iter().zip(attachments).collect())
 }
 
+/// How many agents [`neighbours`] selects on each side.
+const NEIGHBOURS: u32 = 100;
+
+/// Selects the ids and names of the agents whose ids come before and after a text in the alphabet.
+pub fn neighbours(workspace: &WorkspaceId, text: &str) -> Statement {
+    sql(format!(
+        "SELECT id, name FROM (
+           SELECT id, name FROM agents WHERE workspace_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT {NEIGHBOURS})
+         UNION ALL SELECT id, name FROM (
+           SELECT id, name FROM agents WHERE workspace_id = ?1 AND id >= ?2 ORDER BY id LIMIT {NEIGHBOURS})"
+    ))
+    .bind(workspace.as_str())
+    .bind(text)
+}
+
+pub fn read_neighbours(rows: &Rows) -> Result<Vec<(String, String)>> {
+    #[derive(Deserialize)]
+    struct Row {
+        id: String,
+        name: String,
+    }
+    Ok(rows.all::<Row>()?.into_iter().map(|it| (it.id, it.name)).collect())
+}
+
 pub fn read_agent(rows: &Rows) -> Result<Option<Agent>> {
     rows.first::<AgentRow>()?.map(Agent::try_from).transpose()
 }
@@ -333,6 +357,32 @@ pub fn can_attach(workspace: &WorkspaceId, agent: &AgentId, tool: &Tool) -> Cond
     .bind(MAX_ATTACHED)
     .bind(tool.id.as_str())
     .bind(tool.key)
+}
+
+/// The present attachments of an agent, for the preview of another one.
+#[derive(Deserialize)]
+pub struct AttachedCount {
+    pub tools: u32,
+    #[serde(deserialize_with = "read_flag")]
+    pub has_tool: bool,
+}
+
+fn read_flag<'de, D: serde::Deserializer<'de>>(column: D) -> std::result::Result<bool, D::Error> {
+    Ok(u8::deserialize(column)? != 0)
+}
+
+/// Selects how many tools an agent has, and whether it has this one.
+pub fn count_attached(workspace: &WorkspaceId, agent: &AgentId, tool: &ToolId) -> Statement {
+    sql("SELECT count(*) AS tools, coalesce(max(a.tool_key = t.key), 0) AS has_tool FROM agent_tools a
+         LEFT JOIN tools t ON t.workspace_id IN ('', ?1) AND t.id = ?3
+         WHERE a.workspace_id = ?1 AND a.agent_id = ?2")
+    .bind(workspace.as_str())
+    .bind(agent.as_str())
+    .bind(tool.as_str())
+}
+
+pub fn read_count_attached(rows: &Rows) -> Result<AttachedCount> {
+    rows.first()?.ok_or_else(|| Error::Internal("a count has no row".into()))
 }
 
 /// Selects attachments `a` with the current versions of their tools.

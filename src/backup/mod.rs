@@ -5,12 +5,14 @@
 mod check;
 mod document;
 pub mod lines;
+mod preview;
 mod problems;
 mod reading;
 mod restore;
 mod store;
 
 pub use document::Backup;
+pub use preview::RestoreMode;
 pub use restore::{Restored, restore};
 
 use crate::app::App;

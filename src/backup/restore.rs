@@ -2,6 +2,7 @@
 
 use super::check::{CheckedBackup, check};
 use super::document::Backup;
+use super::preview::{RestoreMode, RestorePreview};
 use super::problems::{brought_back, refuse_brought_back};
 use super::reading::{PresentRegistry, read_registry};
 use crate::agents::AgentReplacement;
@@ -20,13 +21,16 @@ pub struct Restored {
     pub changes: u32,
     /// The last change of the log.
     pub seq: u32,
+    /// Only in the response to a dry run.
+    #[serde(flatten)]
+    pub preview: Option<RestorePreview>,
 }
 
 /// Takes two round trips: the first reads the present registry, the second writes the differences. A caller who has not
 /// been checked yet costs one more, because the registry may be large. Every change of a registry takes the next number
 /// of the change log. If another request has taken such a number meanwhile, the rows of this restore are duplicates, and
-/// nothing is written.
-pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
+/// nothing is written. A dry run takes the first round trip only.
+pub async fn restore(scope: &Scope, backup: Backup, mode: RestoreMode) -> Result<Restored> {
     let PresentRegistry { backup: now, around } = read_registry(scope).await?;
     let versions =
         now.versions.iter().map(|it| ((it.tool_id.as_str(), it.version.as_str()), it)).collect::<HashMap<_, _>>();
@@ -40,8 +44,12 @@ pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
     let agents = AgentReplacement::new(now.agents(), backup.agents());
     let changes = changes(&registry, &agents, &around.bound_tokens)?;
     let count = u32::try_from(changes.len()).unwrap_or(u32::MAX);
+    if mode == RestoreMode::Preview {
+        let preview = Some(RestorePreview::of(&changes));
+        return Ok(Restored { changes: count, seq: around.seq, preview });
+    }
     if changes.is_empty() {
-        return Ok(Restored { changes: 0, seq: around.seq });
+        return Ok(Restored { changes: 0, seq: around.seq, preview: None });
     }
     // The written rows get a revision that nothing in the workspace has had before. Decisions of other requests on an
     // older reading are therefore refused.
@@ -51,7 +59,7 @@ pub async fn restore(scope: &Scope, backup: Backup) -> Result<Restored> {
     statements.extend(registry.statements(workspace, revision)?);
     statements.extend(agents.put(workspace, revision)?);
     match scope.write_all(statements).await? {
-        Ok(_) => Ok(Restored { changes: count, seq: around.seq + count }),
+        Ok(_) => Ok(Restored { changes: count, seq: around.seq + count, preview: None }),
         Err(DbFailure::Duplicate) => Err(overtaken()),
         Err(failure) => Err(failure.into()),
     }

@@ -11,6 +11,7 @@ use crate::db::DbFailure;
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, WorkspaceId, random_hex};
 use crate::page::{Page, PageRequest};
+use crate::read_only::{ReadOnly, shown};
 use crate::seal::Sealer;
 use crate::time::Timestamp;
 use serde::Serialize;
@@ -132,11 +133,24 @@ pub struct NewToken {
     pub expires_at: Option<Timestamp>,
 }
 
+/// Checks read-only fields, which may be those of a token that the new one is a copy of.
+async fn check_copied(scope: &Scope, read_only: &ReadOnly) -> Result<()> {
+    if read_only.is_empty() {
+        return Ok(());
+    }
+    let copied = match read_only.text("id").and_then(TokenId::parse) {
+        Some(id) => store::read_token(&scope.read([store::find_token(scope.workspace(), &id)]).await?[0])?,
+        None => None,
+    };
+    read_only.check(&copied.iter().map(|it| shown(&TokenOut::from(it))).collect::<Result<Vec<_>>>()?)
+}
+
 /// Creates a token. Returns its row and the token itself, which cannot be read again later. Without a `SECRET_KEY` no
 /// token can be signed, and the request is refused.
-pub async fn create(scope: &Scope, new: NewToken) -> Result<(Token, String)> {
+pub async fn create(scope: &Scope, new: NewToken, read_only: &ReadOnly) -> Result<(Token, String)> {
     let caller = scope.caller().await?;
     caller.must_be_unbound()?;
+    check_copied(scope, read_only).await?;
     let now = scope.app().now();
     if new.expires_at.is_some_and(|end| end <= now) {
         return Err(Error::body("/expires_at", "must be in the future"));

@@ -20,6 +20,7 @@ mod retention;
 mod row;
 mod run;
 mod store;
+mod suggest;
 mod summary;
 mod sweep;
 mod tool_of_name;

@@ -5,7 +5,7 @@ use super::call::{CalledName, CalledTool, OpenedCall};
 use super::keys::EarlierCall;
 use super::many::RunOrder;
 use super::outcome::{CallFailure, CallStop, Code};
-use super::store;
+use super::{store, suggest};
 use crate::agents::{self, AgentStanding};
 use crate::callers::{Caller, Scope};
 use crate::db::{Rows, Statement};
@@ -103,7 +103,10 @@ pub async fn resolve(
         return Err(CallFailure::of(fault, scope.app().request_id()).into());
     }
     let early = lookup.early.take();
-    let target = target(call, caller, lookup)?;
+    let target = match target(call, caller, lookup) {
+        Ok(target) => target,
+        Err(failure) => return Err(suggest::with_nearest(scope, call, failure).await.into()),
+    };
     let (parameters, returns) = schemas(&target.tool)?;
     let mut arguments = Value::Object(std::mem::take(&mut call.asked.arguments));
     let agent = target.standing.as_ref().map(|it| &it.agent);
@@ -195,21 +198,21 @@ fn read_lookup(scope: &Scope, call: &OpenedCall, rows: &mut impl Iterator<Item =
 }
 
 /// The tool and the agent of the call, if both exist.
-fn target(call: &OpenedCall, caller: &Caller, lookup: CallLookup) -> std::result::Result<CallTarget, CallStop> {
+fn target(call: &OpenedCall, caller: &Caller, lookup: CallLookup) -> std::result::Result<CallTarget, CallFailure> {
     let named = call.asked.agent_id.as_deref();
     if let (Some(named), Some(own)) = (named, &caller.agent)
         && own.as_str() != named
     {
         let message = format!("This token is bound to the agent {own} and cannot act as another");
-        return Err(CallFailure::new(Code::PermissionDenied, message).into());
+        return Err(CallFailure::new(Code::PermissionDenied, message));
     }
     let Some(tool) = lookup.tool else {
         let name = shortened(&call.asked.tool_name);
-        return Err(CallFailure::new(Code::UnknownTool, format!("Tool not found: {name}")).into());
+        return Err(CallFailure::new(Code::UnknownTool, format!("Tool not found: {name}")));
     };
     let agent = named.or(caller.agent.as_ref().map(AgentId::as_str));
     if let (Some(agent), None) = (agent, &lookup.standing) {
-        return Err(CallFailure::new(Code::UnknownAgent, format!("Agent not found: {agent}")).into());
+        return Err(CallFailure::new(Code::UnknownAgent, format!("Agent not found: {agent}")));
     }
     let pinned = call.name.as_ref().is_some_and(|it| it.version.is_some());
     Ok(CallTarget { tool, standing: lookup.standing, pinned })

@@ -2,7 +2,8 @@
 //! use.
 
 use super::attachments::AttachedOut;
-use super::extract::{Body, Guest, Named, PageQuery, Query, User};
+use super::body::Given;
+use super::extract::{Guest, Named, PageQuery, Query, User};
 use super::formats::ListedTools;
 #[cfg(not(target_arch = "wasm32"))]
 use super::formats::any_form;
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::formats::{self, Format};
 use crate::ids::AgentId;
 use crate::page::PageRequest;
-use crate::registry::Risk;
+use crate::registry::{Risk, SchemaForm};
 use crate::search_text::FullTextQuery;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -76,8 +77,8 @@ pub async fn list_agents(Guest(scope): Guest, Query(query): Query<PageQuery>) ->
 #[utoipa::path(post, path = "/api/agents", tag = "agents", request_body = AgentIn,
     responses((status = 201, description = "The agent", body = AgentShown)))]
 #[worker::send]
-pub async fn create_agent(User(scope): User, Body(body): Body<AgentIn>) -> Result<Created<AgentShown>> {
-    Ok(Created(agents::create(&scope, body.check()?).await?))
+pub async fn create_agent(User(scope): User, given: Given<AgentIn>) -> Result<Created<AgentShown>> {
+    Ok(Created(agents::create(&scope, given.body.check()?, &given.read_only).await?))
 }
 
 /// Get an agent
@@ -101,9 +102,9 @@ pub async fn get_agent(Guest(scope): Guest, Named(agent_id): Named<AgentId>) -> 
 pub async fn update_agent(
     User(scope): User,
     Named(agent_id): Named<AgentId>,
-    Body(body): Body<ProfileChange>,
+    given: Given<ProfileChange>,
 ) -> Result<Json<AgentShown>> {
-    Ok(Json(agents::update(&scope, &agent_id, body).await?))
+    Ok(Json(agents::update(&scope, &agent_id, given.body, &given.read_only).await?))
 }
 
 /// Delete an agent
@@ -129,6 +130,9 @@ pub struct ToolboxQuery {
     format: Option<Format>,
     /// For `openai` and `openai_responses`: use strict mode for each tool whose schema strict mode can express.
     strict: Option<bool>,
+    /// For `json`: the form of the tools' schemas. `text`, a JSON string, if not given; `object` for objects.
+    #[param(inline)]
+    schemas: Option<SchemaForm>,
     /// Only tools with at least one of these words in their id, name or description, the best match first. `"a phrase"`
     /// is a phrase, and `-word` excludes a word.
     #[param(max_length = 2000)]
@@ -181,6 +185,7 @@ pub async fn get_toolbox(
         return Ok(ListedTools::Written(written.with_next(page.next_cursor.as_deref())));
     }
     let level = scope.caller().await?.level;
-    let (tools, next_cursor) = page.map(|it| AttachedOut::seen_by(level, it));
+    let schemas = query.schemas.unwrap_or(SchemaForm::Text);
+    let (tools, next_cursor) = page.map(|it| AttachedOut::seen_by(level, it, schemas));
     Ok(ListedTools::Own(Json(ToolboxOut { tools, next_cursor })))
 }

@@ -1,6 +1,7 @@
 //! `/api/approvals`: calls that wait until an admin lets them run.
 
-use super::extract::{Admin, Bytes, Named, Query, read_json};
+use super::body::read_json;
+use super::extract::{Admin, Bytes, Named, Query};
 use super::respond::Json;
 use crate::error::{Error, Result};
 use crate::execution::{self, ApprovalOut, ApprovalStatus, ToolResult};

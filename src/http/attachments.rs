@@ -1,13 +1,15 @@
 //! `/api/agents/{agent_id}/tools` and `/api/agents/{agent_id}/tools/{tool_id}`: the tools that are attached to an
 //! agent.
 
-use super::extract::{Body, Guest, Named, PageQuery, Query, User};
-use super::respond::{Created, Json, NoContent};
-use crate::agents::{self, Attached, Config, NewAttachment};
+use super::body::Given;
+use super::extract::{Guest, Named, Query, User};
+use super::queries::{SchemasQuery, ToolChangeQuery, ToolPageQuery};
+use super::respond::{Json, NoContent, Tried};
+use crate::agents::{self, Attached, Config, NewAttachment, WantedAttachment};
 use crate::callers::Level;
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, ToolId};
-use crate::registry::ToolOut;
+use crate::registry::{SchemaForm, ToolOut, Warning};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -23,8 +25,9 @@ pub struct AttachedOut {
 
 impl AttachedOut {
     /// The tool with the fields that a caller of this level may see.
-    pub fn seen_by(level: Level, attached: Attached) -> Self {
-        Self { tool: ToolOut::seen_by(level, attached.tool), config: attached.config.map(|it| it.0) }
+    pub fn seen_by(level: Level, attached: Attached, schemas: SchemaForm) -> Self {
+        let tool = ToolOut::seen_by(level, attached.tool).with_schemas(schemas);
+        Self { tool, config: attached.config.map(|it| it.0) }
     }
 }
 
@@ -35,8 +38,16 @@ pub struct NewAttachmentOut {
     attached: AttachedOut,
     /// Why the agent cannot use the tool now (level, capabilities, risk, module, activity), and whether the agent lost
     /// its default tools because this is its first attachment.
-    #[schema(example = json!(["The agent cannot use wipe now: wipe has the risk critical, and the agent is allowed medium"]))]
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
+}
+
+/// An attachment as a dry run would leave it.
+#[derive(Serialize, ToSchema)]
+pub struct AttachmentPreview {
+    #[serde(flatten)]
+    attached: NewAttachmentOut,
+    /// Always true: nothing was written.
+    dry_run: bool,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -47,52 +58,77 @@ pub struct AttachedPage {
 
 /// List the tools that are attached to an agent
 #[utoipa::path(get, path = "/api/agents/{agent_id}/tools", tag = "attachments",
-    params(("agent_id" = String, Path), PageQuery),
+    params(("agent_id" = String, Path), ToolPageQuery),
     responses((status = 200, description = "A page of attached tools", body = AttachedPage)))]
 #[worker::send]
 pub async fn list_attached_tools(
     Guest(scope): Guest,
     Named(agent_id): Named<AgentId>,
-    Query(query): Query<PageQuery>,
+    Query(query): Query<ToolPageQuery>,
 ) -> Result<Json<AttachedPage>> {
-    let page = agents::list_attached(&scope, &agent_id, &query.check()?).await?;
+    let (request, schemas) = query.check()?;
+    let page = agents::list_attached(&scope, &agent_id, &request).await?;
     let level = scope.caller().await?.level;
-    let (tools, next_cursor) = page.map(|it| AttachedOut::seen_by(level, it));
+    let (tools, next_cursor) = page.map(|it| AttachedOut::seen_by(level, it, schemas));
     Ok(Json(AttachedPage { tools, next_cursor }))
 }
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttachmentIn {
+    /// The tool. Required, unless `id` names it.
     #[schema(example = "email_search")]
-    tool_id: String,
+    tool_id: Option<String>,
+    /// The tool, as the list of attached tools names it.
+    id: Option<String>,
     /// `default_<parameter>` fills the parameter if a call omits it.
     #[schema(value_type = Option<Object>, example = json!({"default_limit": 20}))]
     config: Option<Map<String, Value>>,
+}
+
+impl AttachmentIn {
+    fn tool(&self) -> Result<ToolId> {
+        let (path, id) = match (&self.tool_id, &self.id) {
+            (Some(one), Some(other)) if one != other => {
+                return Err(Error::body("/id", "names another tool than tool_id"));
+            }
+            (Some(id), _) => ("/tool_id", id),
+            (None, Some(id)) => ("/id", id),
+            (None, None) => return Err(Error::body("/tool_id", "is required")),
+        };
+        ToolId::parse(id).ok_or_else(|| Error::body(path, "must be a tool's id, such as read_file"))
+    }
 }
 
 /// Attach a tool to an agent
 ///
 /// Whether the agent may use the tool is checked at each call. If the agent may not use the tool now, the tool is
 /// attached all the same, and `warnings` say why. The first attachment ends the agent's default tools.
-#[utoipa::path(post, path = "/api/agents/{agent_id}/tools", tag = "attachments", params(("agent_id" = String, Path)),
-    request_body = AttachmentIn,
+#[utoipa::path(post, path = "/api/agents/{agent_id}/tools", tag = "attachments",
+    params(("agent_id" = String, Path), ToolChangeQuery), request_body = AttachmentIn,
     responses(
         (status = 201, description = "The tool and its configuration", body = NewAttachmentOut),
+        (status = 200, description = "What the request would attach (`dry_run`)", body = AttachmentPreview),
         (status = 409, description = "The tool is attached already"),
     ))]
 #[worker::send]
 pub async fn attach_tool(
     User(scope): User,
     Named(agent_id): Named<AgentId>,
-    Body(body): Body<AttachmentIn>,
-) -> Result<Created<NewAttachmentOut>> {
-    let tool_id = ToolId::parse(&body.tool_id)
-        .ok_or_else(|| Error::body("/tool_id", "must be a tool's id, such as read_file"))?;
-    let NewAttachment { attached, warnings } =
-        agents::attach(&scope, &agent_id, &tool_id, body.config.map(Config)).await?;
-    let attached = AttachedOut::seen_by(scope.caller().await?.level, attached);
-    Ok(Created(NewAttachmentOut { attached, warnings }))
+    Query(query): Query<ToolChangeQuery>,
+    Given { body, read_only }: Given<AttachmentIn>,
+) -> Result<Tried<NewAttachmentOut, AttachmentPreview>> {
+    let wanted = WantedAttachment { tool_id: body.tool()?, config: body.config.map(Config), read_only };
+    let NewAttachment { attached, warnings } = match query.is_dry_run() {
+        true => agents::preview_attachment(&scope, &agent_id, wanted).await?,
+        false => agents::attach(&scope, &agent_id, wanted).await?,
+    };
+    let attached = AttachedOut::seen_by(scope.caller().await?.level, attached, query.schemas());
+    let attached = NewAttachmentOut { attached, warnings };
+    Ok(match query.is_dry_run() {
+        true => Tried::Preview(AttachmentPreview { attached, dry_run: true }),
+        false => Tried::Created(attached),
+    })
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -105,7 +141,7 @@ pub struct ConfigIn {
 
 /// Give an attached tool another configuration
 #[utoipa::path(patch, path = "/api/agents/{agent_id}/tools/{tool_id}", tag = "attachments",
-    params(("agent_id" = String, Path), ("tool_id" = String, Path)), request_body = ConfigIn,
+    params(("agent_id" = String, Path), ("tool_id" = String, Path), SchemasQuery), request_body = ConfigIn,
     responses(
         (status = 200, description = "The tool and its configuration", body = AttachedOut),
         (status = 409, description = "Another request changed the attachment in the meantime"),
@@ -115,10 +151,12 @@ pub async fn configure_tool(
     User(scope): User,
     Named(agent_id): Named<AgentId>,
     Named(tool_id): Named<ToolId>,
-    Body(body): Body<ConfigIn>,
+    Query(query): Query<SchemasQuery>,
+    Given { body, read_only }: Given<ConfigIn>,
 ) -> Result<Json<AttachedOut>> {
-    let attached = agents::configure(&scope, &agent_id, &tool_id, Config(body.config)).await?;
-    Ok(Json(AttachedOut::seen_by(scope.caller().await?.level, attached)))
+    let wanted = WantedAttachment { tool_id, config: Some(Config(body.config)), read_only };
+    let attached = agents::configure(&scope, &agent_id, wanted).await?;
+    Ok(Json(AttachedOut::seen_by(scope.caller().await?.level, attached, query.schemas())))
 }
 
 /// Detach a tool from an agent

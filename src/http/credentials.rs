@@ -1,7 +1,8 @@
 //! `/api/credentials` and `/api/credentials/{credential_id}`: the credentials that tools may use. Their values are
 //! secrets of the Worker and are never shown.
 
-use super::extract::{Admin, Body, Named, PageQuery, Query};
+use super::body::Given;
+use super::extract::{Admin, Named, PageQuery, Query};
 use super::respond::{Created, Json, NoContent};
 use crate::error::Result;
 use crate::ids::CredentialId;
@@ -35,8 +36,11 @@ pub async fn list_credentials(Admin(scope): Admin, Query(query): Query<PageQuery
     responses((status = 201, description = "The credential", body = CredentialOut),
         (status = 409, description = "The credential is defined already")))]
 #[worker::send]
-pub async fn create_credential(Admin(scope): Admin, Body(body): Body<CredentialIn>) -> Result<Created<CredentialOut>> {
-    let credential = credential::create(&scope, body).await?;
+pub async fn create_credential(
+    Admin(scope): Admin,
+    Given { body, read_only }: Given<CredentialIn>,
+) -> Result<Created<CredentialOut>> {
+    let credential = credential::create(&scope, body, &read_only).await?;
     Ok(Created(CredentialOut::new(&scope, credential)))
 }
 

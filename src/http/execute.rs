@@ -1,10 +1,12 @@
 //! `/api/execute`: run a tool.
 
-use super::extract::{Bytes, Guest, read_json};
+use super::body::read_json;
+use super::extract::{Bytes, Guest, read_object};
 use super::respond::Json;
 use crate::error::{Error, Place, Problem, Result};
 use crate::execution::{self, Call, Code, ToolResult};
 use crate::ids::SessionId;
+use crate::json_size::MAX_VALUES;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -97,7 +99,7 @@ impl CallIn {
 fn read_call(body: &[u8]) -> Result<Call> {
     match read_json::<CallIn>(body) {
         Ok(call) => Ok(call.into_call()),
-        Err(fault) => match read_json::<NameIn>(body) {
+        Err(fault) => match read_object::<NameIn>(MAX_VALUES, body) {
             Ok(NameIn { tool_name }) => Ok(Call::faulty(tool_name, fault)),
             Err(_) => Err(fault),
         },

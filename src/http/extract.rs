@@ -4,9 +4,10 @@
 //! Code that does not depend on a type is in functions of its own, because generic code is in the bundle once for each
 //! handler.
 
+use super::body::{Given, read_given, read_json};
 use crate::app::App;
 use crate::callers::{Caller, CallerCredential, Level, Presented, Scope};
-use crate::error::{Error, Result, shortened};
+use crate::error::{Error, Place, Problem, Result, escaped, shortened};
 use crate::files::FilePath;
 use crate::ids::{AgentId, ApprovalId, CallId, CredentialId, FileManifestId, SessionId, TokenId, ToolId, WorkspaceId};
 use crate::json_size::{MAX_VALUES, values};
@@ -22,7 +23,7 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 /// The largest body, in bytes.
 pub const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
@@ -304,11 +305,21 @@ impl PageQuery {
 /// A JSON body, with any Content-Type.
 pub struct Body<T>(pub T);
 
-impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+impl<S: Sync, T: DeserializeOwned + ToSchema> FromRequest<S> for Body<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request<RequestBody>, _state: &S) -> Result<Self> {
         read_json(&collect(request.into_body(), MAX_BODY_BYTES).await?).map(Self)
+    }
+}
+
+/// A JSON body that may repeat read-only fields of a response.
+impl<S: Sync, T: DeserializeOwned + ToSchema> FromRequest<S> for Given<T> {
+    type Rejection = Error;
+
+    async fn from_request(request: Request<RequestBody>, _state: &S) -> Result<Self> {
+        let given = read_given(MAX_VALUES, &collect(request.into_body(), MAX_BODY_BYTES).await?);
+        given.map_err(|faulty| Error::Invalid(faulty.problems))
     }
 }
 
@@ -413,10 +424,6 @@ pub fn sends_lines(headers: &HeaderMap) -> bool {
     kind.is_some_and(|it| it.trim().starts_with(LINES))
 }
 
-pub fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    read_json_up_to(MAX_VALUES, bytes)
-}
-
 /// Parses a body that may be any JSON.
 pub fn read_any_json(bytes: &[u8]) -> Result<serde_json::Value> {
     if values(bytes) > MAX_VALUES {
@@ -426,31 +433,41 @@ pub fn read_any_json(bytes: &[u8]) -> Result<serde_json::Value> {
     serde_json::from_str(text).map_err(|cause| Error::body("", cause.to_string()))
 }
 
-/// Parses a JSON object with another limit on its number of values. The limit may be higher where most values become
-/// typed fields, which take less memory.
-pub fn read_json_up_to<T: DeserializeOwned>(max_values: usize, bytes: &[u8]) -> Result<T> {
-    check_json(max_values, bytes)?;
+/// Parses a JSON object of up to `max_values` values, and tells the first fault. The limit may be higher than usual where
+/// most values become typed fields, which take less memory.
+pub fn read_object<T: DeserializeOwned>(max_values: usize, bytes: &[u8]) -> Result<T> {
+    parse_object(max_values, bytes).map_err(|first| Error::Invalid(vec![first]))
+}
+
+pub fn parse_object<T: DeserializeOwned>(max_values: usize, bytes: &[u8]) -> std::result::Result<T, Problem> {
+    check_json(max_values, bytes).map_err(of_body)?;
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(body_fault)?;
-    json.end().map_err(|cause| Error::body("", cause.to_string()))?;
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|cause| body_problem(&cause))?;
+    json.end().map_err(|cause| of_body(cause.to_string()))?;
     Ok(value)
 }
 
-fn check_json(max_values: usize, bytes: &[u8]) -> Result<()> {
+fn check_json(max_values: usize, bytes: &[u8]) -> std::result::Result<(), String> {
     if values(bytes) > max_values {
-        return Err(Error::body("", format!("The body holds more than {max_values} values")));
+        return Err(format!("The body holds more than {max_values} values"));
     }
     // serde would accept an array as a struct, field by field.
     if bytes.trim_ascii_start().first().is_some_and(|it| *it != b'{') {
-        return Err(Error::body("", "The body must be a JSON object"));
+        return Err("The body must be a JSON object".to_owned());
     }
     Ok(())
 }
 
-fn body_fault(cause: serde_path_to_error::Error<serde_json::Error>) -> Error {
+/// A fault of the body as a whole.
+fn of_body(message: String) -> Problem {
+    Problem { place: Place::Body, path: String::new(), message }
+}
+
+/// The fault at which serde gave up.
+pub fn body_problem(cause: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
     let message = without_value(cause.inner().to_string());
     let pointer = place(cause.path(), &message).map_or_else(String::new, |it| format!("/{it}"));
-    Error::body(shortened(&pointer), shortened(&message))
+    Problem { place: Place::Body, path: shortened(&pointer), message: shortened(&message) }
 }
 
 /// A message that tells what was expected, without the value that was given: the value may be a secret, and the message
@@ -486,15 +503,13 @@ fn place(path: &serde_path_to_error::Path, message: &str) -> Option<String> {
     (!steps.is_empty()).then(|| steps.join("/"))
 }
 
-/// A name as one step of a JSON pointer.
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Problem;
+
+    fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+        read_object(MAX_VALUES, bytes)
+    }
 
     #[derive(Debug, Deserialize, PartialEq)]
     #[serde(deny_unknown_fields)]

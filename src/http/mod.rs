@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod attachments;
 mod benchmarks;
+mod body;
 mod call_log;
 mod cors;
 mod credentials;
@@ -13,17 +14,20 @@ mod extract;
 mod files;
 mod formats;
 mod history;
+mod known_query;
 mod mcp;
 mod model_calls;
 #[cfg(test)]
 mod openapi;
 mod origin;
 mod oversight;
+mod queries;
 mod registry;
 mod replicas;
 mod respond;
 mod sessions;
 mod site;
+mod suggest;
 mod tokens;
 mod tools;
 mod versions;
@@ -64,7 +68,11 @@ macro_rules! routes {
             fn routes() -> Router {
                 Router::new()$(.route(
                     &path_of(<$module::[<__path_ $handler>] as utoipa::Path>::path()),
-                    on(methods::<$module::[<__path_ $handler>]>(), $module::$handler),
+                    known_query::guarded(
+                        &<$module::[<__path_ $handler>] as utoipa::Path>::path(),
+                        &<$module::[<__path_ $handler>] as utoipa::Path>::methods(),
+                        on(methods::<$module::[<__path_ $handler>]>(), $module::$handler),
+                    ),
                 ))+
             }
         }
@@ -170,9 +178,9 @@ async fn respond_to(request: &web_sys::Request, env: Env) -> worker::Result<web_
     wire::to_worker(response).await
 }
 
-async fn answer(app: App, request: &web_sys::Request) -> Response {
-    let (app, response) = match wire::from_worker(request).await {
-        Ok(request) => route(app, request).await,
+async fn answer(app: App, js_request: &web_sys::Request) -> Response {
+    let (app, response) = match wire::from_worker(js_request).await {
+        Ok(request) => route(app, js_request, request).await,
         Err(cause) => {
             let error = Error::query("", format!("The request cannot be read: {cause}"));
             (Arc::new(app), error.into_response())
@@ -191,7 +199,7 @@ async fn answer(app: App, request: &web_sys::Request) -> Response {
 }
 
 /// Gives the request its context, and hands it to its handler.
-async fn route(app: App, mut request: Request<Body>) -> (Arc<App>, Response) {
+async fn route(app: App, js_request: &web_sys::Request, mut request: Request<Body>) -> (Arc<App>, Response) {
     let origin = RequestOrigin::of(request.headers(), request.uri());
     let app = app.at_host(origin.host);
     if !origin.host_is_answered(app.settings()) {
@@ -206,6 +214,7 @@ async fn route(app: App, mut request: Request<Body>) -> (Arc<App>, Response) {
             });
             request.extensions_mut().insert(app.clone());
             let Ok(response) = router(&app).call(request).await;
+            let response = suggest::nearest(&app, js_request, response).await;
             (app, response)
         }
     }

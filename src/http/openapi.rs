@@ -41,6 +41,11 @@ pub fn document() -> Value {
         "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
         "example": "sample",
     });
+    add_read_only_fields(&mut document["components"]["schemas"]);
+    // A preview is a tool with further fields, so it has both forms.
+    let switched = &mut document["components"]["schemas"]["SwitchedOut"];
+    switched["anyOf"] = switched["oneOf"].take();
+    switched.as_object_mut().into_iter().for_each(|it| drop(it.shift_remove("oneOf")));
     let examples = serde_json::from_str::<Value>(EXAMPLES).unwrap();
     for (path, item) in document["paths"].as_object_mut().into_iter().flatten() {
         for operation in item.as_object_mut().into_iter().flat_map(|it| it.values_mut()) {
@@ -67,6 +72,40 @@ fn add_examples(operation: &mut Value, examples: &Value) {
             content["example"] = example.clone();
         }
     }
+}
+
+/// The bodies that may repeat the fields of a response, and these responses.
+const REPEATED: [(&str, &str); 7] = [
+    ("ToolIn", "ToolOut"),
+    ("AgentIn", "AgentShown"),
+    ("AgentPatch", "AgentShown"),
+    ("AttachmentIn", "AttachedOut"),
+    ("ConfigIn", "AttachedOut"),
+    ("CredentialIn", "CredentialOut"),
+    ("TokenIn", "TokenOut"),
+];
+
+/// Adds the fields that only responses have to the bodies that may repeat them. `http::body` takes them aside.
+fn add_read_only_fields(schemas: &mut Value) {
+    let described = json!({
+        "readOnly": true,
+        "description": "As responses show it: ignored if it is equal, refused if it differs.",
+    });
+    for (given, shown) in REPEATED {
+        let names = property_names(schemas, &schemas[shown]);
+        let Some(properties) = schemas[given]["properties"].as_object_mut() else { continue };
+        for name in names {
+            properties.entry(name).or_insert_with(|| described.clone());
+        }
+    }
+}
+
+/// The properties of a schema, also of the schemas that it is made of.
+fn property_names(schemas: &Value, schema: &Value) -> Vec<String> {
+    let own = schema["properties"].as_object().into_iter().flat_map(|it| it.keys().cloned());
+    let parts = schema["allOf"].as_array().into_iter().flatten().flat_map(|it| property_names(schemas, it));
+    let referred = schema["$ref"].as_str().and_then(|it| schemas.get(it.rsplit('/').next()?));
+    own.chain(parts).chain(referred.into_iter().flat_map(|it| property_names(schemas, it))).collect()
 }
 
 /// Adds to one operation what all operations have.

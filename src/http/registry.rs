@@ -1,9 +1,12 @@
 //! `/api/registry/invariants`, `/api/registry/backup` and `/api/registry/restore`: the registry as a whole.
 
-use super::extract::{Admin, Owner, UnreadBody, read_json, read_json_up_to, sends_lines, wants_lines};
+use super::body::read_json_up_to;
+use super::extract::{Admin, Owner, Query, UnreadBody, read_object, sends_lines, wants_lines};
+use super::queries::DryRunQuery;
 use super::respond::{Json, JsonText, Lines};
-use crate::backup::{self, Backup, MAX_DOCUMENT_BYTES, Restored};
+use crate::backup::{self, Backup, MAX_DOCUMENT_BYTES, RestoreMode, Restored};
 use crate::error::Result;
+use crate::json_size;
 use crate::registry::invariants::{self, Invariant};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
@@ -55,17 +58,25 @@ pub async fn take_backup(Owner(scope): Owner, headers: HeaderMap) -> Result<Resp
 ///
 /// The registry becomes exactly what the backup says. Things that are not in the backup are deleted. The restore
 /// succeeds as a whole or not at all, and logs a change for each thing that differed. With
-/// `Content-Type: application/x-ndjson`, the body is a backup as JSON Lines, of any size.
-#[utoipa::path(post, path = "/api/registry/restore", tag = "registry",
+/// `Content-Type: application/x-ndjson`, the body is a backup as JSON Lines, of any size. `dry_run` tells which subjects
+/// would be created, changed and deleted.
+#[utoipa::path(post, path = "/api/registry/restore", tag = "registry", params(DryRunQuery),
     request_body(content((Backup = "application/json"), (String = "application/x-ndjson"))),
     responses((status = 200, description = "The registry is as the backup says", body = Restored),
         (status = 409, description = "The backup would bring back a version that was deactivated for security, or another request changed the registry in the meantime"),
         (status = 413, description = "The present registry or the backup is too large for one document: use JSON Lines")))]
 #[worker::send]
-pub async fn restore_backup(Owner(scope): Owner, headers: HeaderMap, body: UnreadBody) -> Result<Json<Restored>> {
+pub async fn restore_backup(
+    Owner(scope): Owner,
+    headers: HeaderMap,
+    Query(query): Query<DryRunQuery>,
+    body: UnreadBody,
+) -> Result<Json<Restored>> {
+    let mode = if query.is_dry_run() { RestoreMode::Preview } else { RestoreMode::Write };
     if sends_lines(&headers) {
-        return Ok(Json(backup::lines::restore(&scope, body.pieces(), read_json).await?));
+        let read_line = |line: &[u8]| read_object(json_size::MAX_VALUES, line);
+        return Ok(Json(backup::lines::restore(&scope, body.pieces(), read_line, mode).await?));
     }
     let body = body.read_for(scope.unbound_caller().await, MAX_DOCUMENT_BYTES).await?;
-    Ok(Json(backup::restore(&scope, read_json_up_to(MAX_VALUES, &body)?).await?))
+    Ok(Json(backup::restore(&scope, read_json_up_to(MAX_VALUES, &body)?, mode).await?))
 }

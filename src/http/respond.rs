@@ -24,6 +24,12 @@ pub enum Stored<T> {
     Replaced(T),
 }
 
+/// 201 with the created thing, or 200 with the preview of a dry run.
+pub enum Tried<T, P> {
+    Created(T),
+    Preview(P),
+}
+
 /// 204.
 pub struct NoContent;
 
@@ -86,6 +92,15 @@ impl<T: Serialize> IntoResponse for Stored<T> {
         match self {
             Self::New(thing) => Created(thing).into_response(),
             Self::Replaced(thing) => Json(thing).into_response(),
+        }
+    }
+}
+
+impl<T: Serialize, P: Serialize> IntoResponse for Tried<T, P> {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Created(thing) => Created(thing).into_response(),
+            Self::Preview(preview) => Json(preview).into_response(),
         }
     }
 }

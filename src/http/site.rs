@@ -100,11 +100,14 @@ pub async fn health() -> Json<Health> {
     Json(Health { status: "ok", version: VERSION })
 }
 
+/// The description of the API.
+pub const OPENAPI: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
+
 /// Get this description
 #[utoipa::path(get, path = "/openapi.json", tag = "site",
     responses((status = 200, description = "OpenAPI 3.1", body = Object, content_type = "application/json")))]
 pub async fn openapi() -> Response {
-    page("application/json", include_str!(concat!(env!("OUT_DIR"), "/openapi.json")))
+    page("application/json", OPENAPI)
 }
 
 /// Read this description as a page

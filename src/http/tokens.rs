@@ -1,6 +1,7 @@
 //! `/api/tokens` and `/api/tokens/{token_id}`: the tokens of a workspace.
 
-use super::extract::{Body, Named, Owner, PageQuery, Query};
+use super::body::Given;
+use super::extract::{Named, Owner, PageQuery, Query};
 use super::respond::{Created, Json, NoContent};
 use crate::callers::{self, Level, NewToken, TokenOut};
 use crate::error::{Error, Result};
@@ -54,12 +55,15 @@ pub struct NewTokenOut {
 #[utoipa::path(post, path = "/api/tokens", tag = "tokens", request_body = TokenIn,
     responses((status = 201, description = "The token", body = NewTokenOut)))]
 #[worker::send]
-pub async fn create_token(Owner(scope): Owner, Body(body): Body<TokenIn>) -> Result<Created<NewTokenOut>> {
+pub async fn create_token(
+    Owner(scope): Owner,
+    Given { body, read_only }: Given<TokenIn>,
+) -> Result<Created<NewTokenOut>> {
     check_name(&body.name).map_err(|message| Error::body("/name", message))?;
     let agent_id =
         body.agent_id.map(|id| AgentId::parse(&id).ok_or_else(|| Error::not_found("Agent", id))).transpose()?;
     let new = NewToken { name: body.name, level: body.level, agent_id, expires_at: body.expires_at };
-    let (token, secret) = callers::create(&scope, new).await?;
+    let (token, secret) = callers::create(&scope, new, &read_only).await?;
     Ok(Created(NewTokenOut { record: TokenOut::from(&token), token: secret }))
 }
 

@@ -12,7 +12,7 @@ use crate::formats::{self, Format};
 use crate::ids::{ToolId, Version};
 use crate::page::PageRequest;
 use crate::registry::schema::Violation;
-use crate::registry::{self, ExecutionMode, ResourceClass, Risk, Source, ToolFilter, ToolOut};
+use crate::registry::{self, ExecutionMode, ResourceClass, Risk, SchemaForm, Source, ToolFilter, ToolOut};
 use crate::search_text;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -62,6 +62,9 @@ pub struct ToolQuery {
     format: Option<Format>,
     /// For `openai` and `openai_responses`: use strict mode for each tool whose schema strict mode can express.
     strict: Option<bool>,
+    /// For `json`: the form of the tools' schemas. `text`, a JSON string, if not given; `object` for objects.
+    #[param(inline)]
+    schemas: Option<SchemaForm>,
 }
 
 impl ToolQuery {
@@ -112,9 +115,10 @@ pub struct ToolPage {
 pub async fn list_tools(Guest(scope): Guest, Query(query): Query<ToolQuery>) -> Result<ListedTools<JsonText>> {
     let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
     let (format, strict) = (query.format.unwrap_or(Format::Json), query.strict.unwrap_or(false));
+    let schemas = query.schemas.unwrap_or(SchemaForm::Text);
     let filter = query.into_filter()?;
     if format == Format::Json {
-        return Ok(ListedTools::Own(JsonText(registry::list_json(&scope, &filter, &request).await?)));
+        return Ok(ListedTools::Own(JsonText(registry::list_json(&scope, &filter, &request, schemas).await?)));
     }
     let page = registry::list(&scope, &filter, &request).await?;
     let listed = page.items.iter().collect::<Vec<_>>();
@@ -130,6 +134,9 @@ pub struct VersionQuery {
     /// Exactly this version, active or not.
     #[param(pattern = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$", example = "1.0.0")]
     version: Option<String>,
+    /// The form of the tool's schemas: `text`, a JSON string, if not given; `object` for objects.
+    #[param(inline)]
+    schemas: Option<SchemaForm>,
 }
 
 /// Get a tool
@@ -148,7 +155,8 @@ pub async fn get_tool(
         .version
         .map(|text| Version::parse(&text).ok_or_else(|| Error::query("version", "must be three numbers such as 1.0.0")))
         .transpose()?;
-    Ok(JsonText(registry::get_json(&scope, &tool_id, version).await?))
+    let schemas = query.schemas.unwrap_or(SchemaForm::Text);
+    Ok(JsonText(registry::get_json(&scope, &tool_id, version, schemas).await?))
 }
 
 /// Describe a tool for a model

@@ -1,12 +1,17 @@
 //! `/api/tools`: registers tools, lists their versions, and activates and deactivates versions.
 
-use super::extract::{Admin, Body, MAX_BODY_BYTES, Named, PageQuery, Query, UnreadBody, read_json};
-use super::respond::{Created, Json};
-use crate::callers::Level;
-use crate::error::{Error, Result};
+use super::body::read_given;
+use super::extract::{Admin, Body, MAX_BODY_BYTES, Named, Query, UnreadBody};
+use super::queries::{ToolChangeQuery, ToolPageQuery};
+use super::respond::{Json, Tried};
+use crate::callers::{Level, Scope};
+use crate::error::{Error, Place, Problem, Result};
 use crate::formats;
 use crate::ids::{ToolId, Version};
-use crate::registry::{self, DeactivationReason, Handler, Tool, ToolIn, ToolOut, Warning};
+use crate::json_size::MAX_VALUES;
+use crate::registry::{
+    self, DeactivationReason, Handler, Preview, Registration, SchemaForm, Tool, ToolIn, ToolOut, VersionPlan, Warning,
+};
 use crate::runners;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -19,24 +24,74 @@ pub struct RegisteredOut {
     warnings: Vec<Warning>,
 }
 
+/// A tool as a dry run would leave it.
+#[derive(Serialize, ToSchema)]
+pub struct ToolPreview {
+    #[serde(flatten)]
+    tool: ToolOut,
+    #[serde(flatten)]
+    preview: Preview,
+}
+
+impl ToolPreview {
+    fn new((tool, preview): (registry::Tool, Preview), schemas: SchemaForm) -> Self {
+        Self { tool: ToolOut::seen_by(Level::Admin, tool).with_schemas(schemas), preview }
+    }
+}
+
+/// A version that was switched, or the preview of one.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum SwitchedOut {
+    Done(ToolOut),
+    Preview(ToolPreview),
+}
+
+impl SwitchedOut {
+    async fn of(scope: &Scope, plan: VersionPlan, query: &ToolChangeQuery) -> Result<Json<Self>> {
+        if query.is_dry_run() {
+            return Ok(Json(Self::Preview(ToolPreview::new(plan.preview(scope)?, query.schemas()))));
+        }
+        let tool = ToolOut::seen_by(Level::Admin, plan.write(scope).await?);
+        Ok(Json(Self::Done(tool.with_schemas(query.schemas()))))
+    }
+}
+
 /// Register a tool, or a new version of one
 ///
 /// The first version is active at once. A later version must be higher than every other version. Its step must be large
 /// enough for its differences from the active version; otherwise the response is 400, with every reason. The new
-/// version replaces the active version.
-#[utoipa::path(post, path = "/api/tools", tag = "versions", request_body = ToolIn,
+/// version replaces the active version. A version is permanent: `dry_run` tells what the registration would do.
+#[utoipa::path(post, path = "/api/tools", tag = "versions", params(ToolChangeQuery), request_body = ToolIn,
     responses((status = 201, description = "The version, which is active", body = RegisteredOut),
+        (status = 200, description = "What the registration would do (`dry_run`)", body = ToolPreview),
         (status = 409, description = "There is that version, the id is a built-in's, or another request was faster")))]
 #[worker::send]
-pub async fn register_tool(Admin(scope): Admin, body: UnreadBody) -> Result<Created<RegisteredOut>> {
+pub async fn register_tool(
+    Admin(scope): Admin,
+    Query(query): Query<ToolChangeQuery>,
+    body: UnreadBody,
+) -> Result<Tried<RegisteredOut, ToolPreview>> {
     let body = match body.is_small() {
         true => body.read().await?,
         false => body.read_for(scope.unbound_caller().await, MAX_BODY_BYTES).await?,
     };
+    let given = registration(&body);
     let inspect = async |tool: &Tool, handler: &Handler| runners::inspect(&scope, tool, handler).await;
-    let registered = registry::register(&scope, read_json::<ToolIn>(&body).into(), formats::warn, inspect).await?;
-    let tool = ToolOut::seen_by(Level::Admin, registered.tool);
-    Ok(Created(RegisteredOut { tool, warnings: registered.warnings }))
+    if query.is_dry_run() {
+        let preview = registry::preview_registration(&scope, given, formats::warn, inspect).await?;
+        return Ok(Tried::Preview(ToolPreview::new(preview, query.schemas())));
+    }
+    let registered = registry::register(&scope, given, formats::warn, inspect).await?;
+    let tool = ToolOut::seen_by(Level::Admin, registered.tool).with_schemas(query.schemas());
+    Ok(Tried::Created(RegisteredOut { tool, warnings: registered.warnings }))
+}
+
+fn registration(body: &[u8]) -> Registration {
+    match read_given::<ToolIn>(MAX_VALUES, body) {
+        Ok(it) => Registration { given: Some(Box::new(it.body)), read_only: it.read_only, problems: Vec::new() },
+        Err(it) => Registration { given: it.rest().map(Box::new), read_only: it.read_only, problems: it.problems },
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -49,16 +104,17 @@ pub struct VersionPage {
 ///
 /// The highest come first.
 #[utoipa::path(get, path = "/api/tools/{tool_id}/versions", tag = "versions",
-    params(("tool_id" = String, Path, example = "email_search"), PageQuery),
+    params(("tool_id" = String, Path, example = "email_search"), ToolPageQuery),
     responses((status = 200, description = "A page of versions", body = VersionPage)))]
 #[worker::send]
 pub async fn list_versions(
     Admin(scope): Admin,
     Named(tool_id): Named<ToolId>,
-    Query(query): Query<PageQuery>,
+    Query(query): Query<ToolPageQuery>,
 ) -> Result<Json<VersionPage>> {
-    let page = registry::list_versions(&scope, &tool_id, &query.check()?).await?;
-    let (versions, next_cursor) = page.map(|it| ToolOut::seen_by(Level::Admin, it));
+    let (request, schemas) = query.check()?;
+    let page = registry::list_versions(&scope, &tool_id, &request).await?;
+    let (versions, next_cursor) = page.map(|it| ToolOut::seen_by(Level::Admin, it).with_schemas(schemas));
     Ok(Json(VersionPage { versions, next_cursor }))
 }
 
@@ -74,23 +130,37 @@ pub struct RollbackIn {
 
 /// Go back to another version
 ///
-/// The version that was active is deactivated with the reason `operator_request`.
+/// The version that was active is deactivated with the reason `operator_request`. `dry_run` tells what callers would
+/// notice.
 #[utoipa::path(post, path = "/api/tools/{tool_id}/rollback", tag = "versions",
-    params(("tool_id" = String, Path, example = "word_count")), request_body = RollbackIn,
-    responses((status = 200, description = "The version, which is active", body = ToolOut),
+    params(("tool_id" = String, Path, example = "word_count"), ToolChangeQuery), request_body = RollbackIn,
+    responses((status = 200, description = "The version, which is active", body = SwitchedOut),
         (status = 409, description = "The version is active or was deactivated for security, what it needs is gone, the tool is a built-in, or another request was faster")))]
 #[worker::send]
 pub async fn roll_back_tool(
     Admin(scope): Admin,
     Named(tool_id): Named<ToolId>,
+    Query(query): Query<ToolChangeQuery>,
     Body(body): Body<RollbackIn>,
-) -> Result<Json<ToolOut>> {
-    let reason = body.reason.as_deref();
-    if reason.is_some_and(|it| it.chars().count() > MAX_REASON_CHARS) {
-        return Err(Error::body("/reason", format!("has more than {MAX_REASON_CHARS} characters")));
+) -> Result<Json<SwitchedOut>> {
+    let version = body.checked_version()?;
+    let plan = registry::roll_back(&scope, &tool_id, version, body.reason.as_deref()).await?;
+    SwitchedOut::of(&scope, plan, &query).await
+}
+
+impl RollbackIn {
+    fn checked_version(&self) -> Result<Version> {
+        let version = version(&self.version);
+        if self.reason.as_deref().is_none_or(|it| it.chars().count() <= MAX_REASON_CHARS) {
+            return version;
+        }
+        let message = format!("has more than {MAX_REASON_CHARS} characters");
+        let mut problems = vec![Problem { place: Place::Body, path: "/reason".into(), message }];
+        if let Err(Error::Invalid(of_version)) = version {
+            problems.splice(0..0, of_version);
+        }
+        Err(Error::Invalid(problems))
     }
-    let tool = registry::roll_back(&scope, &tool_id, version(&body.version)?, reason).await?;
-    Ok(Json(ToolOut::seen_by(Level::Admin, tool)))
 }
 
 const MAX_REASON_CHARS: usize = 500;
@@ -108,18 +178,19 @@ pub struct DeactivationIn {
 ///
 /// If the version is inactive already, this changes its reason. The reason `security` is final.
 #[utoipa::path(post, path = "/api/tools/{tool_id}/deactivate", tag = "versions",
-    params(("tool_id" = String, Path, example = "word_count")), request_body = DeactivationIn,
-    responses((status = 200, description = "The version", body = ToolOut),
+    params(("tool_id" = String, Path, example = "word_count"), ToolChangeQuery), request_body = DeactivationIn,
+    responses((status = 200, description = "The version", body = SwitchedOut),
         (status = 409, description = "There is no active version, the version was deactivated for security, the tool is a built-in, or another request was faster")))]
 #[worker::send]
 pub async fn deactivate_version(
     Admin(scope): Admin,
     Named(tool_id): Named<ToolId>,
+    Query(query): Query<ToolChangeQuery>,
     Body(body): Body<DeactivationIn>,
-) -> Result<Json<ToolOut>> {
+) -> Result<Json<SwitchedOut>> {
     let version = body.version.as_deref().map(version).transpose()?;
-    let tool = registry::deactivate(&scope, &tool_id, version, body.reason).await?;
-    Ok(Json(ToolOut::seen_by(Level::Admin, tool)))
+    let plan = registry::deactivate(&scope, &tool_id, version, body.reason).await?;
+    SwitchedOut::of(&scope, plan, &query).await
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -133,17 +204,18 @@ pub struct ActivationIn {
 ///
 /// If another version is active, it is deactivated with the reason `operator_request`.
 #[utoipa::path(post, path = "/api/tools/{tool_id}/activate", tag = "versions",
-    params(("tool_id" = String, Path, example = "word_count")), request_body = ActivationIn,
-    responses((status = 200, description = "The version, which is active", body = ToolOut),
+    params(("tool_id" = String, Path, example = "word_count"), ToolChangeQuery), request_body = ActivationIn,
+    responses((status = 200, description = "The version, which is active", body = SwitchedOut),
         (status = 409, description = "The version was deactivated for security, what it needs is gone, the tool is a built-in, or another request was faster")))]
 #[worker::send]
 pub async fn activate_version(
     Admin(scope): Admin,
     Named(tool_id): Named<ToolId>,
+    Query(query): Query<ToolChangeQuery>,
     Body(body): Body<ActivationIn>,
-) -> Result<Json<ToolOut>> {
-    let tool = registry::activate(&scope, &tool_id, version(&body.version)?).await?;
-    Ok(Json(ToolOut::seen_by(Level::Admin, tool)))
+) -> Result<Json<SwitchedOut>> {
+    let plan = registry::activate(&scope, &tool_id, version(&body.version)?).await?;
+    SwitchedOut::of(&scope, plan, &query).await
 }
 
 fn version(text: &str) -> Result<Version> {

@@ -5,6 +5,7 @@
 
 use super::REQUEST_ID;
 use axum::body::{Body, HttpBody};
+use axum::http::request::{Builder, Parts};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 use axum::response::Response;
 use futures_util::TryStreamExt;
@@ -26,14 +27,17 @@ extern "C" {
     fn respond(status: u16, request_id: &str, head: &str, body: Option<&[u8]>) -> Result<web_sys::Response, JsValue>;
 }
 
-pub async fn from_worker(request: &web_sys::Request) -> worker::Result<Request<Body>> {
-    let head = head_of(request);
+/// The head of a request, whatever has become of its body.
+pub fn head_from_worker(request: &web_sys::Request) -> Option<Parts> {
+    Some(builder_of(&head_of(request)).body(()).ok()?.into_parts().0)
+}
+
+fn builder_of(head: &str) -> Builder {
     let mut lines = head.split('\n');
     let mut builder = Request::builder();
     if let (Some(method), Some(url)) = (lines.next(), lines.next()) {
         builder = builder.method(method).uri(url);
     }
-    let mut in_one_piece = false;
     if let Some(headers) = builder.headers_mut() {
         while let (Some(name), Some(value)) = (lines.next(), lines.next()) {
             // A header that came in over HTTP always passes these checks.
@@ -41,8 +45,13 @@ pub async fn from_worker(request: &web_sys::Request) -> worker::Result<Request<B
                 headers.append(name, value);
             }
         }
-        in_one_piece = content_length(headers).is_some_and(|it| it <= ONE_PIECE_BYTES);
     }
+    builder
+}
+
+pub async fn from_worker(request: &web_sys::Request) -> worker::Result<Request<Body>> {
+    let builder = builder_of(&head_of(request));
+    let in_one_piece = builder.headers_ref().and_then(content_length).is_some_and(|it| it <= ONE_PIECE_BYTES);
     let body = if in_one_piece {
         Body::from(Uint8Array::new(&JsFuture::from(request.array_buffer()?).await?).to_vec())
     } else {

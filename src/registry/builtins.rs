@@ -33,7 +33,7 @@ fn read(builtin: Builtin) -> Tool {
     given.insert("id".to_owned(), json!(builtin));
     given.insert("handler".to_owned(), json!(handler(builtin)));
     let given = serde_json::from_value::<ToolIn>(given.into()).unwrap();
-    let (tool, _) = given.read("pegboard", registered_at.expect("registered_at is a time"), None).unwrap();
+    let tool = given.read("pegboard", registered_at.expect("registered_at is a time")).unwrap().tool;
     Tool { source: Source::Builtin, ..tool }
 }
 

@@ -18,11 +18,11 @@ text_enum! {
 
 /// A difference, and the step that the difference requires.
 #[derive(Debug, PartialEq)]
-struct Demand {
-    step: VersionStep,
+pub struct Demand {
+    pub step: VersionStep,
     /// The place of the difference, as a JSON pointer into the registration.
-    path: String,
-    message: String,
+    pub path: String,
+    pub message: String,
 }
 
 impl VersionStep {
@@ -49,19 +49,19 @@ impl VersionStep {
 }
 
 /// The differences between two versions of a tool.
-struct Comparison {
+pub struct Comparison {
     from: Version,
     /// All differences that require more than a patch.
-    demands: Vec<Demand>,
+    pub demands: Vec<Demand>,
 }
 
 impl Comparison {
-    fn of(old: &Tool, new: &Tool) -> Result<Self> {
+    pub fn of(old: &Tool, new: &Tool) -> Result<Self> {
         Ok(Self { from: old.version, demands: demands(old, new)? })
     }
 
     /// The step that the differences require.
-    fn step(&self) -> VersionStep {
+    pub fn step(&self) -> VersionStep {
         self.demands.iter().map(|it| it.step).max().unwrap_or(VersionStep::Patch)
     }
 

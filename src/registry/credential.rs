@@ -7,6 +7,7 @@ use crate::db::DbFailure;
 use crate::error::{Error, Place, Problem, Result};
 use crate::ids::CredentialId;
 use crate::page::{Page, PageRequest};
+use crate::read_only::{ReadOnly, shown};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -66,7 +67,7 @@ pub async fn list(scope: &Scope, request: &PageRequest) -> Result<Page<Credentia
 }
 
 /// Defines a credential, so that tools may ask for a secret that the Worker has.
-pub async fn create(scope: &Scope, given: CredentialIn) -> Result<Credential> {
+pub async fn create(scope: &Scope, given: CredentialIn, read_only: &ReadOnly) -> Result<Credential> {
     let description = given.description.unwrap_or_default();
     let mut problems = check(&given.id, &description);
     scope.caller().await?.must_be_unbound()?;
@@ -79,10 +80,16 @@ pub async fn create(scope: &Scope, given: CredentialIn) -> Result<Credential> {
                 .to_owned(),
         ));
     }
+    let credential = Credential { id: given.id, description, created_at: scope.app().now() };
+    if !read_only.is_empty() {
+        let [found] = scope.read([store::credentials::find(scope.workspace(), &credential.id)]).await?;
+        let both = found.first::<Credential>()?.into_iter().chain([credential.clone()]);
+        let both = both.map(|it| shown(&CredentialOut::new(scope, it))).collect::<Result<Vec<_>>>()?;
+        problems.extend(read_only.problems(&both));
+    }
     if !problems.is_empty() {
         return Err(Error::Invalid(problems));
     }
-    let credential = Credential { id: given.id, description, created_at: scope.app().now() };
     let change = Change::new(Action::Create, subject(&credential.id)).to(&credential)?;
     let insert = store::credentials::insert(scope.workspace(), &credential);
     match scope.write([insert, change.record(&scope.author().await?)]).await? {

@@ -1,12 +1,13 @@
 //! The body of a registration: a version as its registrant sends it.
 
 use super::fields::version_fields;
-use super::handler::Handler;
+use super::handler::{Builtin, Handler};
+#[cfg(not(target_arch = "wasm32"))]
+use super::shown_schema::described;
 use super::tool::{Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool};
 use crate::callers::Level;
 use crate::error::{Error, Place, Problem, Result};
 use crate::ids::{ToolId, Version};
-use crate::seal::Sealer;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,11 +29,9 @@ macro_rules! tool_in {
             name: String,
             #[schema(min_length = 10, max_length = 500, example = "Counts the lines of a text")]
             description: String,
-            /// JSON Schema 2020-12 of the arguments: an object, or its JSON as a string; 64 KB at the most.
-            #[schema(value_type = Object, example = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}))]
+            #[cfg_attr(not(target_arch = "wasm32"), schema(schema_with = described::parameters_given))]
             parameters_schema: Value,
-            /// JSON Schema 2020-12 of the result.
-            #[schema(value_type = Option<Object>)]
+            #[cfg_attr(not(target_arch = "wasm32"), schema(schema_with = described::returns_given))]
             returns_schema: Option<Value>,
             /// What carries calls out: `{"type": "builtin", "key"}`, `{"type": "http", "url", "headers"?}` or
             /// `{"type": "python", "code", "function"}`.
@@ -90,10 +89,18 @@ struct Parts {
     returns_schema: Option<String>,
 }
 
+/// A parsed registration.
+pub struct ReadTool {
+    /// The active version. It holds its handler as it was given: nothing is sealed yet.
+    pub tool: Tool,
+    pub handler: Handler,
+    /// The parts that have the wrong form. In the version, they have stand-ins, so that the rules for all other parts can
+    /// be checked.
+    pub problems: Vec<Problem>,
+}
+
 impl ToolIn {
-    /// Parses the registration into an active version and its handler. If parts have the wrong form, returns all of
-    /// these problems. The version holds the handler as it is stored, with literal header values sealed.
-    pub fn read(self, registered_by: &str, now: Timestamp, sealer: Option<&Sealer>) -> Result<(Tool, Handler)> {
+    pub fn read(self, registered_by: &str, now: Timestamp) -> Result<ReadTool> {
         let mut problems = Vec::new();
         let mut problem = |path: &str, message: &str| {
             problems.push(Problem { place: Place::Body, path: path.to_owned(), message: message.to_owned() });
@@ -114,26 +121,24 @@ impl ToolIn {
         if returns_schema == Some(None) {
             problem("/returns_schema", "must be a JSON Schema: an object, or its JSON as a string");
         }
-        let handler = match Handler::read(&self.handler) {
-            Ok(handler) => Some(handler),
-            Err(faults) => {
-                problems.extend(faults);
-                None
-            }
+        let handler = Handler::read(&self.handler).unwrap_or_else(|faults| {
+            problems.extend(faults);
+            Handler::Builtin { key: Builtin::ListFiles.as_str().to_owned() }
+        });
+        let stand_in = || ToolId::parse("-").ok_or_else(|| Error::Internal("- is no id of a tool".into()));
+        let parts = Parts {
+            id: id.map_or_else(stand_in, Ok)?,
+            version: version.unwrap_or(Version { major: 0, minor: 0, patch: 0 }),
+            parameters_schema: parameters_schema.unwrap_or_else(|| "{}".to_owned()),
+            returns_schema: returns_schema.flatten(),
         };
-        let (Some(id), Some(version), Some(parameters_schema), Some(handler), true) =
-            (id, version, parameters_schema, handler, problems.is_empty())
-        else {
-            return Err(Error::Invalid(problems));
-        };
-        let parts = Parts { id, version, parameters_schema, returns_schema: returns_schema.flatten() };
-        let mut tool = self.with(parts, &handler.sealed(sealer)?, registered_by, now)?;
+        let mut tool = self.with(parts, &handler, registered_by, now)?;
         for name in handler.credentials() {
             if !tool.credentials_required.iter().any(|it| it == name) {
                 tool.credentials_required.push(name.to_owned());
             }
         }
-        Ok((tool, handler))
+        Ok(ReadTool { tool, handler, problems })
     }
 }
 
@@ -182,7 +187,8 @@ mod tests {
         });
         given.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         let given = serde_json::from_value::<ToolIn>(given).unwrap();
-        given.read("root", Timestamp::from_millis(0).unwrap(), None).map(|(tool, _)| tool)
+        let read = given.read("root", Timestamp::from_millis(0).unwrap()).unwrap();
+        if read.problems.is_empty() { Ok(read.tool) } else { Err(Error::Invalid(read.problems)) }
     }
 
     #[test]

@@ -4,7 +4,8 @@
 use super::Tool;
 use super::credential::is_credential_id;
 use super::header_value::HeaderValue;
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, Place, Problem, Result, escaped};
+use crate::nearest::{did_you_mean, nearest};
 use crate::outgoing::{UrlRules, check_url, credentials_in, fault_of_header, may_carry_credentials};
 use crate::seal::Sealer;
 use crate::text_enum::{TextEnum, text_enum};
@@ -137,12 +138,36 @@ impl Handler {
     pub fn masked(&self) -> Value {
         match self {
             Self::Http { url, headers } => {
-                let headers = headers.keys().map(|name| (name.clone(), "***".into())).collect::<Map<_, _>>();
+                let headers = headers.keys().map(|name| (name.clone(), MASK.into())).collect::<Map<_, _>>();
                 json!({"type": "http", "url": masked_url(url), "headers": headers})
             }
             Self::Builtin { key } => json!({"type": "builtin", "key": key}),
             Self::Python { code, function } => json!({"type": "python", "code": code, "function": function}),
         }
+    }
+
+    /// Replaces masked values, as responses show them, by the values of `present`, the handler of the current version.
+    /// Returns a problem for each masked value that has no present one. A header keeps its value only if the URL stays
+    /// the same: otherwise a registrant who cannot see the value could have it sent to another server.
+    pub fn unmask(&mut self, present: Option<&Self>) -> Vec<Problem> {
+        let Self::Http { url, headers } = self else { return Vec::new() };
+        let (present_url, present_headers) = match present {
+            Some(Self::Http { url, headers }) => (url.as_str(), Some(headers)),
+            Some(Self::Builtin { .. } | Self::Python { .. }) | None => ("", None),
+        };
+        let mut problems = Vec::new();
+        if *url == masked_url(present_url) {
+            present_url.clone_into(url);
+        } else if has_mask(url) {
+            problems.push(problem("/url", MASKED));
+        }
+        for (name, value) in headers.iter_mut().filter(|(_, value)| value.plain() == Some(MASK)) {
+            match present_headers.and_then(|it| it.get(name)).filter(|_| url == present_url) {
+                Some(kept) => *value = kept.clone(),
+                None => problems.push(header_problem(name, MASKED)),
+            }
+        }
+        problems
     }
 
     /// Returns everything that is wrong with the handler. `rules` are those for its URL.
@@ -158,6 +183,7 @@ impl Handler {
             Self::Http { url, headers } => {
                 let mut problems = check_headers(headers);
                 let fault = match url.len() {
+                    0..=MAX_URL_BYTES if has_placeholder(url) => Some(PLACEHOLDER),
                     0..=MAX_URL_BYTES => match check_url(url, rules) {
                         Ok(url) if !self.credentials().is_empty() && !may_carry_credentials(&url, rules.open) => {
                             Some("must be https, because the headers hold credentials")
@@ -214,19 +240,38 @@ pub fn missing_builtin(key: &str) -> Option<String> {
     Builtin::parse(key).is_none().then(|| format!("its handler {key} is not part of this deployment"))
 }
 
+/// What responses show instead of a value.
+const MASK: &str = "***";
+const MASKED: &str =
+    "is masked, and stands for no value of the current version under the same URL: give the value itself";
+
 const NO_KEY: &str = "has a literal value, which is stored sealed, and no SECRET_KEY is configured: \
     npx wrangler secret put SECRET_KEY, or name a credential as ${NAME}";
 const OTHER_KEY: &str = "was sealed with another SECRET_KEY, or for another URL: give the value again";
 
+const PLACEHOLDER: &str = "must have no placeholder such as {id}: the URL of an http handler is the same for every call, \
+    and the arguments reach the server in the body of the POST (a brace that is meant is %7B or %7D)";
+
+/// Whether the URL has a part in braces, which a registrant would expect to be filled in.
+fn has_placeholder(url: &str) -> bool {
+    url.split_once('{').is_some_and(|(_, rest)| rest.contains('}'))
+}
+
 /// The URL with the names of its parameters, but without their values, which may be keys.
 fn masked_url(url: &str) -> String {
-    let (url, fragment) = url.split_once('#').map_or((url, ""), |(url, _)| (url, "#***"));
+    let (url, fragment) = url.split_once('#').map_or((url, String::new()), |(url, _)| (url, format!("#{MASK}")));
     let Some((path, query)) = url.split_once('?') else { return format!("{url}{fragment}") };
     let parameters = query.split('&').map(|it| match it.split_once('=') {
-        Some((name, _)) => format!("{name}=***"),
-        None => "***".to_owned(),
+        Some((name, _)) => format!("{name}={MASK}"),
+        None => MASK.to_owned(),
     });
     format!("{path}?{}{fragment}", parameters.collect::<Vec<_>>().join("&"))
+}
+
+/// Whether the URL has a value that [`masked_url`] has written.
+fn has_mask(url: &str) -> bool {
+    let parts = url.split_once(['?', '#']).map_or("", |(_, rest)| rest).split(['&', '#']);
+    parts.map(|it| it.split_once('=').map_or(it, |(_, value)| value)).any(|it| it == MASK)
 }
 
 fn check_headers(headers: &BTreeMap<String, HeaderValue>) -> Vec<Problem> {
@@ -305,7 +350,9 @@ impl Form<'_> {
     fn no_others(&mut self, known: &[&str]) {
         for name in self.fields.keys().filter(|it| !known.contains(&it.as_str())) {
             let shown = name.chars().take(64).collect::<String>();
-            self.problems.push(problem(&format!("/{shown}"), "is unknown"));
+            let suggestion = did_you_mean(nearest(name, known.iter().copied()));
+            let message = format!("is unknown: the fields are {}{suggestion}", known.join(", "));
+            self.problems.push(problem(&format!("/{}", escaped(&shown)), message));
         }
     }
 }
@@ -353,8 +400,21 @@ mod tests {
         faults(json!({"type": "builtin", "key": "rm"}), &["/handler/key"]);
         faults(json!({"type": "builtin", "key": "read_file", "url": "x"}), &["/handler/url"]);
         faults(json!({"type": "http", "url": 7, "headers": []}), &["/handler/url", "/handler/headers"]);
+        faults(json!({"type": "http", "url": "https://a.example/{id}"}), &["/handler/url"]);
         faults(json!({"type": "python", "code": "", "function": "1f"}), &["/handler/function"]);
         faults(json!({"type": "python", "code": "x".repeat(300_000), "function": "f"}), &["/handler/code"]);
+    }
+
+    #[test]
+    fn a_url_has_no_placeholders() {
+        for url in ["https://a.example/{id}", "https://{host}/", "https://a.example/?q={q}#{x", "https://a.example/{}"]
+        {
+            assert!(has_placeholder(url), "{url}");
+        }
+        for url in ["https://a.example/%7Bid%7D", "https://a.example/}{", "https://a.example/{", "https://a.example/x"]
+        {
+            assert!(!has_placeholder(url), "{url}");
+        }
     }
 
     #[test]
@@ -399,6 +459,36 @@ mod tests {
             ("https://a.example/#a?b=c", "https://a.example/#***"),
         ] {
             assert_eq!(masked_url(url), shown);
+        }
+    }
+
+    #[test]
+    fn a_masked_value_keeps_the_present_one_and_never_becomes_a_value() {
+        let http = |url: &str, values: &[(&str, &str)]| Handler::Http { url: url.to_owned(), headers: headers(values) };
+        let sealer = Sealer::new("k");
+        let literal = http("https://a.example/?key=s3cret", &[("A", "s3cret"), ("B", "Bearer ${ONE}")]);
+        let present = literal.sealed(Some(&sealer)).unwrap();
+        let mut shown = Handler::read(&present.masked()).unwrap();
+        assert_eq!(shown.unmask(Some(&present)), []);
+        assert_eq!(shown, present);
+        let check = |mut given: Handler, present: Option<&Handler>, expected: &[&str]| {
+            let problems = given.unmask(present);
+            assert_eq!(problems.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), expected, "{given:?}");
+        };
+        let both = ["/handler/url", "/handler/headers/A"];
+        check(http("https://a.example/?key=***", &[("A", "***")]), None, &both);
+        check(http("https://a.example/?key=***", &[("A", "***")]), Some(&Handler::Builtin { key: "x".into() }), &both);
+        check(http("https://evil.example/?key=***", &[("A", "***")]), Some(&present), &both);
+        check(
+            http("https://evil.example/", &[("A", "***"), ("B", "***")]),
+            Some(&present),
+            &["/handler/headers/A", "/handler/headers/B"],
+        );
+        check(http("https://a.example/?key=***", &[("C", "***")]), Some(&present), &["/handler/headers/C"]);
+        check(http("https://a.example/?key=s3cret", &[("A", "***")]), Some(&present), &[]);
+        check(http("https://a.example/***", &[("A", "new")]), Some(&present), &[]);
+        for url in ["https://a.example?***", "https://a.example/#***", "https://a.example/?a=b&c=***#d"] {
+            check(http(url, &[]), Some(&present), &["/handler/url"]);
         }
     }
 

@@ -1,10 +1,12 @@
-//! Switches versions on and off. Each change is decided on one reading of the tool, and written only if no other
-//! request has changed the tool since.
+//! Switches versions on and off. Each change is decided on one reading of the tool, as a [`VersionPlan`]. The plan is
+//! written only if no other request has changed the tool since. A dry run tells the plan instead.
 
 use super::handler::Handler;
 use super::placement::{Placement, PlacementOutcome};
+use super::preview::Preview;
 use super::store::versions::VersionPosition;
 use super::tool::{DeactivationReason, Tool};
+use super::warnings::{Warning, warnings};
 use super::{ToolLookup, store};
 use crate::callers::Scope;
 use crate::changes::Action;
@@ -27,22 +29,55 @@ pub async fn list_versions(scope: &Scope, id: &ToolId, request: &PageRequest) ->
     Ok(request.cut_page(store::tools::read_tools(&versions)?, is_cut, |it| it.version.to_string()))
 }
 
+/// A decided change of a tool's versions.
+pub struct VersionPlan {
+    /// The version after the change.
+    tool: Tool,
+    /// The version before the change. If the change makes another version active: the version that is shown now, which
+    /// is the active one, or the highest if none is active.
+    before: Tool,
+    /// None if nothing changes.
+    placement: Option<Placement>,
+}
+
+impl VersionPlan {
+    /// Takes one round trip, unless nothing changes.
+    pub async fn write(self, scope: &Scope) -> Result<Tool> {
+        if let Some(placement) = self.placement {
+            write(scope, placement, &self.tool.id).await?;
+        }
+        Ok(self.tool)
+    }
+
+    /// What the plan would do. Writes nothing.
+    pub fn preview(self, scope: &Scope) -> Result<(Tool, Preview)> {
+        let mut warnings = warnings(&self.tool);
+        if self.before.active && !self.tool.active {
+            let message = "No version of the tool would be active: calls would be refused as TOOL_DISABLED";
+            warnings.push(Warning::new("/active", message));
+        }
+        let sealer = scope.app().settings().sealer.as_ref();
+        let preview = Preview::of(Some(&self.before), &self.tool, sealer, warnings)?;
+        Ok((self.tool, preview))
+    }
+}
+
 /// Makes another version of the tool the active one, and records the change as a rollback.
-pub async fn roll_back(scope: &Scope, id: &ToolId, version: Version, reason: Option<&str>) -> Result<Tool> {
+pub async fn roll_back(scope: &Scope, id: &ToolId, version: Version, reason: Option<&str>) -> Result<VersionPlan> {
     let reading = ToolReading::of(scope, id, Some(version)).await?;
     if reading.target.active {
         return Err(Error::Conflict(format!("{id}@{version} is the active version")));
     }
-    reading.activate(scope, Action::Rollback, reason).await
+    reading.activate(scope, Action::Rollback, reason)
 }
 
 /// Switches a version on. Another active version is switched off.
-pub async fn activate(scope: &Scope, id: &ToolId, version: Version) -> Result<Tool> {
+pub async fn activate(scope: &Scope, id: &ToolId, version: Version) -> Result<VersionPlan> {
     let reading = ToolReading::of(scope, id, Some(version)).await?;
     if reading.target.active {
-        return Ok(reading.target);
+        return Ok(reading.unchanged());
     }
-    reading.activate(scope, Action::Activate, None).await
+    reading.activate(scope, Action::Activate, None)
 }
 
 /// Switches off the given version, or the active one if none is given. If the version is off already, only its reason
@@ -52,14 +87,14 @@ pub async fn deactivate(
     id: &ToolId,
     version: Option<Version>,
     reason: DeactivationReason,
-) -> Result<Tool> {
+) -> Result<VersionPlan> {
     let reading = ToolReading::of(scope, id, version).await?;
     let before = &reading.target;
     if version.is_none() && !before.active {
         return Err(Error::Conflict(format!("{id} has no active version")));
     }
     if before.deactivated_reason == Some(reason) {
-        return Ok(reading.target);
+        return Ok(reading.unchanged());
     }
     if before.deactivated_reason == Some(DeactivationReason::Security) {
         return Err(Error::Conflict(format!("{id}@{} was deactivated for security, which is final", before.version)));
@@ -68,8 +103,7 @@ pub async fn deactivate(
     after.deactivated_at = before.deactivated_at.or(after.deactivated_at);
     let mut placement = Placement::default();
     placement.deactivate(before, reading.revision, &after, reason)?;
-    write(scope, placement, id).await?;
-    Ok(after)
+    Ok(VersionPlan { tool: after, before: reading.target, placement: Some(placement) })
 }
 
 /// A tool as it was read for a decision.
@@ -108,8 +142,13 @@ impl ToolReading {
         Ok(Self { current, target, revision })
     }
 
+    /// The target is already as it should be.
+    fn unchanged(self) -> VersionPlan {
+        VersionPlan { tool: self.target.clone(), before: self.target, placement: None }
+    }
+
     /// Makes the target the active version, unless a rule forbids this.
-    async fn activate(self, scope: &Scope, action: Action, reason: Option<&str>) -> Result<Tool> {
+    fn activate(self, scope: &Scope, action: Action, reason: Option<&str>) -> Result<VersionPlan> {
         let before = &self.target;
         let name = format!("{}@{}", before.id, before.version);
         if before.deactivated_reason == Some(DeactivationReason::Security) {
@@ -130,8 +169,7 @@ impl ToolReading {
             placement.deactivate(&self.current, self.revision, &replaced, reason)?;
         }
         placement.activate(before, self.revision, &after, action, reason)?;
-        write(scope, placement, &before.id).await?;
-        Ok(after)
+        Ok(VersionPlan { tool: after, before: self.current, placement: Some(placement) })
     }
 }
 

@@ -23,6 +23,7 @@ mod out;
 mod placement;
 mod policy;
 mod portable;
+mod preview;
 mod record;
 mod redact;
 mod reference;
@@ -33,6 +34,7 @@ pub mod schema;
 mod schema_bounds;
 mod sealing;
 mod shown;
+mod shown_schema;
 mod store;
 mod stored;
 mod subschemas;
@@ -47,20 +49,22 @@ pub use difference::RecordDifference;
 pub use filter::ToolFilter;
 pub use handler::{Builtin, Handler};
 pub use header_value::HeaderValue;
-pub use lifecycle::{activate, deactivate, list_versions, roll_back};
+pub use lifecycle::{VersionPlan, activate, deactivate, list_versions, roll_back};
 pub use log::{VersionSwitch, shown_state};
 pub use out::ToolOut;
 pub use portable::is_portable;
+pub use preview::Preview;
 pub use record::{ToolRecord, VersionRecord};
 pub use redact::scrub;
 pub use reference::References;
-pub use register::{Inspection, register};
+pub use register::{Inspection, Registration, preview_registration, register};
 pub use replacement::{
     RegistryRecords, RegistryReplacement, RegistryRows, credential_put, credential_removed, version_put,
     version_removed,
 };
 pub use rules::problems;
 pub use sealing::seal_headers;
+pub use shown_schema::SchemaForm;
 pub use store::bounded::{TOOL_BYTES, is_cut, select_within_bytes};
 pub use store::columns::version_json;
 pub use store::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, TOOL_COLUMNS};
@@ -88,6 +92,7 @@ use crate::db::{Rows, Statement};
 use crate::durable::limiter::{self, RateWindow};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version};
+use crate::nearest::nearest;
 use crate::page::{Page, PageRequest, bad_cursor};
 use shown::ShownTool;
 
@@ -102,10 +107,15 @@ pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> 
 }
 
 /// The page of [`list`] as the caller may see it, in JSON.
-pub async fn list_json(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> Result<String> {
-    let mut rows = find_listed(ToolForm::Shown, scope, filter, request).await?;
+pub async fn list_json(
+    scope: &Scope,
+    filter: &ToolFilter,
+    request: &PageRequest,
+    schemas: SchemaForm,
+) -> Result<String> {
+    let mut rows = find_listed(ToolForm::Shown(schemas), scope, filter, request).await?;
     if rows.as_ref().map(ShownTool::misses_large).transpose()? == Some(true) {
-        rows = find_listed(ToolForm::ShownWithinBytes, scope, filter, request).await?;
+        rows = find_listed(ToolForm::ShownWithinBytes(schemas), scope, filter, request).await?;
     }
     let tools = rows.as_ref().map(ShownTool::read_all).transpose()?.unwrap_or_default();
     let is_cut = rows.as_ref().map(ShownTool::is_cut).transpose()? == Some(true);
@@ -164,10 +174,20 @@ pub async fn get(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result
 }
 
 /// The tool of [`get`] as the caller may see it, in JSON.
-pub async fn get_json(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result<String> {
-    let [rows] = scope.read([store::tools::show_tool(scope.workspace(), id, version)]).await?;
+pub async fn get_json(scope: &Scope, id: &ToolId, version: Option<Version>, schemas: SchemaForm) -> Result<String> {
+    let [rows] = scope.read([store::tools::show_tool(scope.workspace(), id, version, schemas)]).await?;
     let tools = ShownTool::read_all(&rows)?;
     Ok(tools.first().ok_or_else(|| not_found(id, version))?.to_json(scope.caller().await?.level))
+}
+
+/// The id of the tool that is nearest to a name that no tool has. In a large registry, only ids that are near in the
+/// order of the alphabet are considered. A failure is no suggestion.
+pub async fn nearest_tool(scope: &Scope, name: &str) -> Option<String> {
+    let name = name.rsplit_once('@').map_or(name, |(name, _)| name);
+    let [rows] = scope.read([store::tools::neighbours(scope.workspace(), name)]).await.ok()?;
+    let ids = store::credentials::read_ids(&rows).ok()?;
+    let is_known = ids.iter().any(|it| it == name);
+    nearest(name, ids.iter().map(String::as_str)).filter(|_| !is_known).map(str::to_owned)
 }
 
 fn not_found(id: &ToolId, version: Option<Version>) -> Error {

@@ -2,6 +2,9 @@
 
 use super::fields::version_fields;
 use super::handler::Handler;
+#[cfg(not(target_arch = "wasm32"))]
+use super::shown_schema::described;
+use super::shown_schema::{SchemaForm, ShownSchema};
 use super::tool::{
     DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool,
 };
@@ -21,9 +24,9 @@ macro_rules! tool_out {
             #[schema(example = "Search Emails")]
             name: String,
             description: String,
-            /// JSON Schema of the arguments, as a JSON string.
-            #[schema(example = r#"{"type":"object"}"#)]
-            parameters_schema: String,
+            #[cfg_attr(not(target_arch = "wasm32"), schema(schema_with = described::parameters_shown))]
+            #[cfg_attr(target_arch = "wasm32", schema(value_type = Value))]
+            parameters_schema: ShownSchema,
             #[schema(example = "email_search")]
             handler_key: String,
             #[schema(example = "email")]
@@ -34,8 +37,9 @@ macro_rules! tool_out {
             version: String,
             active: bool,
             source: Source,
-            /// JSON Schema of the result, as a JSON string.
-            returns_schema: Option<String>,
+            #[cfg_attr(not(target_arch = "wasm32"), schema(schema_with = described::returns_shown))]
+            #[cfg_attr(target_arch = "wasm32", schema(value_type = Value))]
+            returns_schema: ShownSchema,
             $($($shown)* $shared: $($type)*,)*
             /// Whether calls wait for an approval: `requires_approval`, or the risk is `high` or `critical`. A call of an
             /// older version also waits if the active version needs an approval.
@@ -63,7 +67,7 @@ macro_rules! tool_out {
                     created_at: tool.created_at,
                     version: tool.version.to_string(),
                     source: tool.source,
-                    $($own: tool.$own,)*
+                    $($own: tool.$own.into(),)*
                     $($shared: tool.$shared,)*
                 }
             }
@@ -72,6 +76,15 @@ macro_rules! tool_out {
 }
 
 version_fields!(tool_out);
+
+impl ToolOut {
+    /// The same tool with its schemas in this form.
+    pub fn with_schemas(self, form: SchemaForm) -> Self {
+        let (parameters_schema, returns_schema) =
+            (self.parameters_schema.in_form(form), self.returns_schema.in_form(form));
+        Self { parameters_schema, returns_schema, ..self }
+    }
+}
 
 /// Returns the handler without header values. A stored handler is always readable; an unreadable one would be shown as
 /// null.

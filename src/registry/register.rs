@@ -1,16 +1,23 @@
-//! Registers a tool, or a new version of a tool.
+//! Registers a tool, or a new version of a tool. A registration is decided on one reading of the tool; then it is
+//! written, or a dry run tells what would be written.
 
-use super::definition::ToolIn;
+use super::definition::{ReadTool, ToolIn, handler_json};
 use super::handler::Handler;
+use super::out::ToolOut;
 use super::placement::{Placement, PlacementOutcome};
+use super::preview::Preview;
 use super::store::versions::VersionPosition;
 use super::tool::Tool;
 use super::warnings::{Warning, warnings};
 use super::{bump, rules, store};
-use crate::callers::Scope;
+use crate::callers::{Level, Scope};
 use crate::db::DbFailure;
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, Place, Problem, Result, add_new};
+use crate::read_only::{ReadOnly, shown};
 use crate::text_enum::text_enum;
+
+/// How many problems one response names.
+const MAX_PROBLEMS: usize = 50;
 
 /// A registered version, with warnings for the registrant.
 pub struct Registered {
@@ -61,6 +68,14 @@ enum RegistrationRefusal {
     Other(Error),
 }
 
+impl RegistrationRefusal {
+    fn into_error(self) -> Error {
+        match self {
+            Self::Counted(_, error) | Self::Other(error) => error,
+        }
+    }
+}
+
 type Attempt<T> = std::result::Result<T, RegistrationRefusal>;
 
 impl From<Error> for RegistrationRefusal {
@@ -80,15 +95,12 @@ fn refuse<T>(reason: RefusalReason, error: Error) -> Attempt<T> {
 }
 
 /// A registration as received. An unreadable registration is counted as a refusal too.
-pub enum Registration {
-    Read(Box<ToolIn>),
-    Unreadable(Error),
-}
-
-impl From<Result<ToolIn>> for Registration {
-    fn from(read: Result<ToolIn>) -> Self {
-        read.map_or_else(Self::Unreadable, |it| Self::Read(Box::new(it)))
-    }
+pub struct Registration {
+    /// The parts that could be read. None if none could.
+    pub given: Option<Box<ToolIn>>,
+    pub read_only: ReadOnly,
+    /// The faults of the parts that could not be read.
+    pub problems: Vec<Problem>,
 }
 
 /// Registers the given version, if the registration could be read. Takes two round trips. Refusals are counted. `warn`
@@ -100,11 +112,12 @@ pub async fn register(
     warn: impl Fn(&Tool) -> Option<Warning>,
     inspect: impl AsyncFnOnce(&Tool, &Handler) -> Inspection,
 ) -> Result<Registered> {
-    match try_register(scope, given, inspect).await {
-        Ok(mut registered) => {
-            registered.warnings.extend(warn(&registered.tool));
-            Ok(registered)
-        }
+    let registered = match decide(scope, given, inspect).await {
+        Ok(decided) => decided.write(scope, warn).await,
+        Err(refusal) => Err(refusal),
+    };
+    match registered {
+        Ok(registered) => Ok(registered),
         Err(RegistrationRefusal::Other(error)) => Err(error),
         Err(RegistrationRefusal::Counted(reason, error)) => {
             scope.caller().await?.must_be_unbound()?;
@@ -114,52 +127,71 @@ pub async fn register(
     }
 }
 
-async fn try_register(
+/// Tells what [`register`] would do with the same registration. Writes nothing, and counts no refusal.
+pub async fn preview_registration(
+    scope: &Scope,
+    given: Registration,
+    warn: impl Fn(&Tool) -> Option<Warning>,
+    inspect: impl AsyncFnOnce(&Tool, &Handler) -> Inspection,
+) -> Result<(Tool, Preview)> {
+    let decided = decide(scope, given, inspect).await.map_err(RegistrationRefusal::into_error)?;
+    let warnings = decided.warnings(warn);
+    let sealer = scope.app().settings().sealer.as_ref();
+    let preview = Preview::of(decided.current.as_ref(), &decided.tool, sealer, warnings)?;
+    Ok((decided.tool, preview))
+}
+
+/// A registration that keeps all rules, before it is written.
+struct DecidedRegistration {
+    tool: Tool,
+    /// The warnings of the inspection.
+    inspected: Vec<Warning>,
+    current: Option<Tool>,
+    placement: Placement,
+}
+
+async fn decide(
     scope: &Scope,
     given: Registration,
     inspect: impl AsyncFnOnce(&Tool, &Handler) -> Inspection,
-) -> Attempt<Registered> {
-    let read = match given {
-        Registration::Read(given) => {
-            given.read(scope.operator(), scope.app().now(), scope.app().settings().sealer.as_ref())
-        }
-        Registration::Unreadable(error) => Err(error),
-    };
-    let (mut tool, handler) = match read {
-        Ok(read) => read,
-        Err(error) => return refuse(RefusalReason::Invalid, error),
-    };
+) -> Attempt<DecidedRegistration> {
+    let Registration { given, read_only, mut problems } = given;
+    let Some(given) = given else { return refuse(RefusalReason::Invalid, Error::Invalid(problems)) };
+    let ReadTool { mut tool, mut handler, problems: of_form } = given.read(scope.operator(), scope.app().now())?;
+    add_new(&mut problems, of_form);
     let workspace = scope.workspace();
-    let [current, position, same, undefined] = scope
+    let [current, position, taken, undefined] = scope
         .read([
             store::tools::find_tool(workspace, &tool.id),
             store::versions::find_position(workspace, &tool.id),
-            store::versions::exists(workspace, &tool.id, tool.version),
+            store::versions::find_taken(workspace, &tool.id, tool.version),
             store::credentials::undefined(workspace, &rules::possible_credentials(&tool)),
         ])
         .await?;
     // The rules compile schemas and try examples against them. So they come after the check of the caller.
     scope.caller().await?.must_be_unbound()?;
-    let mut problems = rules::problems(&tool, &handler);
-    problems.extend(handler.check(scope.app().url_rules()));
-    if !problems.is_empty() {
-        return refuse(RefusalReason::Invalid, Error::Invalid(problems));
-    }
-    if !same.is_empty()? {
-        let message = format!("{}@{} is already registered", tool.id, tool.version);
-        return refuse(RefusalReason::Exists, Error::AlreadyExists(message));
-    }
-    let undefined = store::credentials::read_ids(&undefined)?;
-    if !undefined.is_empty() {
-        return refuse(RefusalReason::Credential, undefined_credentials(&tool, &undefined));
-    }
     let current = store::tools::read_tool(&current)?;
-    let position = store::versions::read_position(&position)?;
+    if let Some(current) = &current {
+        tool.created_at = current.created_at;
+    }
+    let present = current.as_ref().map(Handler::of).transpose()?;
+    add_new(&mut problems, handler.unmask(present.as_ref()));
+    add_new(&mut problems, rules::problems(&tool, &handler));
+    add_new(&mut problems, handler.check(scope.app().url_rules()));
+    add_new(&mut problems, seal(scope, &handler, &mut tool)?);
+    let seen = current.iter().chain([&tool]).map(|it| shown(&ToolOut::seen_by(Level::Admin, it.clone())));
+    add_new(&mut problems, read_only.problems(&seen.collect::<Result<Vec<_>>>()?));
+    let reason = if problems.is_empty() { RefusalReason::Credential } else { RefusalReason::Invalid };
+    add_new(&mut problems, undefined_credentials(&tool, &store::credentials::read_ids(&undefined)?));
+    if !problems.is_empty() {
+        problems.truncate(MAX_PROBLEMS);
+        return refuse(reason, Error::Invalid(problems));
+    }
+    refuse_taken(&tool, &store::versions::read_taken(&taken)?)?;
     let mut placement = Placement::default();
-    match (&current, &position) {
+    match (&current, &store::versions::read_position(&position)?) {
         (None, _) => placement.add_tool(&tool)?,
         (Some(current), Some(position)) => {
-            tool.created_at = current.created_at;
             check_version(current, position, &tool)?;
             placement.add_version(current, position.revision, &tool)?;
         }
@@ -174,18 +206,43 @@ async fn try_register(
     if !inspection.problems.is_empty() {
         return refuse(RefusalReason::Invalid, Error::Invalid(inspection.problems));
     }
-    match placement.write(scope).await? {
-        PlacementOutcome::Done => {
-            let mut warnings = warnings(&tool);
-            warnings.extend(inspection.warnings);
-            Ok(Registered { warnings, tool })
-        }
-        PlacementOutcome::Overtaken => refuse(RefusalReason::Overtaken, overtaken(&tool)),
-        PlacementOutcome::Banned => {
-            let message = format!("{}@{} was deactivated for security and cannot come back", tool.id, tool.version);
-            refuse(RefusalReason::Exists, Error::Conflict(message))
+    Ok(DecidedRegistration { tool, inspected: inspection.warnings, current, placement })
+}
+
+impl DecidedRegistration {
+    fn warnings(&self, warn: impl Fn(&Tool) -> Option<Warning>) -> Vec<Warning> {
+        let own = warnings(&self.tool).into_iter();
+        own.chain(self.inspected.iter().cloned()).chain(warn(&self.tool)).collect()
+    }
+
+    async fn write(self, scope: &Scope, warn: impl Fn(&Tool) -> Option<Warning>) -> Attempt<Registered> {
+        let warnings = self.warnings(warn);
+        let tool = self.tool;
+        match self.placement.write(scope).await? {
+            PlacementOutcome::Done => Ok(Registered { warnings, tool }),
+            PlacementOutcome::Overtaken => refuse(RefusalReason::Overtaken, overtaken(&tool)),
+            PlacementOutcome::Banned => refuse(RefusalReason::Exists, banned(&tool)),
         }
     }
+}
+
+/// Puts the handler into the version as it is stored. Returns the problems of header values that cannot be sealed.
+fn seal(scope: &Scope, handler: &Handler, tool: &mut Tool) -> Result<Vec<Problem>> {
+    match handler.sealed(scope.app().settings().sealer.as_ref()) {
+        Ok(sealed) => tool.handler = handler_json(&sealed)?,
+        Err(Error::Invalid(problems)) => return Ok(problems),
+        Err(other) => return Err(other),
+    }
+    Ok(Vec::new())
+}
+
+/// The number of a version is used once.
+fn refuse_taken(tool: &Tool, taken: &store::versions::TakenVersion) -> Attempt<()> {
+    if taken.is_registered {
+        let message = format!("{}@{} is already registered", tool.id, tool.version);
+        return refuse(RefusalReason::Exists, Error::AlreadyExists(message));
+    }
+    if taken.is_banned { refuse(RefusalReason::Exists, banned(tool)) } else { Ok(()) }
 }
 
 /// A new version must be higher than all others. The step must be large enough for the differences.
@@ -197,17 +254,21 @@ fn check_version(current: &Tool, position: &VersionPosition, tool: &Tool) -> Att
     bump::check(current, tool).or_else(|error| refuse(RefusalReason::Version, error))
 }
 
+fn banned(tool: &Tool) -> Error {
+    Error::Conflict(format!("{}@{} was deactivated for security and cannot come back", tool.id, tool.version))
+}
+
 fn overtaken(tool: &Tool) -> Error {
     Error::Conflict(format!("{} was changed by another request meanwhile; read it and try again", tool.id))
 }
 
 /// Returns one problem for each undefined credential, at its place in `credentials_required`.
-pub fn undefined_credentials(tool: &Tool, undefined: &[String]) -> Error {
+fn undefined_credentials(tool: &Tool, undefined: &[String]) -> Vec<Problem> {
     let problems = tool.credentials_required.iter().enumerate().filter(|(_, it)| undefined.contains(it));
     let problems = problems.map(|(index, id)| Problem {
         place: Place::Body,
         path: format!("/credentials_required/{index}"),
         message: format!("{id} is not a credential of this workspace"),
     });
-    Error::Invalid(problems.collect())
+    problems.collect()
 }

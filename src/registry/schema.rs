@@ -162,15 +162,24 @@ impl Schema {
     /// The violations of a document that does not fit. The library collects all errors before it returns the first, so a
     /// document with very many of them gets fewer details.
     fn collected(&self, document: &Value) -> Vec<Violation> {
+        match self.errors(document) {
+            Some(errors) => errors.iter().map(|it| self.violation(it)).collect(),
+            None => {
+                vec![Violation::of_document("The document does not fit, and it is too large for a list of the places")]
+            }
+        }
+    }
+
+    /// The errors of a document as the library has them, up to a limit, for messages in other words than those of
+    /// [`Self::violations`]. None if collecting them would take too much.
+    pub fn errors<'a>(&'a self, document: &'a Value) -> Option<Vec<ValidationError<'a>>> {
         let steps = self.cost.count(&self.definition, &self.name_patterns, document);
         self.budget.renew();
         if steps.errors <= MAX_ERRORS && count(document) <= MAX_VALUES_FOR_ALL {
-            return self.validator.iter_errors(document).take(MAX_VIOLATIONS).map(|it| self.violation(&it)).collect();
+            return Some(self.validator.iter_errors(document).take(MAX_VIOLATIONS).collect());
         }
-        if steps.errors <= MAX_STEPS && steps.kept <= MAX_ERRORS {
-            return self.validator.validate(document).err().map(|it| self.violation(&it)).into_iter().collect();
-        }
-        vec![Violation::of_document("The document does not fit, and it is too large for a list of the places")]
+        let few = steps.errors <= MAX_STEPS && steps.kept <= MAX_ERRORS;
+        few.then(|| self.validator.validate(document).err().into_iter().collect())
     }
 
     /// A message repeats the value that does not fit, and that value may hold a secret at any depth. So a schema with

@@ -93,7 +93,7 @@ mod tests {
     use crate::page::PageRequest;
     use crate::registry::store::tools::{ToolForm, find_tool, list_active_tools, show_tool};
     use crate::registry::tool::Tool;
-    use crate::registry::{ToolOut, store};
+    use crate::registry::{SchemaForm, ToolOut, store};
     use rusqlite::Connection;
     use serde_json::{Value, json};
 
@@ -108,7 +108,7 @@ mod tests {
                      parameters_schema, handler_key, handler, examples, required_capabilities, rate_limit, registered_at,
                      registered_by, active)
                    SELECT 'w', key, 1, 2, 3, 'Notes "of" today', 'Tabs' || char(9, 1, 31, 127, 10, 13, 8, 12, 8232) || '\ / ä 🎈',
-                     '{{ "type": "object" }}', 'http',
+                     '{{ "type": "object"' || char(10) || ' }}', 'http',
                      '{{"type":"http","url":"https://example.com","headers":{{"X-Key":"secret"}}}}',
                      '[{{"description":"a\u0000\n","params":{{"x":[1.50,1e3]}},"expected_output":null}}]', '["mail"]', 5,
                      '2026-11-16T01:00:00.000Z', 'root', 1 FROM tools WHERE workspace_id = 'w';
@@ -123,18 +123,21 @@ mod tests {
     fn check(change: &str) {
         let (database, workspace) = (database(change), WorkspaceId::parse("w").unwrap());
         let id = ToolId::parse("notes").unwrap();
-        let [read, shown] = [find_tool(&workspace, &id), show_tool(&workspace, &id, None)]
-            .map(|it| it.rows_of(&database).unwrap().remove(0));
-        let columns = shown.as_object().unwrap().values();
-        let texts = columns.flat_map(|it| it.as_str().unwrap().split('\u{1f}')).collect::<Vec<_>>();
-        let [id, handler, parts @ .., _cut] = <[&str; TEXTS]>::try_from(texts).unwrap();
-        let shown = ShownTool { id, handler, parts };
-        assert_eq!(id, "notes");
-        for level in [Level::User, Level::Admin] {
-            let tool: Tool = serde_json::from_value(read.clone()).unwrap();
-            let read = serde_json::to_string(&ToolOut::seen_by(level, tool)).unwrap();
-            // Rust reads numbers, and SQLite copies them.
-            assert_eq!(shown.to_json(level), read.replace("[1.5,1000.0]", "[1.50,1e3]"));
+        for schemas in [SchemaForm::Text, SchemaForm::Object] {
+            let [read, shown] = [find_tool(&workspace, &id), show_tool(&workspace, &id, None, schemas)]
+                .map(|it| it.rows_of(&database).unwrap().remove(0));
+            let columns = shown.as_object().unwrap().values();
+            let texts = columns.flat_map(|it| it.as_str().unwrap().split('\u{1f}')).collect::<Vec<_>>();
+            let [id, handler, parts @ .., _cut] = <[&str; TEXTS]>::try_from(texts).unwrap();
+            let shown = ShownTool { id, handler, parts };
+            assert_eq!(id, "notes");
+            for level in [Level::User, Level::Admin] {
+                let tool: Tool = serde_json::from_value(read.clone()).unwrap();
+                let read = serde_json::to_string(&ToolOut::seen_by(level, tool).with_schemas(schemas)).unwrap();
+                // Rust reads numbers, and SQLite copies them. SQLite leaves out the white space of a schema.
+                let read = read.replace("[1.5,1000.0]", "[1.50,1e3]");
+                assert_eq!(shown.to_json(level), read.replace("{ \"type\": \"object\"\n }", r#"{"type":"object"}"#));
+            }
         }
     }
 
@@ -155,13 +158,15 @@ mod tests {
     #[test]
     fn texts_for_responses_have_no_control_characters() {
         let (database, workspace) = (database(""), WorkspaceId::parse("w").unwrap());
-        let rows = list_active_tools(ToolForm::Shown, &workspace, &PageRequest::new(None, None).unwrap());
-        let rows = rows.rows_of(&database).unwrap();
-        assert_eq!(rows.len(), 1 + store::tools::find_builtins().rows_of(&database).unwrap().len());
-        for row in rows {
-            let texts = row.as_object().unwrap().values().flat_map(|it| it.as_str().unwrap().split('\u{1f}'));
-            for text in texts {
-                assert!(!text.contains(|it| it < ' '), "{text}");
+        for schemas in [SchemaForm::Text, SchemaForm::Object] {
+            let rows = list_active_tools(ToolForm::Shown(schemas), &workspace, &PageRequest::new(None, None).unwrap());
+            let rows = rows.rows_of(&database).unwrap();
+            assert_eq!(rows.len(), 1 + store::tools::find_builtins().rows_of(&database).unwrap().len());
+            for row in rows {
+                let texts = row.as_object().unwrap().values().flat_map(|it| it.as_str().unwrap().split('\u{1f}'));
+                for text in texts {
+                    assert!(!text.contains(|it| it < ' '), "{text}");
+                }
             }
         }
     }

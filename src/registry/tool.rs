@@ -165,6 +165,6 @@ pub fn fixture(id: &str) -> Tool {
         "parameters_schema": {"type": "object"}, "handler": {"type": "http", "url": "https://example.com"},
     });
     let given: super::ToolIn = serde_json::from_value(given).unwrap();
-    let (tool, _) = given.read("root", Timestamp::from_millis(0).unwrap(), None).unwrap();
+    let tool = given.read("root", Timestamp::from_millis(0).unwrap()).unwrap().tool;
     Tool { key: 1, id: ToolId::parse(id).unwrap(), ..tool }
 }

@@ -204,3 +204,30 @@ fn an_unknown_toolbox_format_is_refused() {
     let refused = client.get(&format!("{path}?format=xml")).refused(400, "VALIDATION_ERROR");
     assert_eq!(refused.paths(), ["format"]);
 }
+
+#[test]
+fn an_agent_that_was_read_can_be_sent_back() {
+    let client = workspace();
+    let id = client.agent(json!({"name": "Clerk", "capabilities": ["net"]}));
+    let path = format!("/api/agents/{id}");
+    let mut read = client.get(&path).ok();
+    read["name"] = json!("Head clerk");
+    assert_eq!(client.patch(&path, read.clone()).ok(), read);
+    let copy = client.post("/api/agents", read.clone()).created();
+    assert_ne!(copy["id"], read["id"]);
+    assert_eq!((&copy["name"], &copy["capabilities"]), (&read["name"], &read["capabilities"]));
+    for (field, value) in [("id", copy["id"].clone()), ("created_at", json!("2020-01-01T00:00:00.000Z"))] {
+        let mut other = read.clone();
+        other[field] = value;
+        let refused = client.patch(&path, other.clone()).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), [format!("/{field}")]);
+        // As a copy of the second agent, the time of the first one differs.
+        let refused = client.post("/api/agents", other).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), ["/created_at"]);
+    }
+    let unknown = json!({"name": "x", "id": "agent_unknown"});
+    assert_eq!(client.post("/api/agents", unknown).refused(400, "VALIDATION_ERROR").paths(), ["/id"]);
+    let copied = workspace().post("/api/agents", read).refused(400, "VALIDATION_ERROR");
+    assert_eq!(copied.paths(), ["/id", "/created_at"]);
+    client.post("/api/agents", json!({"name": "x", "id": null, "created_at": null})).created();
+}

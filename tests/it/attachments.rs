@@ -274,3 +274,60 @@ fn attachments_follow_the_active_version() {
     Tool::new("grown").with(json!({"minor": 1})).put(open(), &client);
     assert_eq!(client.get(&path).ok()["tools"][0]["version"], "1.1.0");
 }
+
+#[test]
+fn a_dry_run_tells_what_attaching_would_do_and_writes_nothing() {
+    let client = workspace();
+    let agent = client.agent(json!({"max_risk": "low"}));
+    Tool::new("risky").with(json!({"risk_level": "high"})).put(open(), &client);
+    let path = format!("/api/agents/{agent}/tools");
+    let dry = |body: Value| {
+        let answer = client.post(&format!("{path}?dry_run=true"), body);
+        assert_eq!((answer.cost("rows_written"), answer.cost("round_trips")), (0, 1), "{}", answer.text);
+        answer
+    };
+    let log = client.changes();
+    let preview = dry(json!({"tool_id": "email_search", "config": {"default_limit": 20}})).ok();
+    assert_eq!((&preview["id"], &preview["config"]), (&json!("email_search"), &json!({"default_limit": 20})));
+    assert_eq!(preview["dry_run"], true);
+    let warnings = |preview: Value| preview["warnings"].as_array().unwrap().len();
+    assert!(preview["warnings"][0]["message"].as_str().unwrap().contains("default tools"), "{preview}");
+    let told = dry(json!({"tool_id": "risky"})).ok()["warnings"][0]["message"].clone();
+    assert!(told.as_str().unwrap().contains("has the risk high"), "{told}");
+    dry(json!({"tool_id": "email_serch"})).refused(404, "NOT_FOUND");
+    assert_eq!(client.get(&path).ok()["tools"], json!([]));
+    assert_eq!(client.changes(), log);
+
+    client.post(&path, json!({"tool_id": "email_get"})).created();
+    assert_eq!(warnings(dry(json!({"tool_id": "email_search"})).ok()), 0);
+    for body in [
+        json!({"tool_id": "email_get"}),
+        json!({"tool_id": "nope"}),
+        json!({"tool_id": "email_search", "config": {"default_limit": 51}}),
+    ] {
+        let [dry, real] = [dry(body.clone()), client.post(&path, body)];
+        assert_eq!((dry.status, dry.json()), (real.status, real.json()));
+    }
+}
+
+#[test]
+fn an_attached_tool_that_was_read_can_be_sent_back() {
+    let client = workspace();
+    let [first, second] =
+        [client.agent(json!({})), client.agent(json!({}))].map(|it| format!("/api/agents/{it}/tools"));
+    client.post(&first, json!({"tool_id": "email_search", "config": {"default_limit": 20}})).created();
+    let read = client.get(&first).ok()["tools"][0].clone();
+    assert_eq!(client.post(&second, read.clone()).created(), read);
+    let objects = client.get(&format!("{first}?schemas=object")).ok()["tools"][0].clone();
+    let mut changed = objects.clone();
+    changed["config"] = json!({"default_limit": 5});
+    assert_eq!(client.patch(&format!("{first}/email_search?schemas=object"), changed.clone()).ok(), changed);
+    changed["name"] = json!("Another name");
+    let refused = client.patch(&format!("{first}/email_search"), changed.clone()).refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["/name"]);
+    client.delete(&format!("{second}/email_search")).no_content();
+    assert_eq!(client.post(&second, changed).refused(400, "VALIDATION_ERROR").paths(), ["/name"]);
+    let refused = client.post(&second, json!({"tool_id": "email_get", "id": "email_search"}));
+    assert_eq!(refused.refused(400, "VALIDATION_ERROR").paths(), ["/id"]);
+    assert_eq!(client.post(&second, json!({"config": {}})).refused(400, "VALIDATION_ERROR").paths(), ["/tool_id"]);
+}

@@ -466,3 +466,58 @@ fn who_may_not_back_up_makes_the_worker_read_nothing() {
         }
     }
 }
+
+#[test]
+fn a_dry_run_of_a_restore_tells_the_subjects_and_writes_nothing() {
+    dry_run_of(Form::Document);
+}
+
+#[test]
+fn a_dry_run_of_lines_tells_the_subjects_and_writes_nothing() {
+    dry_run_of(Form::Lines);
+}
+
+fn dry_run_of(form: Form) {
+    let client = workspace();
+    let agent = furnish(&client);
+    let taken = form.take(&client);
+    let dry = |client: &Client, backup: &str| {
+        let client = match form {
+            Form::Document => client.clone(),
+            Form::Lines => client.with_header("Content-Type", Form::LINES),
+        };
+        let answer = client.send("POST", "/api/registry/restore?dry_run=true", Some(backup.as_bytes().to_vec()));
+        assert_eq!(answer.cost("rows_written"), 0, "{}", answer.text);
+        answer
+    };
+    let none = json!({"count": 0, "subjects": []});
+    let same = dry(&client, &taken).ok();
+    assert_eq!(same["dry_run"], true);
+    assert_eq!([&same["created"], &same["changed"], &same["deleted"]], [&none, &none, &none]);
+
+    let other = workspace();
+    let created = dry(&other, &taken).ok();
+    let log = other.changes();
+    assert_eq!((&created["seq"], log.len()), (&json!(0), 0));
+    let restored = form.restore(&other, &taken).ok();
+    assert_eq!(restored.get("dry_run"), None);
+    let mut subjects = other.changes().iter().map(|it| it["subject"].clone()).collect::<Vec<_>>();
+    let mut told = created["created"]["subjects"].as_array().unwrap().clone();
+    subjects.sort_unstable_by_key(Value::to_string);
+    told.sort_unstable_by_key(Value::to_string);
+    assert_eq!(told, subjects);
+    assert_eq!((&created["changes"], &created["created"]["count"]), (&restored["changes"], &restored["changes"]));
+
+    client.post("/api/tools/x/deactivate", json!({"reason": "deprecated"})).ok();
+    client.delete(&format!("/api/agents/{agent}/tools/x")).no_content();
+    let new = client.agent(json!({}));
+    let (shown_before, seq) = (shown(&client), client.changes().len());
+    let differs = dry(&client, &taken).ok();
+    assert_eq!(differs["changed"], json!({"count": 1, "subjects": ["tool:x@1.1.0"]}));
+    assert_eq!(differs["created"], json!({"count": 1, "subjects": [format!("attachment:{agent}/x")]}));
+    assert_eq!(differs["deleted"], json!({"count": 1, "subjects": [format!("agent:{new}")]}));
+    assert_eq!((&differs["changes"], &differs["seq"]), (&json!(3), &json!(seq)));
+    assert_eq!((shown(&client), client.changes().len()), (shown_before, seq));
+    assert_eq!(dry(&client, "{").status, 400);
+    assert_eq!(form.restore(&client, &taken).ok()["changes"], 3);
+}

@@ -329,3 +329,62 @@ fn the_root_says_what_this_is_and_where_to_go() {
         assert!(page.text.contains(step.as_str().unwrap()), "{step}");
     }
 }
+
+#[test]
+fn every_route_refuses_query_parameters_that_it_does_not_have() {
+    let client = workspace();
+    let description = client.get("/openapi.json").ok();
+    let mut walked = 0;
+    for (path, item) in description["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let filled = path.replace("{workspace}", client.workspace()).replace(['{', '}'], "");
+            let method = method.to_uppercase();
+            let body = (method != "GET").then(|| b"{}".to_vec());
+            let answer = client.send(&method, &format!("{filled}?no_such_parameter=1&no_such_parameter=2"), body);
+            let refused = answer.refused(400, "VALIDATION_ERROR");
+            assert_eq!(refused.paths(), ["no_such_parameter"], "{method} {path}");
+            assert_eq!(refused.details["problems"][0]["in"], "query");
+            assert_eq!(answer.cost("round_trips"), 0, "{method} {path}");
+            let parameters = operation["parameters"].as_array().into_iter().flatten();
+            let names = parameters.filter(|it| it["in"] == "query").map(|it| it["name"].as_str().unwrap());
+            let names = names.collect::<Vec<_>>().join(", ");
+            let takes = if names.is_empty() { "takes no query parameters" } else { &*names };
+            assert!(refused.message.contains(takes), "{method} {path}: {}", refused.message);
+            walked += 1;
+        }
+    }
+    assert!(walked > 60, "{walked}");
+    let body = harness::definition("x", "1.0.0", json!({}));
+    let refused = client.post("/api/tools?dry_rnu=true", body).refused(400, "VALIDATION_ERROR");
+    assert!(refused.message.ends_with("takes dry_run, schemas. Did you mean dry_run?"), "{}", refused.message);
+    client.get("/api/tools/x").refused(404, "NOT_FOUND");
+    assert_eq!(client.post("/api/execute?foo=1", json!({"tool_name": "list_files"})).status, 400);
+    assert_eq!(client.get("/api/tool-calls").ok()["tool_calls"], json!([]));
+}
+
+#[test]
+fn all_faults_of_a_body_are_told_at_once() {
+    let client = workspace();
+    let body = json!({
+        "nmae": "x", "capabilities": ["net", 1], "max_risk": "hunter2", "default_tools": "yes", "find_tools": null,
+    });
+    let refused = client.post("/api/agents", body).refused(400, "VALIDATION_ERROR");
+    let mut paths = refused.paths();
+    paths.sort_unstable();
+    assert_eq!(paths, ["/capabilities/1", "/default_tools", "/max_risk", "/name", "/nmae"]);
+    let fields =
+        "the fields are name, capabilities, max_risk, allowed_modules, permission_level, default_tools, find_tools";
+    for told in ["/name: is required", "must be one of safe, low, medium, high, critical", fields, "Did you mean name?"]
+    {
+        assert!(refused.message.contains(told), "{told}: {}", refused.message);
+    }
+    assert!(!refused.message.contains("hunter2"));
+    // The same for a call, which is recorded with all of its faults.
+    let call = json!({"tool_name": "list_files", "arguments": 5, "sesion_id": "s", "max_result_bytes": "x"});
+    let failed = client.call(call).failed(400, "VALIDATION_ERROR");
+    let problems = failed["error"]["details"]["problems"].as_array().unwrap();
+    let mut paths = problems.iter().map(|it| it["path"].as_str().unwrap()).collect::<Vec<_>>();
+    paths.sort_unstable();
+    assert_eq!(paths, ["/arguments", "/max_result_bytes", "/sesion_id"]);
+    assert_eq!(client.record(&failed)["error"], failed["error"]);
+}

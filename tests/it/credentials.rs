@@ -255,3 +255,17 @@ fn credentials_take_two_round_trips() {
     }
     assert_eq!(admin.get("/api/credentials").cost("round_trips"), 1);
 }
+
+#[test]
+fn a_credential_that_was_read_exists_already_and_differs_elsewhere() {
+    let client = workspace();
+    client.post("/api/credentials", json!({"id": "GITHUB_TOKEN"})).created();
+    let read = client.get("/api/credentials").ok()["credentials"][0].clone();
+    client.post("/api/credentials", read.clone()).refused(409, "ALREADY_EXISTS");
+    let mut other = read.clone();
+    other["present"] = json!(false);
+    assert_eq!(client.post("/api/credentials", other).refused(400, "VALIDATION_ERROR").paths(), ["/present"]);
+    let elsewhere = workspace().post("/api/credentials", read).refused(400, "VALIDATION_ERROR");
+    assert_eq!(elsewhere.paths(), ["/created_at"]);
+    workspace().post("/api/credentials", json!({"id": "GITHUB_TOKEN", "present": true})).created();
+}

@@ -259,3 +259,18 @@ fn open_mode_makes_tokens_too() {
     let rows = open().sql("SELECT level FROM tokens WHERE workspace_id = ?1", &[json!(client.workspace())]);
     assert_eq!(rows, [json!({"level": "guest"})]);
 }
+
+#[test]
+fn a_token_that_was_read_can_be_sent_back() {
+    let root = closed_workspace();
+    root.post("/api/tokens", json!({"name": "CI", "level": "user"})).created();
+    let read = root.get("/api/tokens").ok()["tokens"][0].clone();
+    let copy = root.post("/api/tokens", read.clone()).created();
+    assert_eq!((&copy["name"], &copy["level"]), (&read["name"], &read["level"]));
+    assert_ne!(copy["id"], read["id"]);
+    let mut other = read;
+    other["created_by"] = json!("somebody");
+    assert_eq!(root.post("/api/tokens", other).refused(400, "VALIDATION_ERROR").paths(), ["/created_by"]);
+    let secret = json!({"name": "x", "level": "user", "token": "peg_x"});
+    assert_eq!(root.post("/api/tokens", secret).refused(400, "VALIDATION_ERROR").paths(), ["/token"]);
+}

@@ -497,3 +497,95 @@ fn handlers_are_for_admins_and_their_headers_for_nobody() {
     let tool = admin.get("/api/tools/secretive").ok();
     assert_eq!(tool["handler"], json!({"type": "http", "url": "https://example.com/run", "headers": {"X-Key": "***"}}));
 }
+
+#[test]
+fn schemas_can_be_objects_on_every_route_that_shows_tools() {
+    let client = workspace();
+    let agent = client.agent(json!({}));
+    let text = "{ \"type\": \"object\",\n \"properties\": {\"a\": {\"type\": \"number\", \"maximum\": 1.50}} }";
+    let object = serde_json::from_str::<Value>(text).unwrap();
+    let fields = json!({"parameters_schema": text, "returns_schema": {"type": "string"}});
+    let body = crate::harness::definition("x", "1.0.0", fields);
+    let check = |tool: &Value| {
+        assert_eq!((&tool["parameters_schema"], &tool["returns_schema"]), (&object, &json!({"type": "string"})));
+    };
+    check(&client.post("/api/tools?schemas=object", body).created());
+    let attached = format!("/api/agents/{agent}/tools");
+    check(&client.post(&format!("{attached}?schemas=object"), json!({"tool_id": "x"})).created());
+    check(&client.patch(&format!("{attached}/x?schemas=object"), json!({"config": {}})).ok());
+    check(&client.get("/api/tools/x?schemas=object").ok());
+    check(&client.get("/api/tools/x?schemas=object&version=1.0.0").ok());
+    for (list, plural) in [
+        ("/api/tools?source=registered&schemas=object".to_owned(), "tools"),
+        ("/api/tools?q=count&schemas=object".to_owned(), "tools"),
+        ("/api/tools/x/versions?schemas=object".to_owned(), "versions"),
+        (format!("{attached}?schemas=object"), "tools"),
+        (format!("/api/agents/{agent}/toolbox?schemas=object"), "tools"),
+    ] {
+        check(&client.get(&list).ok()[plural][0]);
+    }
+    check(&client.post("/api/tools/x/deactivate?schemas=object", json!({"reason": "deprecated"})).ok());
+    check(&client.post("/api/tools/x/activate?schemas=object", json!({"version": "1.0.0"})).ok());
+    // A built-in has no schema of its result, or one; a list of all tools has objects only.
+    for tool in client.get("/api/tools?schemas=object").ok()["tools"].as_array().unwrap() {
+        assert!(tool["parameters_schema"].is_object() && !tool["returns_schema"].is_string(), "{tool}");
+    }
+    // The text is what the registrant gave, to the letter.
+    assert_eq!(client.get("/api/tools/x?schemas=text").ok()["parameters_schema"], text);
+    assert_eq!(client.get("/api/tools/x").ok()["parameters_schema"], text);
+    client.get("/api/tools/x?schemas=yaml").refused(400, "VALIDATION_ERROR");
+    let [plain, objects] = ["", "?schemas=object"].map(|it| client.get(&format!("/api/tools{it}")));
+    for figure in ["round_trips", "rows_read"] {
+        assert_eq!(objects.cost(figure), plain.cost(figure), "{figure}");
+    }
+}
+
+#[test]
+fn an_unknown_tool_or_agent_gets_the_nearest_name() {
+    let client = workspace();
+    client.register("word_count", "1.0.0", json!({}));
+    let agent = client.agent(json!({"name": "Mail clerk"}));
+    for (asked, nearest) in [
+        ("/api/tools/word_cuont", "word_count"),
+        ("/api/tools/Word_Count/versions", "word_count"),
+        ("/api/tools/emial_search/rate-limit", "email_search"),
+        ("/api/tools/read%20file", "read_file"),
+        ("/api/agents/Mail%20clerc", &agent),
+        ("/api/agents/Mail%20clerk", &agent),
+        (&format!("/api/agents/{}x/toolbox", &agent[..37]), &agent),
+    ] {
+        let answer = client.get(asked);
+        let refused = answer.refused(404, "NOT_FOUND");
+        assert_eq!(refused.details, json!({"nearest": nearest}), "{asked}");
+        assert!(refused.message.ends_with(&format!(". Did you mean {nearest}?")), "{}", refused.message);
+        assert!(answer.cost("round_trips") <= 2, "{asked}");
+    }
+    let attached = client.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "word-count"}));
+    assert_eq!(attached.refused(404, "NOT_FOUND").details["nearest"], "word_count");
+    for far in ["/api/tools/calculator", "/api/tools/word_count?version=9.9.9", "/api/agents/agent_x"] {
+        assert_eq!(client.get(far).refused(404, "NOT_FOUND").details, Value::Null, "{far}");
+    }
+    // No name of another workspace is suggested.
+    assert_eq!(workspace().get("/api/tools/word_cuont").refused(404, "NOT_FOUND").details, Value::Null);
+    let call = client.execute("word_cuont", json!({})).failed(404, "UNKNOWN_TOOL");
+    assert_eq!(call["error"]["message"], "Tool not found: word_cuont. Did you mean word_count?");
+    assert_eq!(call["error"]["details"], json!({"nearest": "word_count"}));
+    let body = json!({"tool_name": "list_files", "agent_id": format!("{}x", &agent[..37])});
+    let call = client.call(body).failed(404, "UNKNOWN_AGENT");
+    assert_eq!(call["error"]["details"], json!({"nearest": agent}));
+}
+
+#[test]
+fn a_bound_token_gets_no_other_agent_suggested() {
+    let root = crate::harness::closed_workspace();
+    let (own, other) = (root.agent(json!({})), root.agent(json!({"name": "Secret clerk"})));
+    let bound = root.token(json!({"name": "bound", "level": "user", "agent_id": own}));
+    for asked in ["Secret%20clerk".to_owned(), format!("{}x", &other[..37])] {
+        let answer = bound.get(&format!("/api/agents/{asked}"));
+        assert!(!answer.text.contains(&other), "{}", answer.text);
+    }
+    assert_eq!(bound.get(&format!("/api/agents/{}!", &own[..37])).refused(404, "NOT_FOUND").details["nearest"], own);
+    let stranger = root.without_header("Authorization");
+    let answer = stranger.get("/api/tools/read%20file");
+    assert!(!answer.text.contains("read_file"), "{}", answer.text);
+}

@@ -77,6 +77,7 @@ fn everything_that_breaks_a_rule_is_told_and_nothing_is_kept() {
     check(json!({"handler": {"type": "shell"}}), &["/handler/type"]);
     check(json!({"handler": {"type": "http", "url": "ftp://a.example"}}), &["/handler/url"]);
     check(json!({"handler": {"type": "http", "url": "https://u:p@a.example"}}), &["/handler/url"]);
+    check(json!({"handler": {"type": "http", "url": "https://a.example/{id}?q={q}"}}), &["/handler/url"]);
     check(
         json!({"handler": {"type": "http", "url": "https://a.example", "headers": {"Host": "x"}}}),
         &["/handler/headers/Host"],
@@ -85,7 +86,9 @@ fn everything_that_breaks_a_rule_is_told_and_nothing_is_kept() {
     check(json!({"credentials_required": ["NOT_DEFINED"]}), &["/credentials_required/0"]);
     check(json!({"nmae": "x"}), &["/nmae"]);
     let missing = client.post("/api/tools", json!({"id": "x"})).refused(400, "VALIDATION_ERROR");
-    assert_eq!(missing.paths(), ["/version"]);
+    let mut paths = missing.paths();
+    paths.sort_unstable();
+    assert_eq!(paths, ["/description", "/handler", "/name", "/parameters_schema", "/version"]);
     assert_eq!(client.send("POST", "/api/tools", Some(b"{".to_vec())).status, 400);
 
     client.get("/api/tools/x").refused(404, "NOT_FOUND");
@@ -593,4 +596,235 @@ fn who_registers_is_an_admin_and_is_named() {
     let bound = root.token(json!({"name": "b", "level": "admin", "agent_id": agent}));
     bound.post("/api/tools", definition("y", "1.0.0", json!({}))).refused(403, "PERMISSION_DENIED");
     root.get("/api/tools/y").refused(404, "NOT_FOUND");
+}
+
+#[test]
+fn the_url_of_an_http_handler_has_no_placeholders() {
+    let client = workspace();
+    let handler = |url: &str| json!({"handler": {"type": "http", "url": url}});
+    let answer = client.post("/api/tools", definition("x", "1.0.0", handler("https://a.example/users/{id}")));
+    let refused = answer.refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["/handler/url"]);
+    assert!(refused.message.contains("the arguments reach the server in the body"), "{}", refused.message);
+    client.register("x", "1.0.0", handler("https://a.example/users/%7Bid%7D"));
+}
+
+#[test]
+fn faults_of_form_and_broken_rules_are_told_together() {
+    let client = workspace();
+    let body = json!({
+        "id": "Word", "nmae": "x", "description": "short", "risk_level": "huge", "timeout_seconds": "soon",
+        "category": "A b", "parameters_schema": {"type": "objekt"}, "credentials_required": ["NOT_DEFINED"],
+        "handler": {"type": "http", "ulr": "https://a.example", "url": 7}, "side_effects": [{"effect_type": "x"}],
+    });
+    let refused = client.post("/api/tools", body).refused(400, "VALIDATION_ERROR");
+    let mut paths = refused.paths();
+    paths.sort_unstable();
+    let expected = [
+        "/category",
+        "/credentials_required/0",
+        "/description",
+        "/handler/ulr",
+        "/handler/url",
+        "/id",
+        "/name",
+        "/nmae",
+        "/parameters_schema",
+        "/risk_level",
+        "/side_effects/0/description",
+        "/side_effects/0/reversible",
+        "/side_effects/0/scope",
+        "/timeout_seconds",
+        "/version",
+    ];
+    assert_eq!(paths, expected, "{}", refused.message);
+    let told = "/handler/ulr: is unknown: the fields are type, url, headers. Did you mean url?";
+    assert!(refused.message.contains(told), "{}", refused.message);
+}
+
+/// Sends a request as a dry run, checks that nothing is written, and returns the response.
+#[track_caller]
+fn dry_run(client: &Client, path: &str, body: Value) -> Value {
+    let answer = client.post(&format!("{path}?dry_run=true"), body);
+    let preview = answer.ok();
+    assert_eq!((answer.cost("rows_written"), answer.cost("round_trips")), (0, 1), "{path}");
+    assert_eq!(preview["dry_run"], true);
+    preview
+}
+
+#[test]
+fn a_dry_run_tells_what_a_registration_would_do_and_writes_nothing() {
+    let client = workspace();
+    let first = dry_run(&client, "/api/tools", definition("x", "1.0.0", json!({})));
+    assert_eq!((&first["version"], &first["active"]), (&json!("1.0.0"), &json!(true)));
+    for (field, expected) in
+        [("replaces", json!(null)), ("needed_step", json!(null)), ("reasons", json!([])), ("differences", json!([]))]
+    {
+        assert_eq!(first[field], expected, "{field}");
+    }
+    client.get("/api/tools/x").refused(404, "NOT_FOUND");
+    assert_eq!(client.changes(), Vec::<Value>::new());
+
+    client.register("x", "1.0.0", json!({}));
+    let log = client.changes();
+    let properties = json!({"text": {"type": "string"}, "tags": {"type": "array"}});
+    let fields =
+        json!({"parameters_schema": object(properties, &["text"]), "description": "Counts all words of a text"});
+    let preview = dry_run(&client, "/api/tools", definition("x", "2.0.0", fields.clone()));
+    assert_eq!((&preview["replaces"], &preview["needed_step"]), (&json!("1.0.0"), &json!("minor")));
+    assert_eq!(preview["reasons"][0]["step"], "minor");
+    assert!(preview["reasons"][0]["path"].as_str().unwrap().starts_with("/parameters_schema"), "{preview}");
+    let paths = preview["differences"].as_array().unwrap().iter().map(|it| it["path"].as_str().unwrap());
+    assert_eq!(paths.collect::<Vec<_>>(), ["/description", "/parameters_schema"]);
+    assert_eq!(preview["differences"][0]["to"], "Counts all words of a text");
+    assert_eq!(preview["warnings"][0]["path"], "/parameters_schema/properties/tags");
+    // The real request shows the same tool.
+    let refused = |version: &str, status: u16, code: &str| {
+        let body = definition("x", version, fields.clone());
+        let [dry, real] = ["/api/tools?dry_run=true", "/api/tools"].map(|path| client.post(path, body.clone()));
+        assert_eq!(dry.cost("rows_written"), 0);
+        let [dry, real] = [dry, real].map(|it| it.refused(status, code));
+        assert_eq!((&dry.message, &dry.details), (&real.message, &real.details));
+    };
+    refused("1.0.1", 400, "VALIDATION_ERROR");
+    refused("0.9.0", 400, "VALIDATION_ERROR");
+    refused("1.0.0", 409, "ALREADY_EXISTS");
+    assert_eq!(client.changes(), log);
+    assert_eq!(client.get("/api/tools/x").ok()["version"], "1.0.0");
+    let real = client.post("/api/tools?dry_run=false", definition("x", "2.0.0", fields)).created();
+    for field in ["id", "version", "description", "parameters_schema", "handler", "created_at", "warnings"] {
+        assert_eq!(real[field], preview[field], "{field}");
+    }
+    client.post("/api/tools?dry_run", definition("x", "3.0.0", json!({}))).refused(400, "VALIDATION_ERROR");
+    let builtin = client.post("/api/tools?dry_run=true", definition("read_file", "9.0.0", json!({})));
+    builtin.refused(409, "CONFLICT");
+    let bound = closed_workspace();
+    let agent = bound.agent(json!({}));
+    let bound = bound.token(json!({"name": "b", "level": "owner", "agent_id": agent}));
+    bound.post("/api/tools?dry_run=true", definition("x", "1.0.0", json!({}))).refused(403, "PERMISSION_DENIED");
+}
+
+#[test]
+fn a_dry_run_counts_no_refusal_and_sees_what_may_not_come_back() {
+    let client = workspace();
+    client.register("x", "1.0.0", json!({}));
+    client.post("/api/tools/x/deactivate", json!({"reason": "security"})).ok();
+    let empty = json!({"tools": [], "versions": [], "agents": [], "attachments": [], "credentials": []});
+    client.post("/api/registry/restore", empty).ok();
+    let before = client.get("/api/registry/stats").ok();
+    client.post("/api/tools?dry_run=true", json!({})).refused(400, "VALIDATION_ERROR");
+    let body = definition("x", "1.0.0", json!({}));
+    let refused = client.post("/api/tools?dry_run=true", body.clone()).refused(409, "CONFLICT");
+    assert!(refused.message.contains("deactivated for security"), "{}", refused.message);
+    assert_eq!(client.get("/api/registry/stats").ok(), before);
+    client.post("/api/tools", body).refused(409, "CONFLICT");
+    assert_ne!(client.get("/api/registry/stats").ok(), before);
+}
+
+#[test]
+fn a_dry_run_tells_what_switching_versions_would_do_and_writes_nothing() {
+    let client = workspace();
+    client.register("x", "1.0.0", json!({}));
+    client.register("x", "1.1.0", json!({"timeout_seconds": 60}));
+    let (log, versions) = (client.changes(), client.get("/api/tools/x/versions").ok());
+    for (path, body) in [
+        ("/api/tools/x/rollback", json!({"version": "1.0.0", "reason": "slow"})),
+        ("/api/tools/x/activate", json!({"version": "1.0.0"})),
+    ] {
+        let preview = dry_run(&client, path, body);
+        assert_eq!((&preview["version"], &preview["active"]), (&json!("1.0.0"), &json!(true)), "{path}");
+        assert_eq!((&preview["replaces"], &preview["needed_step"]), (&json!("1.1.0"), &json!("minor")), "{path}");
+        assert_eq!(preview["reasons"][0]["path"], "/timeout_seconds");
+        assert_eq!(preview["differences"], json!([{"path": "/timeout_seconds", "from": 60, "to": 30}]));
+    }
+    let preview = dry_run(&client, "/api/tools/x/deactivate", json!({"reason": "deprecated"}));
+    let told = ["version", "active", "deactivated_reason", "replaces", "differences"].map(|it| preview[it].clone());
+    assert_eq!(json!(told), json!(["1.1.0", false, "deprecated", null, []]));
+    assert!(preview["warnings"].to_string().contains("TOOL_DISABLED"), "{preview}");
+    let same = |path: &str, body: Value, status: u16| {
+        let [dry, real] = ["?dry_run=true", ""].map(|it| client.post(&format!("/api/tools/{path}{it}"), body.clone()));
+        assert_eq!((dry.status, dry.json()), (status, real.json()), "{path}");
+        assert_eq!(dry.cost("rows_written"), 0);
+    };
+    same("x/rollback", json!({"version": "1.1.0"}), 409);
+    same("x/rollback", json!({"version": "7.0.0"}), 404);
+    same("x/rollback", json!({"version": "7", "reason": "x".repeat(501)}), 400);
+    same("y/deactivate", json!({"reason": "deprecated"}), 404);
+    same("read_file/deactivate", json!({"reason": "deprecated"}), 409);
+    assert_eq!((client.changes(), client.get("/api/tools/x/versions").ok()), (log, versions));
+}
+
+/// The tool as an admin reads it, with a new number.
+fn read_back(client: &Client, id: &str, version: &str) -> Value {
+    let mut tool = client.get(&format!("/api/tools/{id}")).ok();
+    tool["version"] = json!(version);
+    tool
+}
+
+#[test]
+fn a_tool_that_was_read_can_be_sent_back_as_a_new_version() {
+    let client = workspace();
+    client.register("x", "1.0.0", json!({"examples": [{"description": "One", "params": {"text": "a"}}]}));
+    let mut tool = read_back(&client, "x", "1.0.1");
+    tool["description"] = json!("Counts the words of a text, slowly");
+    let made = client.post("/api/tools", tool.clone()).created();
+    assert_eq!((&made["version"], &made["description"]), (&json!("1.0.1"), &tool["description"]));
+    assert_eq!((&made["created_at"], &made["parameters_schema"]), (&tool["created_at"], &tool["parameters_schema"]));
+    let mut objects = client.get("/api/tools/x?schemas=object").ok();
+    objects["version"] = json!("1.0.2");
+    client.post("/api/tools", objects).created();
+    // A version that is not active is sent back as it is shown, too.
+    client.post("/api/tools/x/deactivate", json!({"reason": "deprecated"})).ok();
+    client.post("/api/tools", read_back(&client, "x", "1.0.3")).created();
+
+    let fields = json!({
+        "created_at": "2020-01-01T00:00:00.000Z", "registered_at": "2020-01-01T00:00:00.000Z", "registered_by": "me",
+        "active": false, "source": "builtin", "handler_key": "http", "deactivated_at": "2020-01-01T00:00:00.000Z",
+        "deactivated_reason": "security",
+    });
+    for (name, value) in fields.as_object().unwrap() {
+        let mut tool = read_back(&client, "x", "1.0.4");
+        tool[name] = value.clone();
+        let refused = client.post("/api/tools", tool).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), [format!("/{name}")]);
+        assert!(refused.message.contains("is read-only"), "{}", refused.message);
+    }
+    // Nothing is there that the times of another tool could be equal to.
+    let mut other = read_back(&client, "x", "1.0.0");
+    other["id"] = json!("y");
+    let refused = client.post("/api/tools", other).refused(400, "VALIDATION_ERROR");
+    let mut paths = refused.paths();
+    paths.sort_unstable();
+    assert_eq!(paths, ["/created_at", "/registered_at"]);
+    client.post("/api/tools", read_back(&client, "read_file", "9.0.0")).refused(409, "CONFLICT");
+}
+
+#[test]
+fn a_masked_value_keeps_the_value_and_never_becomes_one() {
+    let (client, upstream) = (workspace(), Upstream::start());
+    let url = format!("{}?key=s3cret", upstream.at("/headers"));
+    let handler = json!({"type": "http", "url": url, "headers": {"X-Key": "hunter2"}});
+    client.register("x", "1.0.0", json!({"handler": handler, "parameters_schema": {"type": "object"}}));
+    let tool = read_back(&client, "x", "1.0.1");
+    assert_eq!(tool["handler"]["headers"]["X-Key"], "***");
+    let preview = dry_run(&client, "/api/tools", tool.clone());
+    assert_eq!(preview["differences"], json!([]));
+    client.post("/api/tools", tool.clone()).created();
+    let sent = client.execute("x", json!({})).success();
+    assert!(sent.to_string().contains("hunter2"), "{sent}");
+    // Under another URL the value is not sent anywhere.
+    let check = |handler: Value, expected: &[&str]| {
+        let mut tool = read_back(&client, "x", "1.0.2");
+        tool["handler"] = handler;
+        let refused = client.post("/api/tools", tool).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), expected, "{}", refused.message);
+    };
+    let masked = |url: &str| json!({"type": "http", "url": url, "headers": {"X-Key": "***"}});
+    check(masked(&upstream.at("/echo")), &["/handler/headers/X-Key"]);
+    check(masked(&format!("{}?key=***", upstream.at("/echo"))), &["/handler/url", "/handler/headers/X-Key"]);
+    let refused = client.post("/api/tools", definition("y", "1.0.0", json!({"handler": masked("https://a.example")})));
+    assert_eq!(refused.refused(400, "VALIDATION_ERROR").paths(), ["/handler/headers/X-Key"]);
+    let mut given = read_back(&client, "x", "1.0.2");
+    given["handler"]["headers"]["X-Key"] = json!("other");
+    assert_eq!(dry_run(&client, "/api/tools", given)["differences"][0]["path"], "/handler");
 }

@@ -6,6 +6,7 @@ use super::split::BodyLines;
 use super::staging::{List, Staging};
 use super::{Line, LineCounts};
 use crate::agents::{self, AgentOut, AttachmentRecord};
+use crate::backup::preview::RestoreMode;
 use crate::backup::problems::{
     BackupProblems, brought_back, checked_version, is_current, read_handler, refuse_brought_back,
 };
@@ -29,13 +30,14 @@ pub async fn restore(
     scope: &Scope,
     pieces: impl Stream<Item = Result<Vec<u8>>>,
     parse: impl Fn(&[u8]) -> Result<Line>,
+    mode: RestoreMode,
 ) -> Result<Restored> {
     scope.unbound_caller().await?;
     let [banned, bound_tokens, builtins, seq] = scope.read(surroundings(scope.workspace())).await?;
     let around = read_surroundings([&banned, &bound_tokens, &builtins, &seq])?;
     let seq = around.seq;
     let mut lines = BodyLines::new(pieces);
-    let mut intake = Intake::new(scope, around)?;
+    let mut intake = Intake::new(scope, around, mode)?;
     let restored = match intake.read(&mut lines, parse).await {
         Ok(()) => intake.staging.switch(scope, seq).await,
         Err(error) => {
@@ -95,12 +97,12 @@ struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    fn new(scope: &'a Scope, around: RestoreSurroundings) -> Result<Self> {
+    fn new(scope: &'a Scope, around: RestoreSurroundings, mode: RestoreMode) -> Result<Self> {
         Ok(Self {
             scope,
             present: PresentRecords::at(around.seq),
             around,
-            staging: Staging::new()?,
+            staging: Staging::new(mode)?,
             found: BackupProblems::default(),
             back: Vec::new(),
             part: Part::Credentials,

@@ -2,6 +2,7 @@
 //! take effect together in one batch.
 
 use crate::agents::AgentRows;
+use crate::backup::preview::{RestoreMode, RestorePreview};
 use crate::backup::reading::read_seq;
 use crate::backup::restore::Restored;
 use crate::backup::store::{self, StagedRows};
@@ -73,10 +74,12 @@ pub struct Staging {
     changes: u32,
     written: bool,
     given_up: bool,
+    /// The decisions of a dry run, which are told and not kept.
+    preview: Option<RestorePreview>,
 }
 
 impl Staging {
-    pub fn new() -> Result<Self> {
+    pub fn new(mode: RestoreMode) -> Result<Self> {
         let lists = std::array::from_fn(|_| StagedList::default());
         Ok(Self {
             id: ids::random_hex::<16>()?,
@@ -85,12 +88,16 @@ impl Staging {
             changes: 0,
             written: false,
             given_up: false,
+            preview: (mode == RestoreMode::Preview).then(RestorePreview::new),
         })
     }
 
     /// Adds a row of the change log to one of the lists of changes.
     pub fn change(&mut self, list: List, change: Change) -> Result<()> {
         self.changes += 1;
+        if let Some(preview) = &mut self.preview {
+            preview.add(&change);
+        }
         self.add(list, &change.row())
     }
 
@@ -103,7 +110,7 @@ impl Staging {
 
     /// Adds a row to a list.
     pub fn add(&mut self, list: List, row: &impl Serialize) -> Result<()> {
-        if self.given_up {
+        if self.given_up || self.preview.is_some() {
             return Ok(());
         }
         let row = serde_json::to_string(row)
@@ -137,10 +144,10 @@ impl Staging {
     }
 
     /// Writes the rest of the chunks, and makes all decisions take effect in one batch. `seq` is the change at which the
-    /// registry was read. If the registry has changed since then, nothing takes effect.
+    /// registry was read. If the registry has changed since then, nothing takes effect. A dry run ends here.
     pub async fn switch(&mut self, scope: &Scope, seq: u32) -> Result<Restored> {
-        if self.changes == 0 {
-            return Ok(Restored { changes: 0, seq });
+        if self.changes == 0 || self.preview.is_some() {
+            return Ok(Restored { changes: self.changes, seq, preview: self.preview.take() });
         }
         for (list, staged) in self.lists.iter_mut().enumerate() {
             self.complete.extend(staged.complete_as(&self.id, list));
@@ -183,7 +190,7 @@ impl Staging {
         match scope.write_all(statements).await? {
             Ok(rows) => {
                 let seq = rows.last().map(read_seq).transpose()?.unwrap_or(seq);
-                Ok(Restored { changes: self.changes, seq })
+                Ok(Restored { changes: self.changes, seq, preview: None })
             }
             Err(failure) if store::is_refusal(&failure) => Err(Error::Conflict(
                 "The registry was changed by another request meanwhile, or the restore took more than an hour; try again"

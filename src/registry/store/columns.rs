@@ -3,12 +3,14 @@
 use crate::callers::Level;
 use crate::error::{Error, Result};
 use crate::registry::fields::version_fields;
+use crate::registry::shown_schema::SchemaForm;
 use crate::registry::stored::{ColumnValue, ShownAs};
 use crate::registry::tool::{
     DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Tool,
 };
 use crate::text_enum::TextEnum;
 use crate::time::Timestamp;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
@@ -33,19 +35,19 @@ macro_rules! columns {
         ///
         /// SQLite writes this JSON, because a row of few texts passes D1 and the Worker in a fraction of the time that a
         /// row of thirty columns takes.
-        pub static SHOWN_TOOL: LazyLock<Vec<String>> = LazyLock::new(|| {
+        fn shown_fields(schemas: SchemaForm) -> Vec<String> {
             let fields: [String; SHOWN_FIELDS] = [
                 shown::<String>("t.id"),
                 shown::<String>("v.name"),
                 shown::<String>("v.description"),
-                shown::<String>("v.parameters_schema"),
+                shown_schema("v.parameters_schema", schemas),
                 shown::<String>("v.handler_key"),
                 shown::<String>("v.category"),
                 shown::<Timestamp>("t.created_at"),
                 "'version', v.major || '.' || v.minor || '.' || v.patch".to_owned(),
                 shown::<bool>("v.active"),
                 shown::<String>("t.source"),
-                shown::<Option<String>>("v.returns_schema"),
+                shown_schema("v.returns_schema", schemas),
                 $(shown::<$($type)*>(concat!("v.", stringify!($shared))),)*
                 needs_approval(),
                 shown::<Timestamp>("v.registered_at"),
@@ -55,7 +57,7 @@ macro_rules! columns {
             ];
             let parts = fields.chunks(FIELDS_OF_PART);
             parts.map(|fields| format!("json_object({})", fields.join(", "))).collect()
-        });
+        }
 
         const SHOWN_FIELDS: usize = 16 + [$(stringify!($shared)),*].len();
 
@@ -76,6 +78,16 @@ macro_rules! columns {
 }
 
 version_fields!(columns);
+
+/// The SQL of the fields of a shown tool, with its schemas in this form.
+pub fn shown_tool(schemas: SchemaForm) -> &'static [String] {
+    static TEXT: LazyLock<Vec<String>> = LazyLock::new(|| shown_fields(SchemaForm::Text));
+    static OBJECT: LazyLock<Vec<String>> = LazyLock::new(|| shown_fields(SchemaForm::Object));
+    match schemas {
+        SchemaForm::Text => &TEXT,
+        SchemaForm::Object => &OBJECT,
+    }
+}
 
 /// D1 allows 32 arguments of a function, and a field of `json_object` takes two.
 const FIELDS_OF_PART: usize = 16;
@@ -98,6 +110,14 @@ fn needs_approval() -> String {
     let risks = Risk::ALL.iter().filter(|it| it.always_needs_approval()).map(|it| format!("'{it}'"));
     let risks = risks.collect::<Vec<_>>().join(", ");
     format!("'needs_approval', json(iif(v.requires_approval OR v.risk_level IN ({risks}), 'true', 'false'))")
+}
+
+/// The name of a column with the text of a schema, and the schema in this form, for `json_object`.
+fn shown_schema(column: &str, form: SchemaForm) -> String {
+    match form {
+        SchemaForm::Text => shown::<Option<String>>(column),
+        SchemaForm::Object => shown::<Box<RawValue>>(column),
+    }
 }
 
 /// The credentials that a version asks for and its workspace does not define; null if the version asks for none. This

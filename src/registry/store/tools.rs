@@ -1,13 +1,14 @@
 //! SQL for the tables `tools`, `tool_versions` and `tool_search`. The workspace `''` holds the built-ins.
 
 use super::bounded::{MAX_LISTED_BYTES, TOOL_BYTES, select_within_bytes};
-use super::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, SHOWN_PARTS, SHOWN_TOOL, TOOL_COLUMNS};
+use super::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, SHOWN_PARTS, TOOL_COLUMNS, shown_tool};
 use crate::db::{BETWEEN_TEXTS, Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::PageRequest;
 use crate::registry::ToolLookup;
 use crate::registry::filter::ToolFilter;
+use crate::registry::shown_schema::SchemaForm;
 use crate::registry::tool::Tool;
 
 /// The end of an FTS5 expression, to be appended to `?1`. This end excludes the tools that need a capability outside
@@ -24,9 +25,9 @@ pub enum ToolForm {
     Read,
     /// For [`ShownTool::read_all`](crate::registry::shown::ShownTool::read_all). A tool that is large has an empty text on a
     /// page, because adding up bytes would double the time of every list.
-    Shown,
+    Shown(SchemaForm),
     /// The same, with large tools, and no more tools than fit into a response.
-    ShownWithinBytes,
+    ShownWithinBytes(SchemaForm),
 }
 
 impl ToolForm {
@@ -34,13 +35,13 @@ impl ToolForm {
     fn select_page(self, from: &str, order: &str, request: &PageRequest) -> Statement {
         match self {
             Self::Read => sql(select_within_bytes("*", TOOL_COLUMNS, TOOL_BYTES, from, order)),
-            Self::Shown => {
+            Self::Shown(schemas) => {
                 let share = MAX_LISTED_BYTES / request.rows_to_ask();
-                let shown = format!("iif({TOOL_BYTES} <= {share}, {}, {})", shown_texts(), no_texts());
+                let shown = format!("iif({TOOL_BYTES} <= {share}, {}, {})", shown_texts(schemas), no_texts());
                 sql(format!("SELECT t.id, {shown} AS shown, '0' AS cut {from} ORDER BY {order}")).selecting_texts()
             }
-            Self::ShownWithinBytes => {
-                let columns = format!("t.id AS id, {} AS shown", shown_texts());
+            Self::ShownWithinBytes(schemas) => {
+                let columns = format!("t.id AS id, {} AS shown", shown_texts(schemas));
                 sql(select_within_bytes("id, shown", &columns, TOOL_BYTES, from, order)).selecting_texts()
             }
         }
@@ -48,8 +49,8 @@ impl ToolForm {
 }
 
 /// The handler and the fields of a shown tool. They are one column, so that one condition leaves all of them out.
-fn shown_texts() -> String {
-    let texts = std::iter::once("v.handler").chain(SHOWN_TOOL.iter().map(String::as_str));
+fn shown_texts(schemas: SchemaForm) -> String {
+    let texts = std::iter::once("v.handler").chain(shown_tool(schemas).iter().map(String::as_str));
     texts.collect::<Vec<_>>().join(&format!(" || {BETWEEN_TEXTS} || "))
 }
 
@@ -152,6 +153,22 @@ pub fn tool_exists(workspace: &WorkspaceId, id: Option<&str>) -> Statement {
     sql("SELECT 1 AS found FROM tools WHERE workspace_id IN ('', ?1) AND id = ?2").bind(workspace.as_str()).bind(id)
 }
 
+/// How many ids [`neighbours`] selects on each side.
+const NEIGHBOURS: u32 = 100;
+
+/// Selects the ids of the built-ins, and the ids of the workspace that come before and after a name in the alphabet.
+pub fn neighbours(workspace: &WorkspaceId, name: &str) -> Statement {
+    sql(format!(
+        "SELECT id FROM tools WHERE workspace_id = ''
+         UNION ALL SELECT id FROM (
+           SELECT id FROM tools WHERE workspace_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT {NEIGHBOURS})
+         UNION ALL SELECT id FROM (
+           SELECT id FROM tools WHERE workspace_id = ?1 AND id >= ?2 ORDER BY id LIMIT {NEIGHBOURS})"
+    ))
+    .bind(workspace.as_str())
+    .bind(name.to_lowercase())
+}
+
 /// The ids of the built-ins.
 pub fn find_builtins() -> Statement {
     sql("SELECT id FROM tools WHERE workspace_id = ''")
@@ -171,8 +188,8 @@ pub fn look_up_tools(workspace: &WorkspaceId, sought: ToolLookup<'_>, version: O
 }
 
 /// The same tool for a response.
-pub fn show_tool(workspace: &WorkspaceId, id: &ToolId, version: Option<Version>) -> Statement {
-    let shown = shown_texts();
+pub fn show_tool(workspace: &WorkspaceId, id: &ToolId, version: Option<Version>, schemas: SchemaForm) -> Statement {
+    let shown = shown_texts(schemas);
     let select = |from: &str| sql(format!("SELECT t.id, {shown} AS shown, '0' AS cut {from}")).selecting_texts();
     at_version(select, workspace, ToolLookup::Id(id), version)
 }

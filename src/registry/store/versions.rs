@@ -38,15 +38,37 @@ pub fn read_position(rows: &Rows) -> Result<Option<VersionPosition>> {
     }))
 }
 
-/// Selects a row if the version exists.
-pub fn exists(workspace: &WorkspaceId, id: &ToolId, version: Version) -> Statement {
-    sql("SELECT 1 AS found FROM tools t JOIN tool_versions v ON v.tool_key = t.key
-         WHERE t.workspace_id = ?1 AND t.id = ?2 AND v.major = ?3 AND v.minor = ?4 AND v.patch = ?5")
+/// Selects whether the number of a version is taken.
+pub fn find_taken(workspace: &WorkspaceId, id: &ToolId, version: Version) -> Statement {
+    sql("SELECT EXISTS (SELECT 1 FROM tools t JOIN tool_versions v ON v.tool_key = t.key
+             WHERE t.workspace_id = ?1 AND t.id = ?2 AND v.major = ?3 AND v.minor = ?4 AND v.patch = ?5) AS registered,
+           EXISTS (SELECT 1 FROM banned_versions
+             WHERE workspace_id = ?1 AND tool_id = ?2 AND major = ?3 AND minor = ?4 AND patch = ?5) AS banned")
     .bind(workspace.as_str())
     .bind(id.as_str())
     .bind(version.major)
     .bind(version.minor)
     .bind(version.patch)
+}
+
+/// How the number of a version may be taken.
+pub struct TakenVersion {
+    pub is_registered: bool,
+    /// A version of this number was deactivated for security. It may have been removed since.
+    pub is_banned: bool,
+}
+
+pub fn read_taken(rows: &Rows) -> Result<TakenVersion> {
+    #[derive(Deserialize)]
+    struct Row {
+        registered: u8,
+        banned: u8,
+    }
+    let row = rows.first::<Row>()?;
+    Ok(TakenVersion {
+        is_registered: row.as_ref().is_some_and(|it| it.registered != 0),
+        is_banned: row.is_some_and(|it| it.banned != 0),
+    })
 }
 
 /// A page of a tool's versions, the highest first.
