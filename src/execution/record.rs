@@ -82,16 +82,18 @@ fn recorded_arguments(call: &ResolvedCall, refused: bool) -> Result<(RecordedDoc
     Ok((arguments, secrets))
 }
 
-/// The result for the record. The values that its schema marks as secret are removed, and so are the secret values of
-/// the arguments.
-fn recorded_result(call: &ResolvedCall, result: &RawValue, secrets: &[String]) -> Result<RecordedDocument> {
+/// The result for the record. The values that its schema marks as secret are removed and added to `secrets`, and the
+/// secret values of the arguments are removed too.
+fn recorded_result(call: &ResolvedCall, result: &RawValue, secrets: &mut Vec<String>) -> Result<RecordedDocument> {
     match call.returns.as_ref().filter(|it| it.has_secrets()) {
         None => RecordedDocument::new(CallDocument::Result, scrub(secrets, result.get().to_owned())),
         Some(schema) => {
             let mut shown = serde_json::from_str::<Value>(result.get())
                 .map_err(|cause| Error::Internal(format!("a result is not JSON: {cause}")))?;
-            schema.redact(&mut shown);
-            RecordedDocument::new(CallDocument::Result, scrub(secrets, shown.to_string()))
+            let removed = schema.redact(&mut shown);
+            let recorded = RecordedDocument::new(CallDocument::Result, scrub(secrets, shown.to_string()));
+            secrets.extend(removed);
+            recorded
         }
     }
 }
@@ -151,8 +153,11 @@ pub async fn close(
     };
     let now = scope.app().clock();
     let (arguments, secrets) = call.map(|it| recorded_arguments(it, end.refused)).transpose()?.unzip();
-    let secrets = secrets.unwrap_or_default();
-    let recorded = |result: &RawValue| call.map(|it| recorded_result(it, result, &secrets));
+    let mut secrets = secrets.unwrap_or_default();
+    let recorded = match (call, &end.result) {
+        (Some(call), Some(result)) => Some(recorded_result(call, result, &mut secrets)?),
+        (None, _) | (_, None) => None,
+    };
     let details = call.map(|it| CallDetails::to_json(it, journal.printed)).transpose()?.flatten();
     let error_json = |error: &CallFailure| error.to_json().map(|it| scrub(&secrets, it));
     let mut closed = ClosedCall {
@@ -161,7 +166,7 @@ pub async fn close(
         duration_ms: end.ran().then_some(journal.duration_ms),
         finished_at: (!end.waits()).then_some(now),
         error: end.error.as_ref().map(error_json).transpose()?,
-        result: end.result.as_deref().and_then(recorded).transpose()?,
+        result: recorded,
         manifests: journal.manifests,
         arguments,
         max_result_bytes: call.map_or(identity.max_result_bytes, |it| it.max_result_bytes),

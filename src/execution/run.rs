@@ -55,6 +55,8 @@ pub async fn carry_out(
     journal.session_seen = output.session_seen;
     journal.printed = output.printed;
     if let Some(failure) = validate::result(call.returns.as_deref(), &output.result) {
+        // The secrets of a result that does not fit its schema are unknown, and the tool may have printed them.
+        journal.printed.take_if(|_| call.returns.as_ref().is_some_and(|it| it.has_secrets()));
         return Err(CallStop::Failed(failure));
     }
     serde_json::value::to_raw_value(&output.result).map_err(|cause| {

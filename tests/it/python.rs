@@ -193,6 +193,12 @@ fn what_a_tool_prints_is_kept_with_its_result() {
     );
     let listed = client.get("/api/tool-calls").ok()["tool_calls"][0]["details"]["output"].as_str().unwrap().to_owned();
     assert!(listed.len() < 1_200 && listed.contains("[cut: the whole is at GET /api/tool-calls/call_"), "{listed}");
+    let returns = json!({"properties": {"key": {"type": "string", "writeOnly": true}}});
+    let code = "def run():\n    print('made', 'hunter33')\n    return {'key': 'hunter33'}";
+    register(&client, "makes", code, json!({"returns_schema": returns}));
+    let record = client.record(&client.execute("makes", json!({})).result(200));
+    assert_eq!(record["result"], json!({"key": "[redacted]"}));
+    assert_eq!(record["details"]["output"], "made [redacted]\n", "nor is a secret of the result");
     // What a tool prints costs no row.
     register(&client, "silent", "def run(): return 1", json!({}));
     register(&client, "speaks", "def run():\n    print(1)\n    return 1", json!({}));

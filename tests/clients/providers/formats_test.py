@@ -186,7 +186,7 @@ def test_a_turn_with_openai_chat(registry):
 def test_a_turn_with_openai_responses(registry):
     exported = tools(registry, "openai_responses")
     name = next(it["name"] for it in exported if it["name"].startswith("research_web_search_H"))
-    item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": name, "arguments": '{"q": "x"}', "status": "completed"}
+    item = {"type": "function_call", "id": "fc_1", "call_id": "call_3", "name": name, "arguments": '{"q": "x"}', "status": "completed"}
     response = {"id": "r", "object": "response", "created_at": 0, "model": "m", "status": "completed", "output": [item],
                 "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
     model = Model([response])
