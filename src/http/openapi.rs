@@ -46,6 +46,9 @@ pub fn document() -> Value {
     let switched = &mut document["components"]["schemas"]["SwitchedOut"];
     switched["anyOf"] = switched["oneOf"].take();
     switched.as_object_mut().into_iter().for_each(|it| drop(it.shift_remove("oneOf")));
+    // utoipa describes a part that may be absent as one that may be null.
+    document["components"]["schemas"]["Restored"]["allOf"][0] =
+        json!({"anyOf": [{"$ref": "#/components/schemas/RestorePreview"}, {"description": "No dry run"}]});
     let examples = serde_json::from_str::<Value>(EXAMPLES).unwrap();
     for (path, item) in document["paths"].as_object_mut().into_iter().flatten() {
         for operation in item.as_object_mut().into_iter().flat_map(|it| it.values_mut()) {
