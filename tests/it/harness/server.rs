@@ -45,10 +45,13 @@ impl Server {
 
     /// Starts the Worker with the sample mail, loaded as by `scripts/dev`.
     pub fn start_with_sample_mail(name: &str, vars: &[(&str, &str)]) -> Self {
-        let state = migrated_state(name);
-        let mut import = Command::new("scripts/import-enron");
-        import.arg("samples/enron/maildir").arg("--persist-to").arg(&state).arg("--work").arg(state.join("import"));
-        let output = import.env("PEGBOARD_PROFILE", "dev").output().expect("scripts/import-enron starts");
+        Self::start_on(&state_with_mail(name), vars, &[])
+    }
+
+    /// Starts the Worker with everything that a fresh `scripts/dev` has: the sample mail, and the workspace `sample`.
+    pub fn start_with_samples(name: &str, vars: &[(&str, &str)]) -> Self {
+        let state = state_with_mail(name);
+        let output = Command::new("scripts/lib/load-sample").arg(&state).output().expect("load-sample starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Self::start_on(&state, vars, &[])
     }
@@ -181,6 +184,16 @@ fn state_folder(name: &str) -> PathBuf {
 fn migrated_state(name: &str) -> PathBuf {
     let state = state_folder(name);
     copy_folder(Path::new(&variable("PEGBOARD_TEMPLATE_STATE")), &state);
+    state
+}
+
+/// The migrated state with the sample mail.
+fn state_with_mail(name: &str) -> PathBuf {
+    let state = migrated_state(name);
+    let mut import = Command::new("scripts/import-enron");
+    import.arg("samples/enron/maildir").arg("--persist-to").arg(&state).arg("--work").arg(state.join("import"));
+    let output = import.env("PEGBOARD_PROFILE", "dev").output().expect("scripts/import-enron starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     state
 }
 
