@@ -38,20 +38,12 @@ impl Server {
         Self::start_on(&migrated_state(name), vars, &["--without", binding])
     }
 
-    /// Starts the Worker with workerd's inspector, for [`Self::watch_heap`].
-    pub fn start_inspected(name: &str, vars: &[(&str, &str)]) -> Self {
-        Self::start_on(&migrated_state(name), vars, &["--inspect"])
-    }
-
     /// Starts the Worker with the sample mail, loaded as by `scripts/dev`.
     pub fn start_with_sample_mail(name: &str, vars: &[(&str, &str)]) -> Self {
-        Self::start_on(&state_with_mail(name), vars, &[])
-    }
-
-    /// Starts the Worker with everything that a fresh `scripts/dev` has: the sample mail, and the workspace `sample`.
-    pub fn start_with_samples(name: &str, vars: &[(&str, &str)]) -> Self {
-        let state = state_with_mail(name);
-        let output = Command::new("scripts/lib/load-sample").arg(&state).output().expect("load-sample starts");
+        let state = migrated_state(name);
+        let mut import = Command::new("scripts/import-enron");
+        import.arg("samples/enron/maildir").arg("--persist-to").arg(&state).arg("--work").arg(state.join("import"));
+        let output = import.env("PEGBOARD_PROFILE", "dev").output().expect("scripts/import-enron starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Self::start_on(&state, vars, &[])
     }
@@ -123,17 +115,6 @@ impl Server {
         line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
     }
 
-    /// Runs `during`, and returns how many bytes of the isolate's JavaScript heap, and of its buffers, were in use at the
-    /// most meanwhile. Only sizes at times when the isolate waited for something are seen.
-    pub fn watch_heap<T>(&self, during: impl FnOnce() -> T) -> (T, u64, u64) {
-        let watched = self.ask(json!({"heap": "watch"}));
-        assert!(watched["error"].is_null(), "{watched}");
-        let result = during();
-        let peak = self.ask(json!({"heap": "peak"}));
-        assert!(peak["error"].is_null() && peak["samples"].as_u64().is_some_and(|it| it > 10), "{peak}");
-        (result, peak["used"].as_u64().unwrap(), peak["buffers"].as_u64().unwrap())
-    }
-
     fn runtime_file(&self, name: &str) -> PathBuf {
         let node = self.control.lock().unwrap().process.id();
         Path::new("/proc").join(workerd_of(node).expect("workerd runs")).join(name)
@@ -184,16 +165,6 @@ fn state_folder(name: &str) -> PathBuf {
 fn migrated_state(name: &str) -> PathBuf {
     let state = state_folder(name);
     copy_folder(Path::new(&variable("PEGBOARD_TEMPLATE_STATE")), &state);
-    state
-}
-
-/// The migrated state with the sample mail.
-fn state_with_mail(name: &str) -> PathBuf {
-    let state = migrated_state(name);
-    let mut import = Command::new("scripts/import-enron");
-    import.arg("samples/enron/maildir").arg("--persist-to").arg(&state).arg("--work").arg(state.join("import"));
-    let output = import.env("PEGBOARD_PROFILE", "dev").output().expect("scripts/import-enron starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     state
 }
 
