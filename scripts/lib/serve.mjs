@@ -7,7 +7,6 @@
 //   --worker FILE.js    serves this plain JavaScript Worker instead of dist/, with the same bindings
 //                       except the Durable Objects
 //   --port PORT         a fixed port instead of a free one
-//   --inspect           opens workerd's inspector, for the command "heap"
 //
 // The Worker is dist/, the bundle that `scripts/build` makes, with the bindings of wrangler.toml.
 // .dev.vars is not read, and containers are off. Requests reach workerd's own socket, without the
@@ -22,10 +21,6 @@
 //   {"id":3,"scheduled":"*/5 * * * *"}                     → {"id":3,"outcome":"ok"}
 //   {"id":5,"object":"LIMITER","name":"…","bodies":[…]}   → {"id":5,"answers":[…]}, all posted at once
 //   {"id":4,"restart":true}                                → {"id":4,"url":…}, the same URL as before
-//   {"id":6,"heap":"watch"}                                → {"id":6}, and asks for the heap's size from now on
-//   {"id":7,"heap":"peak"}                                 → {"id":7,"samples":…,"used":…,"buffers":…}, the most that
-//                                                            was seen: bytes in use on the JavaScript heap, and of
-//                                                            buffers (without WebAssembly's memory)
 //   a command that fails                                   → {"id":…,"error":"message"}
 //
 // "db" defaults to DB. A restart kills workerd, as a crash would, and starts workerd with the same
@@ -61,7 +56,6 @@ function readArguments() {
       without: { type: "string", multiple: true, default: [] },
       worker: { type: "string" },
       port: { type: "string", default: "0" },
-      inspect: { type: "boolean", default: false },
     },
   });
   if (values.state === undefined) throw new Error("--state DIR is required");
@@ -82,7 +76,7 @@ function bundleModules() {
   ];
 }
 
-function miniflareOptions({ state, vars, without, worker, port, inspect }) {
+function miniflareOptions({ state, vars, without, worker, port }) {
   const config = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
   const { workerOptions } = unstable_getMiniflareWorkerOptions(config, undefined, {
     overrides: { enableContainers: false },
@@ -103,7 +97,6 @@ function miniflareOptions({ state, vars, without, worker, port, inspect }) {
     host: HOST,
     port: 0,
     resourcePersistencePath: join(resolve(state), "v3"),
-    ...(inspect ? { inspectorPort: 0 } : {}),
     cf: false,
     telemetry: { enabled: false },
     log: new StderrLog(LogLevel.WARN),
@@ -118,47 +111,6 @@ async function url(miniflare) {
   const { origin } = await miniflare.unsafeGetDirectURL();
   return { url: origin };
 }
-
-/**
- * Asks the Worker's isolate for its heap again and again, each time after a garbage collection: a local isolate has no
- * limit, and so would keep hundreds of megabytes of garbage. workerd answers while the isolate waits for something.
- */
-class HeapWatch {
-  static async start(miniflare) {
-    const inspector = String(await miniflare.getInspectorURL()).replace("ws:", "http:");
-    const isolates = await (await fetch(new URL("/json", inspector))).json();
-    const isolate = isolates.find(({ id }) => id.startsWith("core:user:"));
-    const watch = new HeapWatch();
-    watch.socket = new WebSocket(isolate.webSocketDebuggerUrl);
-    watch.peak = { samples: 0, used: 0, buffers: 0 };
-    watch.socket.onmessage = ({ data }) => watch.take(JSON.parse(data));
-    await new Promise((resolve, reject) => Object.assign(watch.socket, { onopen: resolve, onerror: reject }));
-    watch.ask();
-    return watch;
-  }
-
-  ask() {
-    this.socket.send(JSON.stringify({ id: 1, method: "HeapProfiler.collectGarbage" }));
-    this.socket.send(JSON.stringify({ id: 2, method: "Runtime.getHeapUsage" }));
-  }
-
-  take({ result, error }) {
-    if (error !== undefined) this.peak.error ??= error.message;
-    if (result?.usedSize === undefined) return;
-    this.peak.samples += 1;
-    this.peak.used = Math.max(this.peak.used, result.usedSize);
-    this.peak.buffers = Math.max(this.peak.buffers, result.backingStorageSize);
-    if (this.socket.readyState === WebSocket.OPEN) setTimeout(() => this.ask(), 2);
-  }
-
-  stop() {
-    this.ask = () => {};
-    this.socket.close();
-    return this.peak;
-  }
-}
-
-let heapWatch;
 
 async function execute(miniflare, options, command) {
   if (command.sql !== undefined) {
@@ -181,16 +133,11 @@ async function execute(miniflare, options, command) {
     const post = async (body) => (await stub.fetch("https://object/", { method: "POST", body: JSON.stringify(body) })).json();
     return { answers: await Promise.all(command.bodies.map(post)) };
   }
-  if (command.heap === "watch") {
-    heapWatch = await HeapWatch.start(miniflare);
-    return {};
-  }
-  if (command.heap === "peak") return heapWatch.stop();
   if (command.restart) {
     await miniflare.setOptions(options);
     return url(miniflare);
   }
-  throw new Error("a command has sql, batch, scheduled, object, heap or restart");
+  throw new Error("a command has sql, batch, scheduled, object or restart");
 }
 
 const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);

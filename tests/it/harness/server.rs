@@ -38,11 +38,6 @@ impl Server {
         Self::start_on(&migrated_state(name), vars, &["--without", binding])
     }
 
-    /// Starts the Worker with workerd's inspector, for [`Self::watch_heap`].
-    pub fn start_inspected(name: &str, vars: &[(&str, &str)]) -> Self {
-        Self::start_on(&migrated_state(name), vars, &["--inspect"])
-    }
-
     /// Starts the Worker with the sample mail, loaded as by `scripts/dev`.
     pub fn start_with_sample_mail(name: &str, vars: &[(&str, &str)]) -> Self {
         Self::start_on(&state_with_mail(name), vars, &[])
@@ -121,17 +116,6 @@ impl Server {
         let status = fs::read_to_string(self.runtime_file("status")).unwrap();
         let line = status.lines().find(|it| it.starts_with("VmHWM:")).unwrap();
         line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
-    }
-
-    /// Runs `during`, and returns how many bytes of the isolate's JavaScript heap, and of its buffers, were in use at the
-    /// most meanwhile. Only sizes at times when the isolate waited for something are seen.
-    pub fn watch_heap<T>(&self, during: impl FnOnce() -> T) -> (T, u64, u64) {
-        let watched = self.ask(json!({"heap": "watch"}));
-        assert!(watched["error"].is_null(), "{watched}");
-        let result = during();
-        let peak = self.ask(json!({"heap": "peak"}));
-        assert!(peak["error"].is_null() && peak["samples"].as_u64().is_some_and(|it| it > 10), "{peak}");
-        (result, peak["used"].as_u64().unwrap(), peak["buffers"].as_u64().unwrap())
     }
 
     fn runtime_file(&self, name: &str) -> PathBuf {
