@@ -132,11 +132,7 @@ fn warnings(agent: &Agent, tool: &Tool, had_attachments: bool) -> Vec<Warning> {
 
 /// Tells what [`attach`] would do. Writes nothing. The database checks two rules when an attachment is written, so this
 /// reads what these rules are about.
-pub async fn preview_attachment(
-    scope: &Scope,
-    agent_id: &AgentId,
-    wanted: WantedAttachment,
-) -> Result<NewAttachment> {
+pub async fn preview_attachment(scope: &Scope, agent_id: &AgentId, wanted: WantedAttachment) -> Result<NewAttachment> {
     let (workspace, tool_id) = (scope.workspace(), &wanted.tool_id.clone());
     let [agent, tool, present] = scope
         .read([

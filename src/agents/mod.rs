@@ -117,12 +117,7 @@ pub async fn create(scope: &Scope, profile: Profile, read_only: &ReadOnly) -> Re
     Ok(AgentShown::new(&agent, false))
 }
 
-pub async fn update(
-    scope: &Scope,
-    id: &AgentId,
-    change: ProfileChange,
-    read_only: &ReadOnly,
-) -> Result<AgentShown> {
+pub async fn update(scope: &Scope, id: &AgentId, change: ProfileChange, read_only: &ReadOnly) -> Result<AgentShown> {
     let (before, has_attachments) = find_to_change(scope, id).await?;
     read_only.check(&[shown(&AgentShown::new(&before, has_attachments))?])?;
     let mut after = before.clone();
