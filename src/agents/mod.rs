@@ -161,7 +161,9 @@ pub async fn nearest_agent(scope: &Scope, id: &str) -> Option<String> {
     let [rows] = scope.read([store::neighbours(scope.workspace(), id)]).await.ok()?;
     let known = store::read_neighbours(&rows).ok()?;
     let visible = known.iter().filter(|(id, _)| own.as_ref().is_none_or(|own| own.as_str() == id));
-    let names = visible.flat_map(|(id, name)| [id.as_str(), name.as_str()]);
+    // A text that looks like an id is meant as one.
+    let is_id = id.starts_with("agent_");
+    let names = visible.flat_map(|(id, name)| [id.as_str(), if is_id { id.as_str() } else { name.as_str() }]);
     let near = nearest(id, names)?;
     known.iter().find(|(id, name)| id == near || name == near).map(|(id, _)| id.clone())
 }

@@ -39,8 +39,8 @@ pub struct FaultyBody {
 }
 
 impl FaultyBody {
-    fn unexamined(first: Problem) -> Self {
-        Self { problems: vec![first], read_only: ReadOnly::default(), repaired: Value::Null }
+    fn unexamined(first: Problem) -> Box<Self> {
+        Box::new(Self { problems: vec![first], read_only: ReadOnly::default(), repaired: Value::Null })
     }
 
     /// The parts of the body that can be read, so that the rules for them can be checked too. The other parts have
@@ -68,7 +68,7 @@ pub fn read_json_up_to<T: DeserializeOwned + ToSchema>(max_values: usize, bytes:
 pub fn read_given<T: DeserializeOwned + ToSchema>(
     max_values: usize,
     bytes: &[u8],
-) -> std::result::Result<Given<T>, FaultyBody> {
+) -> std::result::Result<Given<T>, Box<FaultyBody>> {
     let first = match parse_object::<T>(max_values, bytes) {
         Ok(body) => return Ok(Given { body, read_only: ReadOnly::default() }),
         Err(first) => first,
@@ -78,7 +78,7 @@ pub fn read_given<T: DeserializeOwned + ToSchema>(
         Ok(body) if !examined.read_only.is_empty() => Ok(Given { body, read_only: ReadOnly::new(examined.read_only) }),
         // The text is wrong in a way that a parsed document does not show, such as a field that is there twice.
         Ok(_) => Err(FaultyBody::unexamined(first)),
-        Err(cause) => Err(examined.faults(body_problem(&cause))),
+        Err(cause) => Err(Box::new(examined.faults(body_problem(&cause)))),
     }
 }
 

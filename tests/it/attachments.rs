@@ -283,7 +283,8 @@ fn a_dry_run_tells_what_attaching_would_do_and_writes_nothing() {
     let path = format!("/api/agents/{agent}/tools");
     let dry = |body: Value| {
         let answer = client.post(&format!("{path}?dry_run=true"), body);
-        assert_eq!((answer.cost("rows_written"), answer.cost("round_trips")), (0, 1), "{}", answer.text);
+        assert_eq!(answer.cost("rows_written"), 0, "{}", answer.text);
+        assert!(answer.status != 200 || answer.cost("round_trips") == 1, "{}", answer.text);
         answer
     };
     let log = client.changes();
