@@ -123,8 +123,8 @@ fn warnings(agent: &Agent, tool: &Tool, had_attachments: bool) -> Vec<Warning> {
     if agent.has_default_tools(had_attachments) {
         let lost = DEFAULT_TOOLS.into_iter().filter(|it| *it != id.as_str()).collect::<Vec<_>>().join(", ");
         warnings.push(warning(format!(
-            "The agent no longer has the default tools {lost}, because it has an attachment now: attach them too if it \
-             needs them"
+            "The first attachment ends the agent's default tools, which are not attached: {lost}. Attach those that the \
+             agent needs"
         )));
     }
     warnings

@@ -228,6 +228,6 @@ fn an_agent_that_was_read_can_be_sent_back() {
     let unknown = json!({"name": "x", "id": "agent_unknown"});
     assert_eq!(client.post("/api/agents", unknown).refused(400, "VALIDATION_ERROR").paths(), ["/id"]);
     let copied = workspace().post("/api/agents", read).refused(400, "VALIDATION_ERROR");
-    assert_eq!(copied.paths(), ["/id", "/created_at"]);
+    assert_eq!(copied.paths(), ["/id", "/created_at", "/default_tools_in_use"]);
     client.post("/api/agents", json!({"name": "x", "id": null, "created_at": null})).created();
 }

@@ -47,7 +47,10 @@ fn the_first_documents_lines_answer_as_it_says() {
     assert_eq!((status, &refused["error"]["code"]), (400, &json!("VALIDATION_ERROR")));
 
     let (status, list) = curl(&["-X", "GET", tools, "-H", header]);
-    assert_eq!((status, &list["tools"]), (200, &json!([attached])));
+    // The response to an attachment also has warnings, which are about that moment.
+    let mut listed = attached;
+    listed.as_object_mut().unwrap().remove("warnings").unwrap();
+    assert_eq!((status, &list["tools"]), (200, &json!([listed])));
 
     let detach = ["-X", "DELETE", &format!("{tools}/email_search"), "-H", header];
     assert_eq!(curl(&detach), (204, Value::Null));

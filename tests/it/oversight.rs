@@ -526,7 +526,8 @@ fn metrics_are_of_all_workspaces_and_name_none() {
     assert_eq!(value("pegboard_info", Some(("version", "0.1.0"))), Some(1.0));
     for (name, expected) in [
         ("pegboard_workspaces", 0.0),
-        ("pegboard_tool_versions", 6.0),
+        // email_search has two versions.
+        ("pegboard_tool_versions", 7.0),
         ("pegboard_agents", 0.0),
         ("pegboard_changes_total", 0.0),
         ("pegboard_approvals_pending", 0.0),
@@ -554,7 +555,7 @@ fn metrics_are_of_all_workspaces_and_name_none() {
             ("pegboard_workspaces", None, 2.0),
             ("pegboard_tools", Some(("active", "true")), 8.0),
             ("pegboard_tools", Some(("active", "false")), 2.0),
-            ("pegboard_tool_versions", None, 12.0),
+            ("pegboard_tool_versions", None, 13.0),
             ("pegboard_agents", None, 2.0),
             ("pegboard_calls_total", Some(("status", "success")), 2.0),
             ("pegboard_calls_total", Some(("status", "error")), 2.0),
