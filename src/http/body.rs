@@ -3,7 +3,7 @@
 //!
 //! Fields that the schema marks as `readOnly` are taken aside. A body with such fields is what a response has shown.
 
-use super::extract::{body_problem, parse_object};
+use super::extract::parse_object;
 use super::site::OPENAPI;
 use crate::error::{Error, Place, Problem, Result, add_new, escaped, shortened};
 use crate::json_size::{MAX_VALUES, values};
@@ -46,7 +46,7 @@ impl FaultyBody {
     /// The parts of the body that can be read, so that the rules for them can be checked too. The other parts have
     /// stand-ins.
     pub fn rest<T: DeserializeOwned>(&self) -> Option<T> {
-        T::deserialize(&self.repaired).ok()
+        reread(&self.repaired).ok()
     }
 }
 
@@ -74,12 +74,23 @@ pub fn read_given<T: DeserializeOwned + ToSchema>(
         Err(first) => first,
     };
     let Some(examined) = ExaminedBody::of(&T::name(), bytes) else { return Err(FaultyBody::unexamined(first)) };
-    match serde_path_to_error::deserialize::<_, T>(&examined.document) {
+    match reread::<T>(&examined.document) {
         Ok(body) if !examined.read_only.is_empty() => Ok(Given { body, read_only: ReadOnly::new(examined.read_only) }),
         // The text is wrong in a way that a parsed document does not show, such as a field that is there twice.
         Ok(_) => Err(FaultyBody::unexamined(first)),
-        Err(cause) => Err(Box::new(examined.faults(body_problem(&cause)))),
+        Err(next) => Err(Box::new(examined.faults(next))),
     }
+}
+
+/// Reads a document from its text, because reading each type from a [`Value`] too would enlarge the bundle by a twentieth.
+/// The caller did not send this text, so the fault has no position in it.
+fn reread<T: DeserializeOwned>(document: &Value) -> std::result::Result<T, Problem> {
+    parse_object(MAX_VALUES, document.to_string().as_bytes()).map_err(|mut fault| {
+        if let Some(end) = fault.message.rfind(" at line ") {
+            fault.message.truncate(end);
+        }
+        fault
+    })
 }
 
 /// A body that did not fit its type.

@@ -39,7 +39,7 @@ pub struct CallIn {
     idempotency_key: Option<String>,
     /// A longer result is cut to this many bytes and returned as a text, with a notice that says where the whole result
     /// is.
-    #[schema(minimum = 1)]
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 4_294_967_295_u32)]
     max_result_bytes: Option<u32>,
 }
 

@@ -464,7 +464,7 @@ fn of_body(message: String) -> Problem {
 }
 
 /// The fault at which serde gave up.
-pub fn body_problem(cause: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
+fn body_problem(cause: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
     let message = without_value(cause.inner().to_string());
     let pointer = place(cause.path(), &message).map_or_else(String::new, |it| format!("/{it}"));
     Problem { place: Place::Body, path: shortened(&pointer), message: shortened(&message) }

@@ -41,6 +41,7 @@ pub fn document() -> Value {
         "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
         "example": "sample",
     });
+    close_shown_agents(&mut document["components"]["schemas"]);
     add_read_only_fields(&mut document["components"]["schemas"]);
     // A preview is a tool with further fields, so it has both forms.
     let switched = &mut document["components"]["schemas"]["SwitchedOut"];
@@ -57,6 +58,23 @@ pub fn document() -> Value {
         }
     }
     document
+}
+
+/// The agent of a response has the fields of the record and further ones. The record's schema takes no others, so it cannot
+/// be a part of the larger schema, which repeats its fields instead.
+fn close_shown_agents(schemas: &mut Value) {
+    let mut shown = schemas["AgentOut"].clone();
+    let own = schemas["AgentShown"].take();
+    shown["description"] = own["description"].clone();
+    for part in own["allOf"].as_array().into_iter().flatten().filter(|it| it.get("properties").is_some()) {
+        let properties = part["properties"].as_object().into_iter().flatten();
+        for (name, property) in properties {
+            shown["properties"][name] = property.clone();
+        }
+        let required = part["required"].as_array().into_iter().flatten().cloned();
+        shown["required"].as_array_mut().into_iter().for_each(|it| it.extend(required.clone()));
+    }
+    schemas["AgentShown"] = shown;
 }
 
 /// Adds the examples of one operation: its own parameters, those that all operations share, and its bodies.

@@ -6,6 +6,7 @@ the description. It runs against dist/ in workerd, in open mode, on a copy of TE
 the same code gets the same requests.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -45,8 +46,9 @@ SCHEMATHESIS = [
 
 def main(template: str) -> int:
     with serving("api-state", template, ["AUTH=open", "SECRET_KEY=api-test"]) as url:
+        environment = {**os.environ, "SCHEMATHESIS_HOOKS": "api_hooks", "PYTHONPATH": str(Path(__file__).parent)}
         # A timeout, because CI must end; the run itself takes about two minutes.
-        return subprocess.run([*SCHEMATHESIS, f"--url={url}"], timeout=300, check=False).returncode
+        return subprocess.run([*SCHEMATHESIS, f"--url={url}"], env=environment, timeout=300, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -1,0 +1,9 @@
+"""Teaches schemathesis the media types of the API that it does not know (api_test.py)."""
+
+import schemathesis
+
+
+@schemathesis.serializer("application/x-ndjson")
+def json_lines(_context, value):
+    """A body of JSON Lines is a text."""
+    return value if isinstance(value, bytes) else str(value).encode()
