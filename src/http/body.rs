@@ -82,7 +82,7 @@ pub fn read_given<T: DeserializeOwned + ToSchema>(
     }
 }
 
-/// Reads a document from its text, because reading each type from a [`Value`] too would enlarge the bundle by a twentieth.
+/// Reads a document from its text, because reading each type from a [`Value`] too would enlarge the bundle by a fiftieth.
 /// The caller did not send this text, so the fault has no position in it.
 fn reread<T: DeserializeOwned>(document: &Value) -> std::result::Result<T, Problem> {
     parse_object(MAX_VALUES, document.to_string().as_bytes()).map_err(|mut fault| {

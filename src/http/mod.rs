@@ -39,7 +39,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Request, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, on};
+use axum::routing::{MethodFilter, MethodRouter, on};
 use origin::RequestOrigin;
 use std::cell::OnceCell;
 use std::panic::AssertUnwindSafe;
@@ -65,10 +65,10 @@ const WASM_PAGE_BYTES: usize = 64 * 1024;
 macro_rules! routes {
     ($($module:ident::$handler:ident),+ $(,)?) => {
         pastey::paste! {
-            fn routes() -> Router {
+            fn routes(guard: QueryGuard) -> Router {
                 Router::new()$(.route(
                     &path_of(<$module::[<__path_ $handler>] as utoipa::Path>::path()),
-                    known_query::guarded(
+                    guard(
                         &<$module::[<__path_ $handler>] as utoipa::Path>::path(),
                         &<$module::[<__path_ $handler>] as utoipa::Path>::methods(),
                         on(methods::<$module::[<__path_ $handler>]>(), $module::$handler),
@@ -213,22 +213,32 @@ async fn route(app: App, js_request: &web_sys::Request, mut request: Request<Bod
                 Some(it) => app.reading(&it),
             });
             request.extensions_mut().insert(app.clone());
-            let Ok(response) = router(&app).call(request).await;
+            let has_query = request.uri().query().is_some();
+            let Ok(response) = router(&app, has_query).call(request).await;
             let response = suggest::nearest(&app, js_request, response).await;
             (app, response)
         }
     }
 }
 
-/// The router. It is built once per isolate, and a clone of it only counts one more reference.
-fn router(app: &App) -> Router {
+/// Guards the endpoint of a path and its methods against unknown query parameters.
+type QueryGuard = fn(&str, &[HttpMethod], MethodRouter) -> MethodRouter;
+
+/// The router for a request with or without a query. Each is built once per isolate, and a clone only counts one more
+/// reference. Most requests have no query, and a guard on each route would cost them a twentieth of their time.
+fn router(app: &App, has_query: bool) -> Router {
     thread_local! {
-        static ROUTER: OnceCell<Router> = const { OnceCell::new() };
+        static GUARDED: OnceCell<Router> = const { OnceCell::new() };
+        static PLAIN: OnceCell<Router> = const { OnceCell::new() };
     }
-    ROUTER.with(|router| {
+    let (router, guard): (_, QueryGuard) = match has_query {
+        true => (&GUARDED, known_query::guarded),
+        false => (&PLAIN, |_, _, endpoint| endpoint),
+    };
+    router.with(|router| {
         router
             .get_or_init(|| {
-                routes()
+                routes(guard)
                     .fallback(async || Error::NoRoute)
                     .method_not_allowed_fallback(async || Error::MethodNotAllowed)
                     .layer(cors::layer(app.settings()))
