@@ -7,6 +7,7 @@
 //   --worker FILE.js    serves this plain JavaScript Worker instead of dist/, with the same bindings
 //                       except the Durable Objects
 //   --port PORT         a fixed port instead of a free one
+//   --heap MEGABYTES    the most that the heap of JavaScript may take in each isolate; workerd crashes beyond it
 //
 // The Worker is dist/, the bundle that `scripts/build` makes, with the bindings of wrangler.toml.
 // .dev.vars is not read, and containers are off. Requests reach workerd's own socket, without the
@@ -56,9 +57,12 @@ function readArguments() {
       without: { type: "string", multiple: true, default: [] },
       worker: { type: "string" },
       port: { type: "string", default: "0" },
+      heap: { type: "string" },
     },
   });
   if (values.state === undefined) throw new Error("--state DIR is required");
+  // Miniflare hands these flags to workerd.
+  if (values.heap !== undefined) process.env.MINIFLARE_WORKERD_V8_FLAGS = `--max-old-space-size=${values.heap}`;
   const vars = values.var.map((pair) => {
     const [name, ...value] = pair.split("=");
     return [name, value.join("=")];

@@ -38,6 +38,11 @@ impl Server {
         Self::start_on(&migrated_state(name), vars, &["--without", binding])
     }
 
+    /// Starts the Worker with a bound on the heap of JavaScript. The runtime crashes beyond the bound.
+    pub fn start_with_heap(name: &str, vars: &[(&str, &str)], megabytes: u32) -> Self {
+        Self::start_on(&migrated_state(name), vars, &["--heap", &megabytes.to_string()])
+    }
+
     /// Starts the Worker with the sample mail, loaded as by `scripts/dev`.
     pub fn start_with_sample_mail(name: &str, vars: &[(&str, &str)]) -> Self {
         Self::start_on(&state_with_mail(name), vars, &[])
