@@ -31,7 +31,8 @@ stop_all() {
 
 # From here on the process groups end with the script, however the script ends.
 stop_all_at_exit() {
-  trap stop_all EXIT
+  # A second signal, such as an impatient Ctrl-C, must not end the stopping half-way.
+  trap 'trap "" INT TERM HUP; stop_all' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
 }
