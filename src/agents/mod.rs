@@ -157,8 +157,8 @@ pub async fn delete(scope: &Scope, id: &AgentId) -> Result<()> {
 /// The id of the agent whose id or name is nearest to an id that no agent has. In a large workspace, only agents whose
 /// ids are near are considered. A caller with a bound token sees only the agent of the token. A failure is no suggestion.
 pub async fn nearest_agent(scope: &Scope, id: &str) -> Option<String> {
-    let own = scope.caller().await.ok()?.agent.clone();
     let [rows] = scope.read([store::neighbours(scope.workspace(), id)]).await.ok()?;
+    let own = scope.caller().await.ok()?.agent.clone();
     let known = store::read_neighbours(&rows).ok()?;
     let visible = known.iter().filter(|(id, _)| own.as_ref().is_none_or(|own| own.as_str() == id));
     // A text that looks like an id is meant as one.
