@@ -79,6 +79,11 @@ id!(
     is_slug
 );
 id!(
+    /// The name of a module, with which the ids of its tools begin.
+    ModuleName,
+    is_module_name
+);
+id!(
     /// The name of a secret of the Worker.
     CredentialId,
     is_variable
@@ -137,6 +142,11 @@ pub fn random_hex<const BYTES: usize>() -> Result<String> {
 /// `^[A-Za-z0-9_-]{1,64}$`
 pub fn is_slug(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(is_slug_byte)
+}
+
+/// `^[a-z0-9_-]{1,64}$`
+fn is_module_name(text: &str) -> bool {
+    is_slug(text) && !text.bytes().any(|it| it.is_ascii_uppercase())
 }
 
 fn is_tool_id(text: &str) -> bool {

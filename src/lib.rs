@@ -26,6 +26,7 @@ mod mcp;
 mod mcp_protocol;
 mod memory_turn;
 mod model_calls;
+mod modules;
 mod nearest;
 mod outgoing;
 mod oversight;

@@ -68,7 +68,7 @@ pub fn refusals(
     let profile = &agent.profile;
     let missing =
         tool.required_capabilities.iter().filter(|it| !profile.capabilities.contains(it)).cloned().collect::<Vec<_>>();
-    let module = tool.module().filter(|module| !profile.allowed_modules.iter().any(|it| it == module));
+    let module = tool.module_name().filter(|module| !profile.allowed_modules.iter().any(|it| it == module));
     let risk = PermissionRefusal::Risk { tool: tool.risk_level, allowed: profile.max_risk };
     [
         judge_level(caller.min(profile.permission_level), tool).err(),

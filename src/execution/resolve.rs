@@ -56,10 +56,12 @@ impl CallTarget {
     }
 
     /// Whether the version can be called. An active version can. A pinned version can also be called if it was
-    /// deactivated only because a newer version replaced it, and the tool still has an active version.
+    /// deactivated only because a newer version replaced it, and the tool still has an active version. No tool of a
+    /// module that is not enabled can be called.
     pub fn is_enabled(&self) -> bool {
         let replaced = self.tool.deactivated_reason == Some(DeactivationReason::VersionUpdate);
-        self.tool.active || (self.pinned && replaced && self.tool.has_active_version())
+        let is_off = self.tool.module.as_ref().is_some_and(|it| !it.enabled);
+        !is_off && (self.tool.active || (self.pinned && replaced && self.tool.has_active_version()))
     }
 }
 

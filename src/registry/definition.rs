@@ -67,6 +67,7 @@ macro_rules! tool_in {
                     deactivated_reason: None,
                     missing_credentials: Vec::new(),
                     current_policy: None,
+                    module: None,
                     $($shared: decided(self.$shared, $decide),)*
                 })
             }

@@ -5,6 +5,7 @@ use super::Tool;
 use super::credential::is_credential_id;
 use super::header_value::HeaderValue;
 use crate::error::{Error, Place, Problem, Result, escaped};
+use crate::ids::ModuleName;
 use crate::nearest::{did_you_mean, nearest};
 use crate::outgoing::{UrlRules, check_url, credentials_in, fault_of_header, may_carry_credentials};
 use crate::seal::Sealer;
@@ -43,6 +44,8 @@ pub enum Handler {
     },
     /// A function that runs in the sandbox.
     Python { code: String, function: String },
+    /// The module of this name. Only discovery makes such a handler.
+    Module { module: String },
 }
 
 impl Handler {
@@ -61,9 +64,9 @@ impl Handler {
         Self::read_form(given, true)
     }
 
-    fn read_form(given: &Value, may_be_sealed: bool) -> std::result::Result<Self, Vec<Problem>> {
+    fn read_form(given: &Value, is_backup: bool) -> std::result::Result<Self, Vec<Problem>> {
         let Value::Object(fields) = given else { return Err(vec![problem("", "must be an object with a `type`")]) };
-        let mut form = Form { fields, may_be_sealed, problems: Vec::new() };
+        let mut form = Form { fields, may_be_sealed: is_backup, problems: Vec::new() };
         let handler = match form.text("type").as_str() {
             "builtin" => {
                 form.no_others(&["type", "key"]);
@@ -76,6 +79,10 @@ impl Handler {
             "python" => {
                 form.no_others(&["type", "code", "function"]);
                 Self::Python { code: form.text("code"), function: form.text("function") }
+            }
+            "module" if is_backup => {
+                form.no_others(&["type", "module"]);
+                Self::Module { module: form.text("module") }
             }
             _ => {
                 form.problems.truncate(0);
@@ -92,6 +99,7 @@ impl Handler {
             Self::Builtin { key } => key,
             Self::Http { .. } => "http",
             Self::Python { .. } => "python",
+            Self::Module { .. } => "module",
         }
     }
 
@@ -100,7 +108,7 @@ impl Handler {
     pub fn sealed(&self, sealer: Option<&Sealer>) -> Result<Self> {
         let (url, headers) = match self {
             Self::Http { url, headers } => (url, headers),
-            Self::Builtin { .. } | Self::Python { .. } => return Ok(self.clone()),
+            Self::Builtin { .. } | Self::Python { .. } | Self::Module { .. } => return Ok(self.clone()),
         };
         let Some(sealer) = sealer else {
             let literal = headers.iter().filter(|(_, value)| value.needs_seal());
@@ -115,7 +123,7 @@ impl Handler {
     pub fn opened(&self, sealer: Option<&Sealer>) -> Self {
         let (url, headers) = match self {
             Self::Http { url, headers } => (url, headers),
-            Self::Builtin { .. } | Self::Python { .. } => return self.clone(),
+            Self::Builtin { .. } | Self::Python { .. } | Self::Module { .. } => return self.clone(),
         };
         let open = |(name, value): (&String, &HeaderValue)| {
             let opened = value.open(sealer, name, url).map(HeaderValue::Plain);
@@ -128,7 +136,7 @@ impl Handler {
     pub fn unopened(&self) -> Vec<Problem> {
         let headers = match self {
             Self::Http { headers, .. } => headers,
-            Self::Builtin { .. } | Self::Python { .. } => return Vec::new(),
+            Self::Builtin { .. } | Self::Python { .. } | Self::Module { .. } => return Vec::new(),
         };
         let sealed = headers.iter().filter(|(_, value)| value.plain().is_none());
         sealed.map(|(name, _)| header_problem(name, OTHER_KEY)).collect()
@@ -143,6 +151,7 @@ impl Handler {
             }
             Self::Builtin { key } => json!({"type": "builtin", "key": key}),
             Self::Python { code, function } => json!({"type": "python", "code": code, "function": function}),
+            Self::Module { module } => json!({"type": "module", "module": module}),
         }
     }
 
@@ -153,7 +162,7 @@ impl Handler {
         let Self::Http { url, headers } = self else { return Vec::new() };
         let (present_url, present_headers) = match present {
             Some(Self::Http { url, headers }) => (url.as_str(), Some(headers)),
-            Some(Self::Builtin { .. } | Self::Python { .. }) | None => ("", None),
+            Some(Self::Builtin { .. } | Self::Python { .. } | Self::Module { .. }) | None => ("", None),
         };
         let mut problems = Vec::new();
         if *url == masked_url(present_url) {
@@ -207,6 +216,10 @@ impl Handler {
                 }
                 problems
             }
+            Self::Module { module } => match ModuleName::parse(module) {
+                Some(_) => Vec::new(),
+                None => vec![problem("/module", "must be 1 to 64 lower-case letters, digits, _ or -")],
+            },
         }
     }
 
@@ -214,7 +227,7 @@ impl Handler {
     pub fn builtin_key(&self) -> Option<&str> {
         match self {
             Self::Builtin { key } => Some(key),
-            Self::Http { .. } | Self::Python { .. } => None,
+            Self::Http { .. } | Self::Python { .. } | Self::Module { .. } => None,
         }
     }
 
@@ -230,7 +243,7 @@ impl Handler {
             Self::Http { headers, .. } => {
                 headers.values().filter_map(HeaderValue::plain).flat_map(credentials_in).collect()
             }
-            Self::Builtin { .. } | Self::Python { .. } => Vec::new(),
+            Self::Builtin { .. } | Self::Python { .. } | Self::Module { .. } => Vec::new(),
         }
     }
 }
@@ -381,6 +394,9 @@ mod tests {
             Some(Handler::Python { code: "def f(a): ...".into(), function: "f".into() }),
         );
         check(r#"{"type":"shell"}"#, None);
+        let module = json!({"type": "module", "module": "research"});
+        assert!(Handler::read(&module).is_err(), "only discovery makes it");
+        assert_eq!(Handler::read_backup(&module), Ok(Handler::Module { module: "research".into() }));
     }
 
     #[track_caller]

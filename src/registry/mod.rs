@@ -19,6 +19,7 @@ mod header_value;
 pub mod invariants;
 mod lifecycle;
 mod log;
+mod module_connection;
 mod out;
 mod placement;
 mod policy;
@@ -33,6 +34,7 @@ mod rules;
 pub mod schema;
 mod schema_bounds;
 mod sealing;
+mod server;
 mod shown;
 mod shown_schema;
 mod store;
@@ -64,6 +66,7 @@ pub use replacement::{
 };
 pub use rules::problems;
 pub use sealing::seal_headers;
+pub use server::{Server, StoredHeaders};
 pub use shown_schema::SchemaForm;
 pub use store::bounded::{TOOL_BYTES, is_cut, select_within_bytes};
 pub use store::columns::version_json;
@@ -82,9 +85,9 @@ pub use store::versions::{
     BUILTIN_KEY, after as versions_after, bytes_of_all as bytes_of_all_versions, find_all as find_all_versions,
     find_banned as find_banned_versions,
 };
-pub use tool::{DeactivationReason, ExecutionMode, ResourceClass, Risk, Source, Tool};
 #[cfg(test)]
-pub use tool::{SideEffect, fixture};
+pub use tool::fixture;
+pub use tool::{DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, SideEffect, Source, Tool};
 pub use warnings::{MAX_DEPTH as MAX_EXPORTED_DEPTH, Warning, is_key};
 
 use crate::callers::Scope;

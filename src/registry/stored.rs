@@ -1,7 +1,6 @@
 //! How columns store the fields of a version: lists and handlers as JSON text, booleans as 0 and 1, other fields
 //! unchanged.
 
-use super::policy::Policy;
 use super::tool::{DeactivationReason, ExecutionMode, ResourceClass, Risk, RollbackStrategy};
 use crate::callers::Level;
 use crate::ids::{ToolId, Version};
@@ -46,8 +45,8 @@ pub fn read_list<'de, D: Deserializer<'de>>(column: D) -> Result<Vec<String>, D:
     }
 }
 
-/// Reads the policy from a column of JSON. The column is null if no other version's policy counts.
-pub fn read_policy<'de, D: Deserializer<'de>>(column: D) -> Result<Option<Policy>, D::Error> {
+/// Reads a value from a column of JSON that may be null.
+pub fn read_optional_json<'de, D: Deserializer<'de>, T: DeserializeOwned>(column: D) -> Result<Option<T>, D::Error> {
     let text = Option::<String>::deserialize(column)?;
     text.map(|it| serde_json::from_str(&it).map_err(D::Error::custom)).transpose()
 }

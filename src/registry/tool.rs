@@ -1,6 +1,7 @@
 //! A tool at one of its versions, and the types of its fields.
 
 use super::fields::version_fields;
+use super::module_connection::ModuleConnection;
 use super::policy::Policy;
 use super::stored;
 use crate::callers::Level;
@@ -130,8 +131,11 @@ macro_rules! tool {
             pub missing_credentials: Vec<String>,
             /// The policy of the tool's current version, if this version was looked up by its number. Otherwise this
             /// version is the current one.
-            #[serde(default, deserialize_with = "stored::read_policy")]
+            #[serde(default, deserialize_with = "stored::read_optional_json")]
             pub current_policy: Option<Policy>,
+            /// The module that the tool belongs to. Only look-ups for calls fill this field.
+            #[serde(default, deserialize_with = "stored::read_optional_json")]
+            pub module: Option<Box<ModuleConnection>>,
         }
     };
 }
@@ -149,7 +153,7 @@ impl Tool {
     }
 
     /// The module that a tool of source `module` belongs to: its id up to the first dot.
-    pub fn module(&self) -> Option<&str> {
+    pub fn module_name(&self) -> Option<&str> {
         match self.source {
             Source::Module => self.id.as_str().split_once('.').map(|(module, _)| module),
             Source::Builtin | Source::Registered | Source::Toolset | Source::Mcp => None,

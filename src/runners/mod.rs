@@ -8,6 +8,7 @@ mod early;
 mod files;
 mod http;
 mod mail;
+mod module;
 mod python;
 mod python_check;
 mod sandbox;
@@ -135,6 +136,7 @@ pub fn prepare(tool: &Tool, arguments: &Value) -> Result<Prepared> {
     Ok(match Handler::of(tool)? {
         Handler::Builtin { key } => builtin::prepare(key, arguments),
         Handler::Http { url, headers } => http::prepare(url, headers),
+        Handler::Module { .. } => module::prepare(),
         Handler::Python { code, function } => {
             python::prepare(code, function, schema::compiled(&tool.parameters_schema)?, arguments)
         }

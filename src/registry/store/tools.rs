@@ -8,6 +8,7 @@ use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::PageRequest;
 use crate::registry::ToolLookup;
 use crate::registry::filter::ToolFilter;
+use crate::registry::module_connection::MODULE_CONNECTION;
 use crate::registry::shown_schema::SchemaForm;
 use crate::registry::tool::Tool;
 
@@ -183,7 +184,7 @@ pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
 /// with the policy of the current one.
 pub fn look_up_tools(workspace: &WorkspaceId, sought: ToolLookup<'_>, version: Option<Version>) -> Statement {
     let policy = version.map(|_| format!(", {CURRENT_POLICY}")).unwrap_or_default();
-    let columns = format!("SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}{policy}");
+    let columns = format!("SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}, {MODULE_CONNECTION}{policy}");
     at_version(|from| sql(format!("{columns} {from}")), workspace, sought, version)
 }
 

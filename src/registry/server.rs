@@ -1,0 +1,68 @@
+//! The server behind a tool or a module: its checked URL, and its headers with the values of their credentials.
+
+use super::header_value::HeaderValue;
+use super::redact::scrub;
+use crate::callers::Scope;
+use crate::outgoing::{check_url, credentials_in, fill_in, is_sensitive, may_carry_credentials};
+use std::collections::BTreeMap;
+
+/// Headers as they are stored, and the URL that their literal values were sealed for.
+#[derive(Clone, Copy)]
+pub struct StoredHeaders<'a> {
+    pub values: &'a BTreeMap<String, HeaderValue>,
+    pub url: &'a str,
+}
+
+/// A URL and headers that may be sent.
+pub struct Server {
+    pub url: String,
+    pub headers: BTreeMap<String, String>,
+    /// The secrets in the headers.
+    lent: Vec<String>,
+}
+
+impl Server {
+    /// Opens the headers, checks the URL, and fills in the credentials that the workspace may send to the URL's host. Of
+    /// two headers with the same name, the later one counts. Fails with the reason, in words that may be shown to every
+    /// caller: only admins see URLs and headers.
+    pub fn of(scope: &Scope, url: &str, headers: &[StoredHeaders<'_>]) -> Result<Self, String> {
+        let settings = scope.app().settings();
+        let mut opened = BTreeMap::new();
+        for group in headers {
+            for (name, value) in group.values {
+                let value = value.open(settings.sealer.as_ref(), name, group.url).ok_or(OTHER_KEY)?;
+                opened.insert(name.clone(), value);
+            }
+        }
+        let url = check_url(url, scope.app().url_rules()).map_err(|fault| format!("its URL {fault}"))?;
+        let asks = opened.values().any(|it| credentials_in(it).next().is_some());
+        if asks && !may_carry_credentials(&url, settings.open) {
+            return Err("its credentials are sent over https only".to_owned());
+        }
+        let host = url.host();
+        let mut lent =
+            opened.iter().filter(|(name, _)| is_sensitive(name)).map(|(_, it)| it.clone()).collect::<Vec<_>>();
+        let filled = fill_in(&opened, |name| {
+            let value = scope.app().credential(scope.workspace(), name, &host);
+            lent.extend(value.clone());
+            value
+        });
+        // The same words for a secret that does not exist and for one that is not lent, so that no caller learns which
+        // secrets there are.
+        let headers = filled.map_err(|missing| {
+            format!(
+                "the credential {missing} has no value here; wrangler secret put sets one, and CREDENTIAL_WORKSPACES lends \
+                 it to a workspace and a host"
+            )
+        })?;
+        Ok(Self { url: url.href(), headers, lent })
+    }
+
+    /// The text of a response without the secrets of the request. A server may repeat the headers of the request, and
+    /// the caller must not see the credentials in them.
+    pub fn scrub(&self, text: String) -> String {
+        scrub(&self.lent, text)
+    }
+}
+
+const OTHER_KEY: &str = "a header was sealed with another SECRET_KEY; give the header's value again";
