@@ -2,12 +2,12 @@
 
 use crate::db::{Cost, Db, Freshness};
 use crate::error::{Error, Result};
-use crate::ids::{self, WorkspaceId};
+use crate::ids::{self, ModuleName, WorkspaceId};
 use crate::outgoing::UrlRules;
 use crate::settings::Settings;
 use crate::time::Timestamp;
-use std::sync::{Arc, OnceLock};
-use worker::{Date, Env, ObjectNamespace};
+use std::sync::{Arc, Mutex, OnceLock};
+use worker::{Date, Env, KvStore, ObjectNamespace};
 
 pub struct App {
     env: Env,
@@ -20,6 +20,8 @@ pub struct App {
     settings: &'static Settings,
     now: Timestamp,
     request_id: String,
+    /// The modules that are to be discovered after the response.
+    due_modules: Mutex<Vec<(WorkspaceId, ModuleName)>>,
 }
 
 impl App {
@@ -29,7 +31,17 @@ impl App {
         let request_id = ids::random_hex::<16>()?;
         let cost = Arc::<Cost>::default();
         let settings = Settings::of(&env);
-        let app = Self { db: None, benchmarks: OnceLock::new(), cost, own_host: None, settings, now, request_id, env };
+        let app = Self {
+            db: None,
+            benchmarks: OnceLock::new(),
+            cost,
+            own_host: None,
+            settings,
+            now,
+            request_id,
+            due_modules: Mutex::default(),
+            env,
+        };
         Ok(app.reading(&Freshness::Latest))
     }
 
@@ -115,6 +127,23 @@ impl App {
         // A binding that is not text, such as a database, has no value to lend.
         let value = worker::js_sys::Reflect::get(self.env.as_ref(), &name.into()).ok()?;
         value.as_string().filter(|it| !it.is_empty())
+    }
+
+    /// Has a module discovered after the response.
+    pub fn ask_again(&self, workspace: WorkspaceId, name: ModuleName) {
+        if let Ok(mut due) = self.due_modules.lock() {
+            due.push((workspace, name));
+        }
+    }
+
+    /// The modules that are to be discovered now that the response is made.
+    pub fn take_due_modules(&self) -> Vec<(WorkspaceId, ModuleName)> {
+        self.due_modules.lock().map(|mut it| std::mem::take(&mut *it)).unwrap_or_default()
+    }
+
+    /// The cache of module manifests, if the deployment has one.
+    pub fn manifests(&self) -> Option<KvStore> {
+        self.env.kv("MANIFESTS").ok()
     }
 
     /// The Durable Objects that keep the rate limits.

@@ -3,6 +3,7 @@
 mod agents;
 mod app;
 mod backup;
+mod cache;
 mod callers;
 mod changes;
 mod db;

@@ -45,6 +45,8 @@ pub struct Settings {
     pub sandbox_instances: u32,
     /// How long an idle container stays up.
     pub sandbox_idle_seconds: u32,
+    /// How long a call of a slow module's tool may take, if neither the tool nor the module names a timeout.
+    pub slow_module_seconds: u32,
     /// Faults of D1 that tests plan, as JSON (`db.js`). No deployment sets this, and no caller can.
     pub d1_faults: Option<String>,
     /// The secrets that tools may use as credentials, by name.
@@ -61,6 +63,8 @@ const DEFAULT_CALL_RETENTION_DAYS: u32 = 90;
 const DEFAULT_DATABASE_ALERT_BYTES: u64 = 8_000_000_000;
 const DEFAULT_SANDBOX_INSTANCES: u32 = 5;
 const DEFAULT_SANDBOX_IDLE_SECONDS: u32 = 300;
+const DEFAULT_SLOW_MODULE_SECONDS: u32 = 120;
+const MAX_TIMEOUT_SECONDS: u32 = 3_600;
 
 impl Settings {
     pub fn of(env: &Env) -> &'static Self {
@@ -93,6 +97,9 @@ impl Settings {
             sandbox_url: vars.secret("SANDBOX_URL").map(|it| it.trim().trim_end_matches('/').to_owned()),
             sandbox_instances: vars.count("SANDBOX_INSTANCES").unwrap_or(DEFAULT_SANDBOX_INSTANCES),
             sandbox_idle_seconds: vars.count("SANDBOX_IDLE_SECONDS").unwrap_or(DEFAULT_SANDBOX_IDLE_SECONDS),
+            slow_module_seconds: (vars.count("SLOW_MODULE_SECONDS"))
+                .unwrap_or(DEFAULT_SLOW_MODULE_SECONDS)
+                .min(MAX_TIMEOUT_SECONDS),
             d1_faults: vars.secret("D1_FAULTS"),
             loans: loans(&vars.text("CREDENTIAL_WORKSPACES")),
             // The last field, when every setting has been read.

@@ -6,16 +6,18 @@ use crate::db::sql;
 use crate::error::Result;
 use crate::execution;
 use crate::files;
+use crate::modules;
 use crate::registry;
+use std::sync::Arc;
 use worker::Env;
 
 /// One run of upkeep. The run ends calls and approvals that no request will end, counts the calls that have ended,
 /// deletes old records of calls, frees files that nothing can reach, deletes what broken restores have left, seals header values that are stored
-/// unsealed, and lets SQLite refresh the statistics of its query planner. SQLite looks only
+/// unsealed, discovers the modules that are due, and lets SQLite refresh the statistics of its query planner. SQLite looks only
 /// at tables that have changed much. Every step runs even if a step before it failed. The run fails with the first
 /// failure.
 pub async fn run(env: Env) -> Result<()> {
-    let app = App::new(env)?;
+    let app = Arc::new(App::new(env)?);
     let steps = [
         execution::sweep(&app).await,
         execution::totals::count(&app).await,
@@ -23,6 +25,7 @@ pub async fn run(env: Env) -> Result<()> {
         files::sweep(&app).await,
         backup::sweep(&app).await,
         registry::seal_headers(&app).await,
+        modules::refresh_due(&app).await,
         tidy(&app).await,
     ];
     steps.into_iter().collect()

@@ -26,6 +26,9 @@ CREATE TABLE modules (
   last_error TEXT,
   -- [{"tool", "message"}]: what was left out, and why.
   warnings TEXT NOT NULL DEFAULT '[]' CHECK (json_type(warnings) = 'array'),
+  -- The hash of the description that was last put in place. Null, if the tools or the settings have changed since: then
+  -- the next discovery compares every tool.
+  fingerprint TEXT,
   -- Of several requests that want to discover the module at once, the one that holds the lease does so.
   lease TEXT,
   leased_until TEXT,
@@ -34,6 +37,19 @@ CREATE TABLE modules (
 
 -- The cron trigger asks the modules that are due, the oldest first. '' stands for a module that was never asked.
 CREATE INDEX modules_by_expiry ON modules (coalesce(expires_at, '')) WHERE enabled = 1;
+
+-- A request for a toolbox looks for modules of its workspace that are due.
+CREATE INDEX modules_due ON modules (workspace_id, coalesce(expires_at, '')) WHERE enabled = 1;
+
+-- Finds the modules that one lease is on, in all workspaces.
+CREATE INDEX modules_by_lease ON modules (lease);
+
+-- A switched version of a module's tool may differ from what the module offers: the next discovery must look.
+CREATE TRIGGER tool_versions_of_modules_switched AFTER UPDATE OF active ON tool_versions
+WHEN NEW.handler_key IN ('module', 'rest') BEGIN
+  UPDATE modules SET fingerprint = NULL WHERE workspace_id = NEW.workspace_id AND name = (
+    SELECT substr(id, 1, instr(id, '.') - 1) FROM tools WHERE key = NEW.tool_key AND source = 'module');
+END;
 
 -- Definitions that a module offers and no admin has accepted: changed ones, and those of tools that appeared later.
 CREATE TABLE held_back_tools (

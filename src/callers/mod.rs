@@ -112,6 +112,11 @@ impl Scope {
         }
     }
 
+    /// The access of the Worker itself, for work that no request waits for.
+    pub fn of_pegboard(app: Arc<App>, workspace: WorkspaceId) -> Self {
+        Self::of_checked_caller(app, workspace, Caller::owner("pegboard"), None)
+    }
+
     pub fn app(&self) -> &App {
         &self.app
     }

@@ -12,6 +12,7 @@ use crate::db::{Rows, Statement};
 use crate::error::{Error, Result, shortened};
 use crate::formats;
 use crate::ids::AgentId;
+use crate::modules;
 use crate::registry::schema::{self, Schema};
 use crate::registry::{self, Builtin, DeactivationReason, ResourceClass, Risk, Tool};
 use crate::runners::{EarlyRead, EarlyRows};
@@ -109,6 +110,7 @@ pub async fn resolve(
         Ok(target) => target,
         Err(failure) => return Err(suggest::with_nearest(scope, call, failure).await.into()),
     };
+    modules::note_use(scope, &target.tool);
     let (parameters, returns) = schemas(&target.tool)?;
     let mut arguments = Value::Object(std::mem::take(&mut call.asked.arguments));
     let agent = target.standing.as_ref().map(|it| &it.agent);

@@ -17,6 +17,7 @@ mod history;
 mod known_query;
 mod mcp;
 mod model_calls;
+mod modules;
 #[cfg(test)]
 mod openapi;
 mod origin;
@@ -35,14 +36,16 @@ mod wire;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::ids::{ModuleName, WorkspaceId};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Request, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use origin::RequestOrigin;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
 use std::sync::Arc;
 use tower_service::Service;
 use utoipa::openapi::HttpMethod;
@@ -114,6 +117,14 @@ routes![
     attachments::attach_tool,
     attachments::configure_tool,
     attachments::detach_tool,
+    modules::list_modules,
+    modules::create_module,
+    modules::get_module,
+    modules::update_module,
+    modules::delete_module,
+    modules::refresh_tools,
+    modules::list_held_back,
+    modules::accept_held_back,
     tokens::list_tokens,
     tokens::create_token,
     tokens::revoke_token,
@@ -159,10 +170,26 @@ routes![
 /// `wait_until` for the 30 seconds that the platform gives: a tool that has acted must get its record, and an approval
 /// that was used must get its run.
 pub async fn serve(request: web_sys::Request, env: Env, context: &Context) -> worker::Result<web_sys::Response> {
-    if ["GET", "HEAD", "OPTIONS"].contains(&request.method().as_str()) {
-        return respond_to(&request, env).await;
+    let due = Rc::<RefCell<Vec<_>>>::default();
+    let discovery_env = env.clone();
+    let response = respond(request, env, context, due.clone()).await;
+    let due = due.take();
+    if !due.is_empty() {
+        context.wait_until(crate::modules::refresh_in_background(discovery_env, due));
     }
-    let work = future_to_promise(AssertUnwindSafe(async move { Ok(respond_to(&request, env).await?.into()) }));
+    response
+}
+
+async fn respond(
+    request: web_sys::Request,
+    env: Env,
+    context: &Context,
+    due: DueModules,
+) -> worker::Result<web_sys::Response> {
+    if ["GET", "HEAD", "OPTIONS"].contains(&request.method().as_str()) {
+        return respond_to(&request, env, due).await;
+    }
+    let work = future_to_promise(AssertUnwindSafe(async move { Ok(respond_to(&request, env, due).await?.into()) }));
     let carried = JsFuture::from(work.clone());
     context.wait_until(async move {
         let _ = carried.await;
@@ -170,15 +197,18 @@ pub async fn serve(request: web_sys::Request, env: Env, context: &Context) -> wo
     Ok(JsFuture::from(work).await?.unchecked_into())
 }
 
-async fn respond_to(request: &web_sys::Request, env: Env) -> worker::Result<web_sys::Response> {
+/// The modules that the request has found to be due.
+type DueModules = Rc<RefCell<Vec<(WorkspaceId, ModuleName)>>>;
+
+async fn respond_to(request: &web_sys::Request, env: Env, due: DueModules) -> worker::Result<web_sys::Response> {
     let response = match App::new(env) {
-        Ok(app) => answer(app, request).await,
+        Ok(app) => answer(app, request, &due).await,
         Err(error) => finish("", error.into_response()),
     };
     wire::to_worker(response).await
 }
 
-async fn answer(app: App, js_request: &web_sys::Request) -> Response {
+async fn answer(app: App, js_request: &web_sys::Request, due: &DueModules) -> Response {
     let (app, response) = match wire::from_worker(js_request).await {
         Ok(request) => route(app, js_request, request).await,
         Err(cause) => {
@@ -186,6 +216,7 @@ async fn answer(app: App, js_request: &web_sys::Request) -> Response {
             (Arc::new(app), error.into_response())
         }
     };
+    due.replace(app.take_due_modules());
     let mut response = finish(app.request_id(), response);
     replicas::tell(&app, response.headers_mut());
     if app.settings().cost_header

@@ -96,13 +96,15 @@ fn add_examples(operation: &mut Value, examples: &Value) {
 }
 
 /// The bodies that may repeat the fields of a response, and these responses.
-const REPEATED: [(&str, &str); 7] = [
+const REPEATED: [(&str, &str); 9] = [
     ("ToolIn", "ToolOut"),
     ("AgentIn", "AgentShown"),
     ("AgentPatch", "AgentShown"),
     ("AttachmentIn", "AttachedOut"),
     ("ConfigIn", "AttachedOut"),
     ("CredentialIn", "CredentialOut"),
+    ("ModuleIn", "ModuleDetails"),
+    ("ModulePatch", "ModuleDetails"),
     ("TokenIn", "TokenOut"),
 ];
 

@@ -1,9 +1,14 @@
 //! A tool as a module offers it: read from a manifest or an OpenAPI document, and not yet accepted.
 
 use crate::callers::Level;
-use crate::ids::ToolId;
-use crate::registry::{Example, Handler, Risk, SideEffect};
+use crate::error::Result;
+use crate::ids::{ModuleName, ToolId, Version};
+use crate::registry::{
+    Example, ExecutionMode, Handler, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool, handler_json,
+};
+use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 /// The definition of one tool. The tool's id is kept beside it.
@@ -22,6 +27,85 @@ pub struct OfferedTool {
     pub timeout_seconds: Option<u32>,
     pub side_effects: Vec<SideEffect>,
     pub examples: Vec<Example>,
+}
+
+impl OfferedTool {
+    /// The definition as a version of the tool, before its number is decided.
+    pub fn to_tool(&self, id: &ToolId, module: &ModuleName, timeout_seconds: u32, by: &Registrant<'_>) -> Result<Tool> {
+        Ok(Tool {
+            key: 0,
+            id: id.clone(),
+            source: Source::Module,
+            created_at: by.now,
+            version: FIRST,
+            handler_key: self.handler.key().to_owned(),
+            handler: handler_json(&self.handler)?,
+            name: self.name.clone(),
+            description: self.description.clone(),
+            parameters_schema: self.parameters_schema.clone(),
+            returns_schema: self.returns_schema.clone(),
+            category: module.to_string(),
+            registered_at: by.now,
+            registered_by: by.operator.to_owned(),
+            active: true,
+            deactivated_at: None,
+            deactivated_reason: None,
+            examples: self.examples.clone(),
+            risk_level: self.risk_level,
+            required_permission: self.required_permission,
+            required_capabilities: Vec::new(),
+            requires_approval: self.requires_approval,
+            rate_limit: None,
+            timeout_seconds: self.timeout_seconds.unwrap_or(timeout_seconds),
+            execution_mode: ExecutionMode::Remote,
+            resource_class: ResourceClass::Control,
+            rollback_strategy: RollbackStrategy::None,
+            credentials_required: Vec::new(),
+            side_effects: self.side_effects.clone(),
+            missing_credentials: Vec::new(),
+            current_policy: None,
+            module: None,
+        })
+    }
+}
+
+impl OfferedTool {
+    /// About how many bytes the definition takes in the database.
+    pub fn bytes(&self) -> usize {
+        self.description.len()
+            + self.parameters_schema.len()
+            + self.returns_schema.as_ref().map_or(0, String::len)
+            + 500
+    }
+}
+
+const FIRST: Version = Version { major: 1, minor: 0, patch: 0 };
+
+/// Who puts a definition in place, and when.
+pub struct Registrant<'a> {
+    pub operator: &'a str,
+    pub now: Timestamp,
+}
+
+/// Whether two versions have the same definition: everything that a module says about a tool, whatever the white space
+/// and the order of its JSON. The timeout does not count, because it may come from the module's settings.
+pub fn is_same_definition(one: &Tool, other: &Tool) -> bool {
+    let json = |text: &str| serde_json::from_str::<Value>(text).ok();
+    let same_json = |one: &str, other: &str| one == other || json(one) == json(other);
+    let texts = |it: &Tool| (it.name.clone(), it.description.clone());
+    let rules = |it: &Tool| (it.risk_level, it.required_permission, it.requires_approval);
+    let same_returns = match (&one.returns_schema, &other.returns_schema) {
+        (Some(one), Some(other)) => same_json(one, other),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    texts(one) == texts(other)
+        && rules(one) == rules(other)
+        && same_json(&one.parameters_schema, &other.parameters_schema)
+        && same_returns
+        && same_json(one.handler.get(), other.handler.get())
+        && one.side_effects == other.side_effects
+        && one.examples == other.examples
 }
 
 /// Everything that a module offers.

@@ -38,7 +38,7 @@ impl VersionStep {
     }
 
     /// The lowest version that is one such step higher.
-    fn from(self, version: Version) -> Version {
+    pub fn from(self, version: Version) -> Version {
         let Version { major, minor, patch } = version;
         match self {
             Self::Major => Version { major: major.saturating_add(1), minor: 0, patch: 0 },

@@ -99,6 +99,12 @@ pub async fn create(scope: &Scope, given: CredentialIn, read_only: &ReadOnly) ->
     }
 }
 
+/// Those of the given credentials that the workspace does not define.
+pub async fn undefined(scope: &Scope, ids: &[String]) -> Result<Vec<String>> {
+    let [rows] = scope.read([store::credentials::undefined(scope.workspace(), ids)]).await?;
+    store::credentials::read_ids(&rows)
+}
+
 /// Deletes a credential that no active version asks for. Inactive versions that ask for the credential cannot be
 /// activated again without it.
 pub async fn delete(scope: &Scope, id: &CredentialId) -> Result<()> {

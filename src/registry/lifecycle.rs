@@ -157,6 +157,9 @@ impl ToolReading {
         if let Some(missing) = Handler::of(before)?.missing_target() {
             return Err(Error::Conflict(format!("{name} cannot be active: {missing}")));
         }
+        if let (Some(module), None) = (before.module_name(), &before.module) {
+            return Err(Error::Conflict(format!("{name} cannot be active: the module {module} is not registered")));
+        }
         if !before.missing_credentials.is_empty() {
             let message = format!("{name} cannot be active: it needs {}", before.missing_credentials.join(", "));
             return Err(Error::Conflict(format!("{message}, which this workspace does not define")));

@@ -45,6 +45,7 @@ mod unknown;
 mod validation_cost;
 mod warnings;
 
+pub use bump::VersionStep;
 pub use definition::{ToolIn, handler_json, is_registered_id};
 pub use describe::describe;
 pub use difference::RecordDifference;
@@ -54,8 +55,9 @@ pub use header_value::HeaderValue;
 pub use lifecycle::{VersionPlan, activate, deactivate, list_versions, roll_back};
 pub use log::{VersionSwitch, shown_state};
 pub use out::ToolOut;
+pub use placement::{Placement, PlacementOutcome};
 pub use portable::is_portable;
-pub use preview::Preview;
+pub use preview::{FieldDifference, Preview, StepReason};
 pub use record::{ToolRecord, VersionRecord};
 pub use redact::scrub;
 pub use reference::References;
@@ -71,6 +73,7 @@ pub use shown_schema::SchemaForm;
 pub use store::bounded::{TOOL_BYTES, is_cut, select_within_bytes};
 pub use store::columns::version_json;
 pub use store::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, TOOL_COLUMNS};
+pub use store::credentials::read_ids as read_tool_ids;
 pub use store::credentials::{after as credentials_after, all as find_credentials};
 pub use store::lookup::ToolLookup;
 pub use store::placing::named as version_name;
@@ -82,12 +85,15 @@ pub use store::tools::{
     tool_exists,
 };
 pub use store::versions::{
-    BUILTIN_KEY, after as versions_after, bytes_of_all as bytes_of_all_versions, find_all as find_all_versions,
-    find_banned as find_banned_versions,
+    BUILTIN_KEY, ToolReading, after as versions_after, bytes_of_all as bytes_of_all_versions,
+    find_all as find_all_versions, find_banned as find_banned_versions, find_of_modules as find_tools_of_modules,
+    read_readings,
 };
 #[cfg(test)]
 pub use tool::fixture;
-pub use tool::{DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, SideEffect, Source, Tool};
+pub use tool::{
+    DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool,
+};
 pub use warnings::{MAX_DEPTH as MAX_EXPORTED_DEPTH, Warning, is_key};
 
 use crate::callers::Scope;

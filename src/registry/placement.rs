@@ -4,14 +4,16 @@
 //! tools. One batch then writes the placement together with its rows of the change log: all of these rows, or none.
 //! Registering, activating, deactivating and rolling back are placements of one tool.
 
+use super::bump::Comparison;
 use super::log::{self, VersionSwitch};
 use super::record::ToolRecord;
 use super::store;
 use super::store::placing::{SwitchedVersions, ToolsRead};
+use super::store::versions::ToolReading;
 use super::tool::{DeactivationReason, Tool};
 use crate::callers::Scope;
 use crate::changes::{Action, Change, record_all};
-use crate::db::DbFailure;
+use crate::db::{Condition, DbFailure, Statement};
 use crate::error::Result;
 use serde_json::Value;
 
@@ -31,9 +33,43 @@ pub struct Placement {
     tools: Vec<ToolRecord>,
     switched: Vec<SwitchedVersions>,
     versions: Vec<Value>,
+    /// What other rooms write together with the tools.
+    also: Vec<Statement>,
+    condition: Option<Condition>,
 }
 
 impl Placement {
+    /// Puts the definition of a source in place, as a new tool or as a version that replaces the current one. The number
+    /// of the version is the lowest that the comparison with the current version allows, above the highest number that
+    /// there is. Returns the tool with its number.
+    pub fn put(&mut self, present: Option<&ToolReading>, mut definition: Tool) -> Result<Tool> {
+        match present {
+            None => self.add_tool(&definition)?,
+            Some(present) => {
+                definition.created_at = present.tool.created_at;
+                definition.version = Comparison::of(&present.tool, &definition)?.step().from(present.highest);
+                self.add_version(&present.tool, present.revision, &definition)?;
+            }
+        }
+        Ok(definition)
+    }
+
+    /// Adds a row of the change log about something else than a tool.
+    pub fn record(&mut self, change: Change) {
+        self.changes.push(change);
+    }
+
+    /// Adds a statement of another room. It ends with a `WHERE` clause, and holds under the placement's own conditions.
+    pub fn also(&mut self, statement: Statement) {
+        self.also.push(statement);
+    }
+
+    /// Writes the placement only under this condition. No statement of the placement may change what the condition
+    /// reads.
+    pub fn only_if(&mut self, condition: Condition) {
+        self.condition = Some(condition);
+    }
+
     /// Adds a new tool with its first version.
     pub fn add_tool(&mut self, tool: &Tool) -> Result<()> {
         self.tools.push(ToolRecord::from(tool));
@@ -92,6 +128,10 @@ impl Placement {
     pub async fn write(self, scope: &Scope) -> Result<PlacementOutcome> {
         let workspace = scope.workspace();
         let unchanged = self.read.unchanged(workspace);
+        let unchanged = match self.condition {
+            Some(condition) => unchanged.and(condition),
+            None => unchanged,
+        };
         let mut statements = record_all(&scope.author().await?, self.changes)?;
         statements.extend(store::placing::insert_tools(workspace, &self.tools)?);
         // In `switched`, versions that go off come first, because only one version of a tool can be active.
@@ -99,6 +139,7 @@ impl Placement {
             statements.extend(it.statements(workspace)?);
         }
         statements.extend(store::placing::insert_versions(workspace, &self.versions)?);
+        statements.extend(self.also);
         statements.extend(self.read.move_on(workspace));
         let statements = statements.into_iter().map(|it| it.and(unchanged.clone())).collect();
         match scope.write_all(statements).await? {

@@ -37,11 +37,11 @@ pub struct Preview {
     replaces: Option<String>,
     /// The smallest step from the version that this one is compared with: the active version, or the highest if none is
     /// active. Null if there is no such version.
-    needed_step: Option<VersionStep>,
+    pub needed_step: Option<VersionStep>,
     /// The differences that need more than a patch: what callers of the tool would notice.
-    reasons: Vec<StepReason>,
+    pub reasons: Vec<StepReason>,
     /// All fields of the definition that differ.
-    differences: Vec<FieldDifference>,
+    pub differences: Vec<FieldDifference>,
     /// What is allowed, but troubles models or is likely to be a mistake.
     warnings: Vec<Warning>,
 }

@@ -15,6 +15,10 @@ const MAX_SCHEMA_BYTES: usize = 64 * 1024;
 const MAX_EXAMPLES: usize = 20;
 const MAX_EXAMPLES_BYTES: usize = 64 * 1024;
 const MAX_LIST: usize = 50;
+
+/// The longest description of a tool that was discovered.
+const MAX_FOREIGN_DESCRIPTION_CHARS: usize = 8_192;
+
 const MAX_WORD_BYTES: usize = 128;
 const MAX_RATE: u32 = 10_000;
 const MAX_PROBLEMS: usize = 50;
@@ -28,9 +32,10 @@ pub fn problems(tool: &Tool, handler: &Handler) -> Vec<Problem> {
     let mut found = RuleProblems(Vec::new());
     found.words(tool);
     found.numbers(tool);
-    let parameters = found.schema("/parameters_schema", &tool.parameters_schema);
+    let drafts = if tool.source.is_foreign() { Drafts::Any } else { Drafts::Only202012 };
+    let parameters = found.schema("/parameters_schema", &tool.parameters_schema, drafts);
     if let Some(schema) = &tool.returns_schema {
-        found.schema("/returns_schema", schema);
+        found.schema("/returns_schema", schema, drafts);
     }
     found.examples(tool, parameters.as_deref());
     found.side_effects(tool);
@@ -53,7 +58,12 @@ impl RuleProblems {
             self.add("/name", message);
         }
         let chars = tool.description.chars().count();
-        if !(10..=500).contains(&chars) || tool.description.trim().is_empty() {
+        if tool.source.is_foreign() {
+            if chars > MAX_FOREIGN_DESCRIPTION_CHARS {
+                let message = format!("must have at most {MAX_FOREIGN_DESCRIPTION_CHARS} characters, not {chars}");
+                self.add("/description", message);
+            }
+        } else if !(10..=500).contains(&chars) || tool.description.trim().is_empty() {
             self.add("/description", format!("must have 10 to 500 characters, not {chars}"));
         }
         if tool.registered_by.len() > MAX_WORD_BYTES {
@@ -89,7 +99,7 @@ impl RuleProblems {
 
     /// Compiles a schema, or takes it from the schemas that have kept all rules before: a backup holds thousands of
     /// versions, and many of them have the same schema. If the schema is invalid, adds a problem and returns none.
-    fn schema(&mut self, path: &str, text: &str) -> Option<Rc<Schema>> {
+    fn schema(&mut self, path: &str, text: &str, drafts: Drafts) -> Option<Rc<Schema>> {
         thread_local! {
             static KNOWN: RefCell<HashMap<String, Rc<Schema>>> = RefCell::default();
         }
@@ -97,8 +107,8 @@ impl RuleProblems {
             return Some(known);
         }
         let before = self.0.len();
-        let schema = Rc::new(self.new_schema(path, text)?);
-        if self.0.len() == before && text.len() <= MAX_KNOWN_BYTES {
+        let schema = Rc::new(self.new_schema(path, text, drafts)?);
+        if self.0.len() == before && text.len() <= MAX_KNOWN_BYTES && drafts == Drafts::Only202012 {
             KNOWN.with_borrow_mut(|known| {
                 if known.len() >= MAX_KNOWN {
                     known.clear();
@@ -110,12 +120,12 @@ impl RuleProblems {
     }
 
     /// Compiles a schema. If the schema is invalid, adds a problem and returns none.
-    fn new_schema(&mut self, path: &str, text: &str) -> Option<Schema> {
+    fn new_schema(&mut self, path: &str, text: &str, drafts: Drafts) -> Option<Schema> {
         if text.len() > MAX_SCHEMA_BYTES {
             self.add(path, format!("has {} bytes; {MAX_SCHEMA_BYTES} are allowed", text.len()));
             return None;
         }
-        match check_schema(text) {
+        match check_schema(text, drafts) {
             Ok(schema) => Some(schema),
             Err((place, reason)) => {
                 self.add(format!("{path}{place}"), reason);
@@ -168,15 +178,23 @@ pub fn possible_credentials(tool: &Tool) -> Vec<String> {
     tool.credentials_required.iter().filter(|it| is_word(it)).take(MAX_LIST).cloned().collect()
 }
 
+/// The drafts of JSON Schema that a schema may name. Every schema is read as one of 2020-12.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Drafts {
+    Only202012,
+    /// Other people's servers name the draft that their library happens to write.
+    Any,
+}
+
 /// Compiles the text of a schema. If it breaks a rule, returns the place inside the schema, and the reason.
-pub fn check_schema(text: &str) -> Result<Schema, (String, String)> {
+pub fn check_schema(text: &str, drafts: Drafts) -> Result<Schema, (String, String)> {
     let whole = |reason: String| (String::new(), reason);
     let at = |SchemaFault { path, reason }| (shortened(&path), reason);
     let definition = serde_json::from_str::<Value>(text).map_err(|cause| whole(format!("is not JSON: {cause}")))?;
     if !definition.is_object() {
         return Err(whole("must be a JSON Schema that is an object".into()));
     }
-    if definition.get("$schema").is_some_and(|it| !is_2020_12(it)) {
+    if drafts == Drafts::Only202012 && definition.get("$schema").is_some_and(|it| !is_2020_12(it)) {
         let reason = "must be https://json-schema.org/draft/2020-12/schema, if it is given";
         return Err(("/$schema".into(), reason.into()));
     }

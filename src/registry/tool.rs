@@ -35,6 +35,16 @@ text_enum! {
     }
 }
 
+impl Source {
+    /// Whether the definitions of such tools come from other people's servers and packages, and not from a registrant.
+    pub fn is_foreign(self) -> bool {
+        match self {
+            Self::Builtin | Self::Registered => false,
+            Self::Module | Self::Toolset | Self::Mcp => true,
+        }
+    }
+}
+
 impl Risk {
     /// Whether every call of this risk needs an approval, whatever its tool asks for.
     pub fn always_needs_approval(self) -> bool {

@@ -19,9 +19,13 @@ pub fn exists(workspace: &WorkspaceId, id: &str) -> Condition {
         .bind(id)
 }
 
-/// True while no active version asks for the credential.
+/// True while no active version and no module asks for the credential.
 pub fn is_unused(workspace: &WorkspaceId, id: &str) -> Condition {
-    condition("NOT EXISTS (SELECT 1 FROM tool_search WHERE tool_search MATCH ?1)").bind(users(workspace, id))
+    condition("NOT EXISTS (SELECT 1 FROM tool_search WHERE tool_search MATCH ?1)").bind(users(workspace, id)).and(
+        condition("NOT EXISTS (SELECT 1 FROM modules WHERE workspace_id = ?1 AND instr(headers, '${' || ?2 || '}'))")
+            .bind(workspace.as_str())
+            .bind(id),
+    )
 }
 
 /// True while all of the credentials are defined.
@@ -65,13 +69,17 @@ pub fn delete(workspace: &WorkspaceId, id: &str) -> Statement {
         .and(is_unused(workspace, id))
 }
 
-/// The tools whose active version asks for the credential.
+/// The modules whose headers ask for the credential, and the tools whose active version does.
 pub fn active_users(workspace: &WorkspaceId, id: &str) -> Statement {
-    sql("SELECT t.id FROM tool_search s JOIN tools t ON t.key = s.rowid
-         WHERE t.workspace_id = ?1 AND s.tool_search MATCH ?2 ORDER BY s.rowid LIMIT ?3")
+    sql("SELECT 'the module ' || name AS id FROM modules WHERE workspace_id = ?1 AND instr(headers, '${' || ?4 || '}')
+         UNION ALL SELECT id FROM (
+           SELECT t.id FROM tool_search s JOIN tools t ON t.key = s.rowid
+           WHERE t.workspace_id = ?1 AND s.tool_search MATCH ?2 ORDER BY s.rowid LIMIT ?3)
+         LIMIT ?3")
     .bind(workspace.as_str())
     .bind(users(workspace, id))
     .bind(NAMED_USERS)
+    .bind(id)
 }
 
 /// Selects all credentials of the workspace.

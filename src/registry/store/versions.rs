@@ -6,9 +6,10 @@ use crate::db::{Condition, Rows, Statement, first_bytes, sql};
 use crate::error::Result;
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::{PageRequest, bad_cursor};
-use crate::registry::tool::DeactivationReason;
+use crate::registry::tool::{DeactivationReason, Tool};
 use crate::registry::{invariants, stored};
 use serde::Deserialize;
+use serde_json::json;
 
 /// The tool's revision and its highest version.
 pub fn find_position(workspace: &WorkspaceId, id: &ToolId) -> Statement {
@@ -36,6 +37,40 @@ pub fn read_position(rows: &Rows) -> Result<Option<VersionPosition>> {
         revision,
         highest: Version { major, minor, patch },
     }))
+}
+
+/// A tool at its current version, as it was read for a decision.
+pub struct ToolReading {
+    pub tool: Tool,
+    pub revision: u32,
+    pub highest: Version,
+}
+
+/// Selects the tools of these modules, for [`read_readings`].
+pub fn find_of_modules(workspace: &WorkspaceId, modules: &[&str]) -> Statement {
+    // An id of a module's tool begins with the module's name and a dot, and a slash follows the dot in ASCII.
+    let tools = "json_each(?2) m CROSS JOIN tools t
+        ON t.workspace_id = ?1 AND t.id > m.value || '.' AND t.id < m.value || '/' AND t.source = 'module'";
+    sql(format!(
+        "SELECT {TOOL_COLUMNS}, t.revision, (
+           SELECT h.major || '.' || h.minor || '.' || h.patch FROM tool_versions h WHERE h.tool_key = t.key
+           ORDER BY h.major DESC, h.minor DESC, h.patch DESC LIMIT 1) AS highest
+         FROM {tools} CROSS JOIN tool_versions v ON v.key = t.current_version_key"
+    ))
+    .bind(workspace.as_str())
+    .bind(json!(modules).to_string())
+}
+
+pub fn read_readings(rows: &Rows) -> Result<Vec<ToolReading>> {
+    #[derive(Deserialize)]
+    struct Row {
+        revision: u32,
+        #[serde(deserialize_with = "stored::read_version")]
+        highest: Version,
+    }
+    let (tools, rows) = (rows.all::<Tool>()?, rows.all::<Row>()?);
+    let readings = tools.into_iter().zip(rows);
+    Ok(readings.map(|(tool, Row { revision, highest })| ToolReading { tool, revision, highest }).collect())
 }
 
 /// Selects whether the number of a version is taken.

@@ -1,0 +1,217 @@
+//! Definitions that wait for an admin: what a module offers and nobody has accepted yet.
+
+use super::module::Module;
+use super::offer::{OfferedTool, Registrant};
+use super::{found, limits, store};
+use crate::callers::{Level, Scope};
+use crate::error::{Error, Place, Problem, Result, shortened};
+use crate::ids::{ModuleName, ToolId};
+use crate::registry::{
+    self, FieldDifference, Placement, PlacementOutcome, Preview, StepReason, ToolOut, ToolReading, VersionStep,
+};
+use crate::text_enum::text_enum;
+use serde::Serialize;
+use std::collections::HashMap;
+use utoipa::ToSchema;
+
+text_enum! {
+    /// Why a definition is held back.
+    HeldBackChange {
+        /// The tool appeared after the module was accepted.
+        New = "new",
+        /// The definition differs from the accepted one.
+        Changed = "changed",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldBack {
+    pub module: ModuleName,
+    pub tool_id: ToolId,
+    pub change: HeldBackChange,
+    pub offered: OfferedTool,
+}
+
+/// A definition that waits for an admin, beside the accepted one.
+#[derive(Serialize, ToSchema)]
+pub struct HeldBackOut {
+    #[schema(example = "research.web_search")]
+    tool_id: String,
+    change: HeldBackChange,
+    /// The step that the new version takes. Null for a new tool, which begins with 1.0.0.
+    bump: Option<VersionStep>,
+    /// The version that is listed and run now. Null for a new tool.
+    accepted: Option<ToolOut>,
+    /// The version that accepting the definition would make.
+    offered: ToolOut,
+    /// The differences that need more than a patch: what callers of the tool would notice.
+    reasons: Vec<StepReason>,
+    /// All fields that differ.
+    differences: Vec<FieldDifference>,
+}
+
+/// A definition that was accepted.
+#[derive(Serialize, ToSchema)]
+pub struct Accepted {
+    #[schema(example = "research.web_search")]
+    tool_id: String,
+    #[schema(example = "1.1.0")]
+    version: String,
+    change: HeldBackChange,
+}
+
+/// Everything that is held back of one module, with the present tools.
+struct Waiting {
+    module: Module,
+    held: Vec<HeldBack>,
+    present: Vec<ToolReading>,
+}
+
+impl Waiting {
+    /// Takes one round trip.
+    async fn of(scope: &Scope, name: &ModuleName) -> Result<Self> {
+        let workspace = scope.workspace();
+        let names = [name.as_str()];
+        let [module, held, present] = scope
+            .read([
+                store::find(workspace, name),
+                store::find_held_back(workspace, &names),
+                registry::find_tools_of_modules(workspace, &names),
+            ])
+            .await?;
+        scope.caller().await?.must_be_unbound()?;
+        Ok(Self {
+            module: found(name, store::read_module(&module)?)?,
+            held: store::read_held_back(&held)?,
+            present: registry::read_readings(&present)?,
+        })
+    }
+
+    fn present(&self) -> HashMap<&str, &ToolReading> {
+        self.present.iter().map(|it| (it.tool.id.as_str(), it)).collect()
+    }
+}
+
+/// What is held back of the module, sorted by tool.
+pub async fn list(scope: &Scope, name: &ModuleName) -> Result<Vec<HeldBackOut>> {
+    let waiting = Waiting::of(scope, name).await?;
+    let present = waiting.present();
+    let by = Registrant { operator: scope.operator(), now: scope.app().now() };
+    let timeout = limits::timeout_seconds(scope.app().settings(), &waiting.module.settings);
+    let sealer = scope.app().settings().sealer.as_ref();
+    let mut shown = Vec::new();
+    for it in &waiting.held {
+        let accepted = present.get(it.tool_id.as_str()).copied();
+        let definition = it.offered.to_tool(&it.tool_id, name, timeout, &by)?;
+        // Nothing is written: the placement only decides the number.
+        let offered = Placement::default().put(accepted, definition)?;
+        let preview = Preview::of(accepted.map(|it| &it.tool), &offered, sealer, Vec::new())?;
+        shown.push(HeldBackOut {
+            tool_id: it.tool_id.to_string(),
+            change: it.change,
+            bump: preview.needed_step,
+            accepted: accepted.map(|it| ToolOut::seen_by(Level::Admin, it.tool.clone())),
+            offered: ToolOut::seen_by(Level::Admin, offered),
+            reasons: preview.reasons,
+            differences: preview.differences,
+        });
+    }
+    Ok(shown)
+}
+
+/// Accepts what is held back of the module: everything, or these tools. Everything is accepted at once, or nothing.
+pub async fn accept(scope: &Scope, name: &ModuleName, tools: Option<&[String]>) -> Result<Vec<Accepted>> {
+    let waiting = Waiting::of(scope, name).await?;
+    let accepted = wanted(&waiting.held, tools)?;
+    if accepted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let present = waiting.present();
+    let by = Registrant { operator: scope.operator(), now: scope.app().now() };
+    let timeout = limits::timeout_seconds(scope.app().settings(), &waiting.module.settings);
+    let mut placement = Placement::default();
+    let mut told = Vec::new();
+    for it in &accepted {
+        let definition = it.offered.to_tool(&it.tool_id, name, timeout, &by)?;
+        let tool = placement.put(present.get(it.tool_id.as_str()).copied(), definition)?;
+        told.push(Accepted { tool_id: tool.id.to_string(), version: tool.version.to_string(), change: it.change });
+    }
+    let names = accepted.iter().map(|it| (name, &it.tool_id)).collect::<Vec<_>>();
+    for statement in store::forget_held_back(scope.workspace(), &names)? {
+        placement.also(statement);
+    }
+    // A module that was changed meanwhile may offer something else now.
+    placement.only_if(store::is_at(scope.workspace(), &waiting.module));
+    match placement.write(scope).await? {
+        PlacementOutcome::Done => Ok(told),
+        PlacementOutcome::Overtaken => Err(Error::Conflict(format!(
+            "{name} or one of its tools was changed by another request meanwhile; read it and try again"
+        ))),
+        PlacementOutcome::Banned => {
+            Err(Error::Conflict("a version of this number was deactivated for security and cannot come back".into()))
+        }
+    }
+}
+
+/// Those of the held-back definitions that the tools name. A tool may be named with or without the module's prefix.
+fn wanted<'a>(held: &'a [HeldBack], tools: Option<&[String]>) -> Result<Vec<&'a HeldBack>> {
+    let Some(tools) = tools else { return Ok(held.iter().collect()) };
+    let is_named = |it: &HeldBack, name: &str| {
+        let id = it.tool_id.as_str();
+        id == name || id.split_once('.').is_some_and(|(_, own)| own == name)
+    };
+    let mut problems = Vec::new();
+    for (index, name) in tools.iter().enumerate() {
+        if !held.iter().any(|it| is_named(it, name)) {
+            let message = format!("{} is not held back", shortened(name));
+            problems.push(Problem { place: Place::Body, path: format!("/tools/{index}"), message });
+        }
+    }
+    if !problems.is_empty() {
+        return Err(Error::Invalid(problems));
+    }
+    Ok(held.iter().filter(|it| tools.iter().any(|name| is_named(it, name))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::callers::Level;
+    use crate::registry::{Handler, Risk};
+
+    fn held(id: &str) -> HeldBack {
+        HeldBack {
+            module: ModuleName::parse("m").unwrap(),
+            tool_id: ToolId::parse(id).unwrap(),
+            change: HeldBackChange::New,
+            offered: OfferedTool {
+                name: id.into(),
+                description: String::new(),
+                parameters_schema: "{}".into(),
+                returns_schema: None,
+                handler: Handler::Module { module: "m".into() },
+                risk_level: Risk::Low,
+                required_permission: Level::Guest,
+                requires_approval: false,
+                timeout_seconds: None,
+                side_effects: Vec::new(),
+                examples: Vec::new(),
+            },
+        }
+    }
+
+    #[test]
+    fn tools_are_named_with_or_without_their_module() {
+        let all = [held("m.a"), held("m.b"), held("m.c.d")];
+        let ids = |tools: Option<&[String]>| {
+            wanted(&all, tools).unwrap().iter().map(|it| it.tool_id.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(None), ["m.a", "m.b", "m.c.d"]);
+        assert_eq!(ids(Some(&["c.d".into(), "m.a".into()])), ["m.a", "m.c.d"]);
+        assert!(ids(Some(&[])).is_empty());
+        let Err(Error::Invalid(problems)) = wanted(&all, Some(&["a".into(), "x".into()])) else {
+            unreachable!("x is not held back")
+        };
+        assert_eq!((problems.len(), problems[0].path.as_str()), (1, "/tools/1"));
+    }
+}
