@@ -2,7 +2,7 @@
 //! a schema; 2026-07-28 allows an object.
 
 use super::names;
-use crate::registry::{ExecutionMode, Risk, Source, Tool, is_portable};
+use crate::registry::{ExecutionMode, Risk, Source, Tool, is_portable, names_other_draft};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -72,6 +72,11 @@ fn input_schema(text: &str) -> Box<RawValue> {
 /// an object as the schema of each property at the top, so `true` and `false` are replaced.
 fn shown(text: &str, mut schema: Value) -> Option<Box<RawValue>> {
     let mut verbatim = !text.is_empty();
+    // Every schema is read as one of 2020-12, whatever draft its server names, and 2020-12 is MCP's default.
+    if let (true, Some(fields)) = (names_other_draft(&schema), schema.as_object_mut()) {
+        fields.shift_remove("$schema");
+        verbatim = false;
+    }
     for property in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
         if let Value::Bool(any) = property {
             *property = if *any { json!({}) } else { json!({"not": {}}) };

@@ -95,17 +95,19 @@ impl ModuleChange {
         let mut problems = Problems::default();
         let url = self.url.as_deref().map_or_else(|| before.url.clone(), trimmed);
         let same_origin = origin(&url).is_some_and(|it| origin(&before.url) == Some(it));
-        let opened = before.headers.iter().map(|(name, value)| {
-            let opened = value.open(scope.app().settings().sealer.as_ref(), name, &before.url);
+        // Values are sealed for the whole URL, so another path needs them sealed again.
+        let kept = before.headers.iter().filter(|_| same_origin).map(|(name, value)| {
+            let sealer = scope.app().settings().sealer.as_ref().filter(|_| url != before.url);
+            let opened = sealer.and_then(|it| value.open(Some(it), name, &before.url));
             (name.clone(), opened.map_or_else(|| value.clone(), HeaderValue::Plain))
         });
-        let opened = opened.filter(|_| same_origin).collect::<BTreeMap<_, _>>();
+        let kept = kept.collect::<BTreeMap<_, _>>();
         let headers = match self.headers {
-            None => opened,
+            None => kept,
             Some(given) => {
                 let mut headers = plain(given);
                 for (name, value) in headers.iter_mut().filter(|(_, value)| value.plain() == Some(MASK)) {
-                    match opened.get(name) {
+                    match kept.get(name) {
                         Some(present) => *value = present.clone(),
                         None => problems.add(
                             &format!("/headers/{name}"),

@@ -66,7 +66,7 @@ pub use replacement::{
     RegistryRecords, RegistryReplacement, RegistryRows, credential_put, credential_removed, version_put,
     version_removed,
 };
-pub use rules::problems;
+pub use rules::{names_other_draft, problems};
 pub use sealing::seal_headers;
 pub use server::{Server, StoredHeaders};
 pub use shown_schema::SchemaForm;

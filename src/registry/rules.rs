@@ -194,7 +194,7 @@ pub fn check_schema(text: &str, drafts: Drafts) -> Result<Schema, (String, Strin
     if !definition.is_object() {
         return Err(whole("must be a JSON Schema that is an object".into()));
     }
-    if drafts == Drafts::Only202012 && definition.get("$schema").is_some_and(|it| !is_2020_12(it)) {
+    if drafts == Drafts::Only202012 && names_other_draft(&definition) {
         let reason = "must be https://json-schema.org/draft/2020-12/schema, if it is given";
         return Err(("/$schema".into(), reason.into()));
     }
@@ -215,8 +215,10 @@ fn is_category(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(super::definition::is_id_byte)
 }
 
-fn is_2020_12(schema: &Value) -> bool {
-    schema.as_str().is_some_and(|it| it.trim_end_matches('#') == "https://json-schema.org/draft/2020-12/schema")
+/// Whether a schema says that it is one of another draft than 2020-12.
+pub fn names_other_draft(schema: &Value) -> bool {
+    let is_ours = |it: &str| it.trim_end_matches('#') == "https://json-schema.org/draft/2020-12/schema";
+    schema.get("$schema").is_some_and(|it| !it.as_str().is_some_and(is_ours))
 }
 
 #[cfg(test)]

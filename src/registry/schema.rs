@@ -4,6 +4,7 @@
 use super::bounded_pattern::{self, NamePatterns, PatternBudget};
 use super::redact;
 use super::reference::References;
+use super::rules::names_other_draft;
 use super::unknown;
 use super::validation_cost::{MAX_STEPS, SchemaCost};
 use super::warnings::is_key;
@@ -114,9 +115,12 @@ pub fn compiled(text: &str) -> Result<Rc<Schema>> {
 }
 
 impl Schema {
-    /// Compiles a schema. `bounded_pattern` bounds the work of its patterns. References can lead only into the schema
+    /// Compiles a schema, as one of 2020-12 whatever draft it names. `bounded_pattern` bounds the work of its patterns. References can lead only into the schema
     /// itself.
-    pub fn compile(definition: Value) -> std::result::Result<Self, String> {
+    pub fn compile(mut definition: Value) -> std::result::Result<Self, String> {
+        if let (true, Some(fields)) = (names_other_draft(&definition), definition.as_object_mut()) {
+            fields.shift_remove("$schema");
+        }
         let budget = Arc::new(PatternBudget::default());
         let validator = bounded_pattern::build(&definition, &budget)?;
         let name_patterns = NamePatterns::of(&definition);

@@ -34,6 +34,7 @@
 //! | `examples` | every example of openapi.json, sent to a server as a fresh `scripts/dev` starts it |
 //! | `hostile_schemas` | schemas that make checks expensive: refused, or bounded in CPU |
 //! | `memory` | pages, toolboxes and messages that are bounded by bytes, and the memory that they take |
+//! | `modules` | modules: discovery, hold-back, calls and their error texts, hostile servers, races |
 //! | `limiter` | rate limits: racing calls, workspaces, restarts |
 //! | `mcp` | the MCP server, in both revisions: messages, callers, calls, approvals, resources, search |
 //! | `mail` | email_search and email_get: the specification's query, filters, any text, both inbox rules, cost |
@@ -71,6 +72,7 @@ mod mail;
 mod mcp;
 mod memory;
 mod model_calls;
+mod modules;
 mod oversight;
 mod python;
 mod quota;

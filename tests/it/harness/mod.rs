@@ -3,6 +3,7 @@
 mod client;
 mod definition;
 mod dice;
+mod module_server;
 mod sandbox;
 mod seed;
 mod server;
@@ -11,6 +12,7 @@ mod upstream;
 pub use client::{Answer, Client};
 pub use definition::definition;
 pub use dice::Dice;
+pub use module_server::{ModuleServer, Reply};
 pub use sandbox::Sandbox;
 pub use seed::{Tool, call_id};
 pub use server::{ROOT_TOKEN, Server};
