@@ -42,7 +42,7 @@ pub async fn create_module(
 }
 
 /// Get a module
-#[utoipa::path(get, path = "/api/modules/{name}", tag = "modules", params(("name" = String, Path, example = "research")),
+#[utoipa::path(get, path = "/api/modules/{module}", tag = "modules", params(("module" = String, Path, example = "research")),
     responses((status = 200, description = "The module", body = ModuleDetails)))]
 #[worker::send]
 pub async fn get_module(Admin(scope): Admin, Named(name): Named<ModuleName>) -> Result<Json<ModuleDetails>> {
@@ -53,8 +53,8 @@ pub async fn get_module(Admin(scope): Admin, Named(name): Named<ModuleName>) -> 
 ///
 /// Fields that are not given stay as they are. The module is discovered again. Of two racing changes, the second is
 /// refused with 409.
-#[utoipa::path(patch, path = "/api/modules/{name}", tag = "modules",
-    params(("name" = String, Path, example = "research")), request_body = ModuleChange,
+#[utoipa::path(patch, path = "/api/modules/{module}", tag = "modules",
+    params(("module" = String, Path, example = "research")), request_body = ModuleChange,
     responses((status = 200, description = "The module", body = ModuleDetails),
         (status = 409, description = "Another request changed the module in the meantime")))]
 #[worker::send]
@@ -70,8 +70,8 @@ pub async fn update_module(
 ///
 /// Its tools are deactivated. Their versions and the records of their calls stay, and a module of the same name finds
 /// them again.
-#[utoipa::path(delete, path = "/api/modules/{name}", tag = "modules",
-    params(("name" = String, Path, example = "research")),
+#[utoipa::path(delete, path = "/api/modules/{module}", tag = "modules",
+    params(("module" = String, Path, example = "research")),
     responses((status = 204, description = "The module was deleted"),
         (status = 409, description = "Another request changed a tool of the module in the meantime")))]
 #[worker::send]
@@ -113,8 +113,8 @@ pub struct HeldBackList {
 ///
 /// Definitions that a module has changed, and tools that it offers since a later discovery. Meanwhile the accepted
 /// versions are listed and run.
-#[utoipa::path(get, path = "/api/modules/{name}/held-back", tag = "modules",
-    params(("name" = String, Path, example = "research")),
+#[utoipa::path(get, path = "/api/modules/{module}/held-back", tag = "modules",
+    params(("module" = String, Path, example = "research")),
     responses((status = 200, description = "The definitions, sorted by tool", body = HeldBackList)))]
 #[worker::send]
 pub async fn list_held_back(Admin(scope): Admin, Named(name): Named<ModuleName>) -> Result<Json<HeldBackList>> {
@@ -138,8 +138,8 @@ pub struct AcceptOut {
 ///
 /// Each becomes a version whose number the comparison with the present version decides. All of them are accepted, or
 /// none.
-#[utoipa::path(post, path = "/api/modules/{name}/accept", tag = "modules",
-    params(("name" = String, Path, example = "research")), request_body = AcceptIn,
+#[utoipa::path(post, path = "/api/modules/{module}/accept", tag = "modules",
+    params(("module" = String, Path, example = "research")), request_body = AcceptIn,
     responses((status = 200, description = "The new versions", body = AcceptOut),
         (status = 409, description = "Another request changed the module or a tool in the meantime")))]
 #[worker::send]

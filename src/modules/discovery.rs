@@ -12,7 +12,7 @@ use super::offer::{Offers, Registrant};
 use super::store::{self, Lease};
 use crate::callers::Scope;
 use crate::db::Statement;
-use crate::error::{Error, Result, shortened};
+use crate::error::{Result, shortened};
 use crate::ids::random_hex;
 use crate::registry::{self, Placement, PlacementOutcome, ToolReading};
 use crate::time::Timestamp;
@@ -223,12 +223,18 @@ async fn place_one(scope: &Scope, it: OfferingModule, lease: &Lease) -> Result<R
         }
     }
     let [it] = alone;
-    let error = "The module or its tools were changed by another request meanwhile".to_owned();
-    Ok(Refreshed { error: Some(error), ..Refreshed::untouched(&it.module) })
+    let error = "The tools could not be put in place: another request changes them, or the module itself";
+    let findings = Findings {
+        expires_at: Some(scope.app().clock().plus_seconds(RETRY_SECONDS)),
+        last_error: Some(error.to_owned()),
+        ..it.module.findings.clone()
+    };
+    scope.write([store::put_findings(scope.workspace(), &it.module.name, &findings, lease)]).await??;
+    Ok(Refreshed::untouched(&Module { findings, ..it.module }))
 }
 
 /// Decides about the modules and writes the decisions. None, if another request has changed one of the tools or modules
-/// since they were read.
+/// since they were read, or a version cannot come back.
 async fn place(scope: &Scope, modules: &[OfferingModule], lease: &Lease) -> Result<Option<Vec<Refreshed>>> {
     let workspace = scope.workspace();
     let names = modules.iter().map(|it| it.module.name.as_str()).collect::<Vec<_>>();
@@ -267,10 +273,7 @@ async fn place(scope: &Scope, modules: &[OfferingModule], lease: &Lease) -> Resu
     placement.only_if(store::are_leased(workspace, &names, lease));
     match placement.write(scope).await? {
         PlacementOutcome::Done => Ok(Some(refreshed)),
-        PlacementOutcome::Overtaken => Ok(None),
-        PlacementOutcome::Banned => Err(Error::Conflict(
-            "a version of this number was deactivated for security and cannot come back".to_owned(),
-        )),
+        PlacementOutcome::Overtaken | PlacementOutcome::Banned => Ok(None),
     }
 }
 

@@ -30,6 +30,7 @@ fn routes() -> Vec<Route> {
     let site = |path| Route { method: "get", path, level: None, body: None, bound: 200, foreign: 200 };
     let attachment = Some(json!({"tool_id": "email_get"}));
     let tool_calls = Some(json!([{"type": "tool_use", "id": "t", "name": "list_files", "input": {}}]));
+    let module = Some(json!({"name": "another", "url": "https://module.example", "enabled": false}));
     let registration = Some(definition("another", "1.0.0", json!({})));
     let nothing = Some(json!({"tools": [], "versions": [], "agents": [], "attachments": [], "credentials": []}));
     vec![
@@ -93,6 +94,14 @@ fn routes() -> Vec<Route> {
         route("get", "/api/credentials", "admin", None, 403, 200),
         route("post", "/api/credentials", "admin", Some(json!({"id": "HOUSE_KEY"})), 403, 201),
         route("delete", "/api/credentials/{credential_id}", "admin", None, 403, 404),
+        route("get", "/api/modules", "admin", None, 403, 200),
+        route("post", "/api/modules", "admin", module, 403, 201),
+        route("get", "/api/modules/{module}", "admin", None, 403, 404),
+        route("patch", "/api/modules/{module}", "admin", Some(json!({"slow": true})), 403, 404),
+        route("delete", "/api/modules/{module}", "admin", None, 403, 404),
+        route("post", "/api/refresh-tools", "admin", Some(json!({})), 403, 200),
+        route("get", "/api/modules/{module}/held-back", "admin", None, 403, 404),
+        route("post", "/api/modules/{module}/accept", "admin", Some(json!({})), 403, 404),
         route("get", "/api/registry/changes", "admin", None, 403, 200),
         route("get", "/api/registry/state", "admin", None, 403, 200),
         route("get", "/api/registry/invariants", "admin", None, 403, 200),
@@ -137,6 +146,7 @@ impl House {
         Tool::new("house-tool").put(closed(), &root);
         Tool::new("house-tool").with(json!({"major": 0, "minor": 9})).inactive("deprecated").put(closed(), &root);
         root.post("/api/credentials", json!({"id": "OTHER_KEY"})).created();
+        root.post("/api/modules", json!({"name": "house", "url": "https://house.example", "enabled": false})).created();
         Tool::new("house-waits").builtin("list_files").with(json!({"requires_approval": 1})).put(closed(), &root);
         let called = root.execute("list_files", json!({})).result(200);
         let waits = root.execute("house-waits", json!({})).result(202);
@@ -164,6 +174,7 @@ impl House {
                 .replace("{session_id}", "house-session")
                 .replace("{manifest_id}", &self.manifest)
                 .replace("{credential_id}", "OTHER_KEY")
+                .replace("{module}", "house")
                 .replace("{path}", "house-file")
                 .replace("{workspace}", self.root.workspace())
         };
