@@ -8,7 +8,10 @@ export default {
   async fetch(request, env) {
     const url = new URL(request.url);
     const workspace = request.headers.get("x-workspace-id");
-    if (request.method === "POST") return readFile(env.DB, workspace, await request.json());
+    if (request.method === "POST") {
+      const call = await request.json();
+      return call.tool_name.includes(".") ? moduleCall(env.DB, workspace, call) : readFile(env.DB, workspace, call);
+    }
     const id = url.pathname.split("/")[3];
     if (id === undefined) {
       const [list] = await env.DB.batch([
@@ -22,6 +25,43 @@ export default {
     return found.results.length > 0 ? Response.json(found.results[0]) : new Response(null, { status: 404 });
   },
 };
+
+/** The D1 requests of a call of a module's tool: a batch that reads the tool with its module and opens the record, the POST
+ * to the module, and a batch that closes the record. */
+async function moduleCall(db, workspace, call) {
+  const started = Date.now();
+  const id = `call_${started.toString(16).padStart(12, "0")}${crypto.randomUUID()}`;
+  const now = new Date(started).toISOString();
+  const [, found] = await db.batch([
+    db
+      .prepare(
+        `INSERT INTO tool_calls (workspace_id, id, tool_name, session_id, operator, status, started_at, arguments)
+         VALUES (?1, ?2, ?3, ?4, 'anonymous', 'running', ?5, ?6)`,
+      )
+      .bind(workspace, id, call.tool_name, call.session_id, now, JSON.stringify(call.arguments)),
+    db
+      .prepare(`SELECT ${COLUMNS}, m.url ${JOIN} JOIN modules m ON m.workspace_id = t.workspace_id AND m.name = ?3 WHERE t.workspace_id = ?1 AND t.id = ?2`)
+      .bind(workspace, call.tool_name, call.tool_name.split(".")[0]),
+  ]);
+  const { url, major, minor, patch } = found.results[0];
+  const version = `${major}.${minor}.${patch}`;
+  const response = await fetch(`${url}/execute`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ tool_name: call.tool_name, arguments: call.arguments }),
+  });
+  const { result } = await response.json();
+  const duration = Date.now() - started;
+  await db.batch([
+    db
+      .prepare("UPDATE tool_calls SET status = 'success', version = ?3, duration_ms = ?4, finished_at = ?5, result = ?6 WHERE workspace_id = ?1 AND id = ?2")
+      .bind(workspace, id, version, duration, new Date().toISOString(), JSON.stringify(result)),
+  ]);
+  return Response.json({
+    call_id: id, tool_name: call.tool_name, version, success: true, status: "success", result, error: null,
+    duration_ms: duration, render_plan: null, pre_manifest_id: null, post_manifest_id: null,
+  });
+}
 
 /** The D1 requests of a call of read_file: a batch that reads the tool and the file, a batch that inserts the record. */
 async function readFile(db, workspace, call) {
