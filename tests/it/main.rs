@@ -39,6 +39,7 @@
 //! | `mail` | email_search and email_get: the specification's query, filters, any text, both inbox rules, cost |
 //! | `oversight` | stats, health and metrics: exact at any time, and cheap |
 //! | `quota` | what a workspace stores: the quota, the count of bytes, refused calls, the retention of calls |
+//! | `rest_tools` | tools that call REST APIs: where arguments go, what cannot be sent, whose headers go along |
 //! | `upkeep` | the cron trigger |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
@@ -75,6 +76,7 @@ mod oversight;
 mod python;
 mod quota;
 mod read_replicas;
+mod rest_tools;
 mod sessions;
 mod tokens;
 mod tools;
