@@ -123,6 +123,9 @@ mod tests {
         }
     }
 
+    /// Makes a handler with this URL and these headers.
+    type Make<'a> = &'a dyn Fn(&str, &[(&str, &str)]) -> Handler;
+
     #[test]
     fn a_masked_value_keeps_the_present_one_and_never_becomes_a_value() {
         let http = |url: &str, values: &[(&str, &str)]| Handler::Http { url: url.to_owned(), headers: headers(values) };
@@ -134,8 +137,7 @@ mod tests {
             let problems = given.unmask(present);
             assert_eq!(problems.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), expected, "{given:?}");
         };
-        let kinds: [&dyn Fn(&str, &[(&str, &str)]) -> Handler; 2] = [&http, &rest];
-        for make in kinds {
+        for make in [&http as Make<'_>, &rest] {
             let literal = make("https://a.example/?key=s3cret", &[("A", "s3cret"), ("B", "Bearer ${ONE}")]);
             let present = literal.sealed(Some(&sealer)).unwrap();
             let mut shown = Handler::read(&present.masked()).unwrap();

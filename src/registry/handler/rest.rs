@@ -38,8 +38,9 @@ text_enum! {
     }
 }
 
-impl Default for RestBody {
-    fn default() -> Self {
+impl RestBody {
+    /// The body of a handler that names none.
+    const fn none() -> Self {
         Self::None
     }
 }
@@ -74,7 +75,7 @@ pub struct RestHandler {
     /// The arguments that are headers.
     #[serde(default)]
     pub header_params: Vec<String>,
-    #[serde(default)]
+    #[serde(default = "RestBody::none")]
     pub body: RestBody,
     /// The media type of a JSON body, if it is not `application/json`, such as `application/merge-patch+json`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
