@@ -1,5 +1,5 @@
-//! Hexadecimal digits. They are used for digests, and for cursors and search facets, where any text must become one
-//! plain word.
+//! Hexadecimal digits. They are used for digests, for cursors and search facets, where any text must become one plain
+//! word, and for the parts of URLs.
 
 use std::fmt::Write;
 
@@ -36,6 +36,19 @@ pub fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// The text as a part of a URL: every byte but letters, digits, `-`, `.`, `_` and `~` is `%` and two digits.
+pub fn percent_encoded(text: &str) -> String {
+    text.bytes().fold(String::with_capacity(text.len()), |mut encoded, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+        encoded
+    })
+}
+
 pub fn decode(digits: &str) -> Option<Vec<u8>> {
     let digits = digits.as_bytes();
     if !digits.len().is_multiple_of(2) {
@@ -54,6 +67,13 @@ mod tests {
         for text in ["", "a", "module.tool", "søk", "a:b\u{0}"] {
             assert_eq!(decode_text(&encode(text.as_bytes())).as_deref(), Some(text));
         }
+    }
+
+    #[test]
+    fn a_part_of_a_url_has_no_character_with_a_meaning() {
+        assert_eq!(percent_encoded("a-b_c.d~9"), "a-b_c.d~9");
+        assert_eq!(percent_encoded("a b/ä?&=%+\r"), "a%20b%2F%C3%A4%3F%26%3D%25%2B%0D");
+        assert_eq!(percent_decoded(&percent_encoded("ä /%")).as_deref(), Some("ä /%"));
     }
 
     #[test]

@@ -178,6 +178,22 @@ ensure_fastmcp() {
   FASTMCP_BIN=$PYTHON_OF
 }
 
+# The descriptions of real APIs that the reader of OpenAPI documents is tested with. Their folder is named after the hash
+# of their list.
+ensure_openapi_documents() {
+  ensure_python
+  local list=tests/openapi/documents.json hash
+  hash=$(sha256sum "$list" | cut -c1-12)
+  OPENAPI_DOCUMENTS=$(tool_dir openapi-documents "$hash")
+  install_once "$OPENAPI_DOCUMENTS" ready fetch_openapi_documents
+  export OPENAPI_DOCUMENTS
+}
+
+fetch_openapi_documents() {
+  say "fetching the OpenAPI documents of real APIs, once for this machine (50 MB)"
+  "$PYTHON_BIN/python" tests/openapi/fetch.py "$1" >&2
+}
+
 # python_of FILE: makes the environment with the packages of FILE, and sets PYTHON_OF. The environment is named after the
 # hash of FILE, so that a changed version makes a new environment.
 python_of() {

@@ -98,7 +98,7 @@ pub fn annotations(tool: &Tool) -> McpAnnotations {
     let destructive = tool.risk_level >= Risk::High || tool.side_effects.iter().any(|it| !it.reversible);
     let is_known = destructive || read_only || !tool.side_effects.is_empty();
     let from_elsewhere = match tool.source {
-        Source::Builtin | Source::Registered => tool.handler_key == "http",
+        Source::Builtin | Source::Registered => matches!(tool.handler_key.as_str(), "http" | "rest"),
         Source::Module | Source::Toolset | Source::Mcp => true,
     };
     McpAnnotations {

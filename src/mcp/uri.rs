@@ -1,9 +1,8 @@
 //! The addresses of resources: files of sessions, tools and their parameters, and recorded calls.
 
 use crate::files::FilePath;
-use crate::hex::percent_decoded;
+use crate::hex::{percent_decoded, percent_encoded};
 use crate::ids::{CallId, SessionId};
-use std::fmt::Write;
 
 /// The resource that an address names.
 #[derive(Debug, PartialEq)]
@@ -53,15 +52,8 @@ fn path_of(text: &str) -> Option<FilePath> {
 
 /// The address of a file.
 pub fn of_file(session: &SessionId, path: &str) -> String {
-    let mut uri = format!("session://{session}");
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(char::from(byte)),
-            // Writing to a String cannot fail.
-            _ => drop(write!(uri, "%{byte:02X}")),
-        }
-    }
-    uri
+    let steps = path.split('/').map(percent_encoded).collect::<Vec<_>>();
+    format!("session://{session}{}", steps.join("/"))
 }
 
 /// The media type of a file, by the end of its name. None, if the end is unknown.

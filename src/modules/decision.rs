@@ -7,6 +7,7 @@ use super::offer::{ModuleWarning, Offers, Registrant, is_same_definition};
 use crate::changes::Action;
 use crate::error::{Problem, Result};
 use crate::ids::ToolId;
+use crate::outgoing::UrlRules;
 use crate::registry::{self, DeactivationReason, Placement, Tool, ToolReading};
 use std::collections::{HashMap, HashSet};
 
@@ -28,22 +29,31 @@ pub struct Decided {
     pub offered: usize,
 }
 
+/// What holds for all tools of a module.
+pub struct PlacingRules<'a> {
+    /// The timeout of tools that name none.
+    pub timeout_seconds: u32,
+    pub url_rules: UrlRules<'a>,
+    pub by: Registrant<'a>,
+}
+
 /// Decides about everything that a module offers. `present` are the module's tools, whether active or not.
 pub fn decide(
     placement: &mut Placement,
     module: &Module,
     offers: &Offers,
     present: &HashMap<&str, &ToolReading>,
-    timeout_seconds: u32,
-    by: &Registrant<'_>,
+    rules: &PlacingRules<'_>,
 ) -> Result<Decided> {
+    let PlacingRules { timeout_seconds, url_rules, by } = rules;
     let mut decided = Decided { warnings: offers.warnings.clone(), offered: offers.tools.len(), ..Decided::default() };
     let mut kept = offers.left_out.iter().map(ToolId::as_str).collect::<HashSet<_>>();
     let first_sight = module.findings.discovered_at.is_none();
     for (id, offered) in &offers.tools {
         kept.insert(id.as_str());
-        let tool = offered.to_tool(id, &module.name, timeout_seconds, by)?;
-        let problems = registry::problems(&tool, &offered.handler);
+        let tool = offered.to_tool(id, &module.name, *timeout_seconds, by)?;
+        let mut problems = registry::problems(&tool, &offered.handler);
+        problems.extend(offered.handler.check(*url_rules));
         if !problems.is_empty() {
             decided.warnings.push(ModuleWarning { tool: Some(id.to_string()), message: told(&problems) });
             continue;

@@ -3,7 +3,7 @@
 //! One discovery may cover many modules. It leases them first, so that of several requests for the same module only one
 //! does the work: every write of the discovery holds only while the lease is its own.
 
-use super::decision::{Decided, decide};
+use super::decision::{Decided, PlacingRules, decide};
 use super::description::{Description, DescriptionFailure};
 use super::held_back::HeldBack;
 use super::limits::{self, FRESH_SECONDS, LEASE_SECONDS, RETRY_SECONDS};
@@ -244,15 +244,18 @@ async fn place(scope: &Scope, modules: &[OfferingModule], lease: &Lease) -> Resu
     let (present, held) = (registry::read_readings(&present)?, store::read_held_back(&held)?);
     let operator = scope.caller().await?.operator.clone();
     let now = scope.app().clock();
-    let by = Registrant { operator: &operator, now };
     let mut placement = Placement::default();
     let mut refreshed = Vec::new();
     for it in modules {
         let prefix = format!("{}.", it.module.name);
         let own = present.iter().filter(|it| it.tool.id.as_str().starts_with(&prefix));
         let own = own.map(|it| (it.tool.id.as_str(), it)).collect::<HashMap<&str, &ToolReading>>();
-        let timeout = limits::timeout_seconds(scope.app().settings(), &it.module.settings);
-        let decided = decide(&mut placement, &it.module, &it.offers, &own, timeout, &by)?;
+        let rules = PlacingRules {
+            timeout_seconds: limits::timeout_seconds(scope.app().settings(), &it.module.settings),
+            url_rules: scope.app().url_rules(),
+            by: Registrant { operator: &operator, now },
+        };
+        let decided = decide(&mut placement, &it.module, &it.offers, &own, &rules)?;
         let held = held.iter().filter(|held| held.module == it.module.name).collect::<Vec<_>>();
         for statement in held_back_statements(scope, &held, &decided.held)? {
             placement.also(statement);

@@ -155,6 +155,7 @@ impl Problems {
         if settings.include.is_some() && settings.kind == ModuleKind::Manifest {
             self.add("/include", "is for modules of the kind openapi: a manifest names its tools itself");
         }
+        self.0.extend(settings.include.iter().flat_map(Include::check));
         self.url(scope, &settings);
         self.headers(&settings.headers);
         if !self.0.is_empty() {

@@ -1,14 +1,21 @@
-//! Characters that a person does not see and a model reads: a description with such characters may hide instructions.
+//! Characters that a reader does not see, and that a model reads all the same. Strangers write the texts of modules'
+//! tools, and an admin who accepts a tool must see the whole text.
 
-/// Whether the text has a control character other than a line feed, a carriage return or a tab, or a bidirectional or tag
-/// character.
+/// Whether a text holds control characters (other than line breaks and tabs), characters that change the direction of
+/// writing, or tag characters.
 pub fn has_hidden(text: &str) -> bool {
-    text.chars().any(|it| match it {
-        '\n' | '\r' | '\t' => false,
-        '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+    text.chars().any(is_hidden)
+}
+
+fn is_hidden(char: char) -> bool {
+    match char {
+        '\n' | '\t' => false,
+        // Marks, embeddings, overrides and isolates of the direction.
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        // Tags, which repeat ASCII invisibly.
         '\u{e0000}'..='\u{e007f}' => true,
-        it => it.is_control(),
-    })
+        other => other.is_control(),
+    }
 }
 
 #[cfg(test)]
@@ -16,10 +23,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ordinary_text_has_nothing_hidden() {
-        assert!(!has_hidden("Größe\n\tin cm: שלום, 日本語, 👩‍👩‍👧"));
-        for hidden in ["a\u{0}", "a\u{1b}[31m", "a\u{202e}b", "a\u{2066}b", "a\u{e0041}"] {
-            assert!(has_hidden(hidden), "{hidden:?}");
+    fn texts_for_people_pass() {
+        for text in ["", "Zwei\nZeilen\tund ein Tab", "äöü €", "日本語", "עברית", "👩‍👩‍👧 ❤️", "a\u{200b}b"]
+        {
+            assert!(!has_hidden(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn hidden_characters_are_found() {
+        for hidden in [
+            '\0',
+            '\r',
+            '\u{1b}',
+            '\u{7f}',
+            '\u{85}',
+            '\u{61c}',
+            '\u{200e}',
+            '\u{202e}',
+            '\u{2066}',
+            '\u{2069}',
+            '\u{e0001}',
+            '\u{e0041}',
+            '\u{e007f}',
+        ] {
+            assert!(has_hidden(&format!("a{hidden}b")), "{hidden:?}");
         }
     }
 }

@@ -83,6 +83,20 @@ fn is_confidential(protocol: &str, host: &str, open: bool) -> bool {
     protocol == "https:" || (open && is_private(host))
 }
 
+/// Whether requests to `url` may carry the headers that were given for the server at `home`: both have the same origin,
+/// or `hosts` lists the host of `url`, with its port if the port is unusual.
+pub fn is_trusted(url: &str, home: &str, hosts: &[String]) -> bool {
+    let parts = |url: &str| Url::new(url).ok().map(|it| (it.protocol(), it.host()));
+    parts(url).zip(parts(home)).is_some_and(|(url, home)| is_trusted_host(&url, &home, hosts))
+}
+
+/// Each server is a protocol and a host, in the form that a browser gives them.
+fn is_trusted_host(url: &(String, String), home: &(String, String), hosts: &[String]) -> bool {
+    // A header that was given for https must not be readable on its way.
+    let is_listed = (url.0 == "https:" || url.0 == home.0) && hosts.iter().any(|it| it.eq_ignore_ascii_case(&url.1));
+    url == home || is_listed
+}
+
 fn is_private(host: &str) -> bool {
     if let Some(address) = host.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
         return address.parse().map_or(true, is_private_v6);
@@ -204,6 +218,29 @@ mod tests {
             ("http:", "printer.local", true, true),
         ] {
             assert_eq!(is_confidential(protocol, host, open), expected, "{protocol}//{host}, open: {open}");
+        }
+    }
+
+    #[test]
+    fn headers_go_to_their_own_server_and_to_listed_hosts() {
+        let server = |url: &str| {
+            let (protocol, host) = url.split_once("//").unwrap();
+            (protocol.to_owned(), host.to_owned())
+        };
+        let hosts = ["API.example.com".to_owned(), "b.example:8443".to_owned()];
+        for (url, home, expected) in [
+            ("https://a.example", "https://a.example", true),
+            ("https://a.example:8443", "https://a.example", false),
+            ("http://a.example", "https://a.example", false),
+            ("https://x.a.example", "https://a.example", false),
+            ("https://api.example.com", "https://a.example", true),
+            ("https://api.example.com:444", "https://a.example", false),
+            ("http://api.example.com", "https://a.example", false),
+            ("http://api.example.com", "http://a.example", true),
+            ("https://b.example:8443", "http://a.example", true),
+            ("https://b.example", "http://a.example", false),
+        ] {
+            assert_eq!(is_trusted_host(&server(url), &server(home), &hosts), expected, "{url} from {home}");
         }
     }
 

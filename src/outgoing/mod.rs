@@ -10,9 +10,9 @@ mod headers;
 mod request;
 mod response;
 
-pub use address::{UrlRules, check_url, may_carry_credentials};
+pub use address::{UrlRules, check_url, is_trusted, may_carry_credentials};
 pub use headers::{credentials_in, fault_of_header, fill_in, is_literal, is_sensitive};
-pub use request::{OutgoingRequest, Redirects, Route};
+pub use request::{OutgoingRequest, Redirects, RequestBody, Route};
 pub use response::{OutgoingResponse, excerpt};
 
 use std::fmt;

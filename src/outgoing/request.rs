@@ -21,6 +21,10 @@ pub struct OutgoingRequest<'a> {
 pub enum RequestBody<'a> {
     Empty,
     Json(&'a str),
+    /// JSON under another media type than `application/json`.
+    JsonAs(&'a str, &'a str),
+    /// `application/x-www-form-urlencoded`.
+    Form(&'a str),
 }
 
 /// What the client does with a response that points to another URL.
@@ -81,12 +85,15 @@ impl<'a> OutgoingRequest<'a> {
             Redirects::Follow => RequestRedirect::Follow,
             Redirects::GiveBack => RequestRedirect::Manual,
         });
-        match self.body {
-            RequestBody::Empty => {}
-            RequestBody::Json(text) => {
-                headers.set("Content-Type", "application/json")?;
-                options.set_body(&text.into());
-            }
+        let body = match self.body {
+            RequestBody::Empty => None,
+            RequestBody::Json(text) => Some(("application/json", text)),
+            RequestBody::JsonAs(media_type, text) => Some((media_type, text)),
+            RequestBody::Form(text) => Some(("application/x-www-form-urlencoded", text)),
+        };
+        if let Some((content_type, text)) = body {
+            headers.set("Content-Type", content_type)?;
+            options.set_body(&text.into());
         }
         options.set_headers(headers.as_ref());
         match web_sys::Request::new_with_str_and_init(self.url, &options) {

@@ -33,8 +33,11 @@ macro_rules! tool_in {
             parameters_schema: Value,
             #[cfg_attr(not(target_arch = "wasm32"), schema(schema_with = described::returns_given))]
             returns_schema: Option<Value>,
-            /// What carries calls out: `{"type": "builtin", "key"}`, `{"type": "http", "url", "headers"?}` or
-            /// `{"type": "python", "code", "function"}`.
+            /// What carries calls out: `{"type": "builtin", "key"}`, `{"type": "http", "url", "headers"?}`,
+            /// `{"type": "rest", "method", "url", "query"?, "headers"?, "header_params"?, "body"?, "content_type"?,
+            /// "styles"?}` or
+            /// `{"type": "python", "code", "function"}`. A `rest` handler sends each argument as the part of a request that
+            /// it names: `{name}` in the URL's path, a parameter of `query`, one of `header_params`, or the argument `body`.
             #[schema(value_type = Object, example = json!({"type": "http", "url": "https://tools.example.com/word_count"}))]
             handler: Value,
             /// Lower-case letters, digits, `_` and `-`; `general`, if not given.

@@ -50,7 +50,7 @@ pub use definition::{ToolIn, handler_json, is_registered_id};
 pub use describe::describe;
 pub use difference::RecordDifference;
 pub use filter::ToolFilter;
-pub use handler::{Builtin, Handler};
+pub use handler::{Builtin, Handler, QueryStyle, RestBody, RestHandler, RestMethod, UrlTemplate, is_json_type};
 pub use header_value::HeaderValue;
 pub use lifecycle::{VersionPlan, activate, deactivate, list_versions, roll_back};
 pub use log::{VersionSwitch, shown_state};
@@ -66,7 +66,7 @@ pub use replacement::{
     RegistryRecords, RegistryReplacement, RegistryRows, credential_put, credential_removed, version_put,
     version_removed,
 };
-pub use rules::{names_other_draft, problems};
+pub use rules::{Drafts, MAX_SCHEMA_BYTES, check_schema, names_other_draft, problems};
 pub use sealing::seal_headers;
 pub use server::{Server, StoredHeaders};
 pub use shown_schema::SchemaForm;

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-const MAX_SCHEMA_BYTES: usize = 64 * 1024;
+pub const MAX_SCHEMA_BYTES: usize = 64 * 1024;
 const MAX_EXAMPLES: usize = 20;
 const MAX_EXAMPLES_BYTES: usize = 64 * 1024;
 const MAX_LIST: usize = 50;
@@ -27,7 +27,7 @@ const MAX_PROBLEMS: usize = 50;
 const MAX_KNOWN: usize = 64;
 const MAX_KNOWN_BYTES: usize = 4 * 1024;
 
-/// Returns everything that breaks a rule, except for the rules about the handler itself ([`Handler::check`]).
+/// Returns everything that breaks a rule, except for the rules about the handler in itself ([`Handler::check`]).
 pub fn problems(tool: &Tool, handler: &Handler) -> Vec<Problem> {
     let mut found = RuleProblems(Vec::new());
     found.words(tool);
@@ -39,6 +39,9 @@ pub fn problems(tool: &Tool, handler: &Handler) -> Vec<Problem> {
     }
     found.examples(tool, parameters.as_deref());
     found.side_effects(tool);
+    if let Some(parameters) = &parameters {
+        found.0.extend(handler.check_parameters(&parameters.property_names()));
+    }
     for name in handler.credentials().into_iter().filter(|it| !tool.credentials_required.iter().any(|own| own == it)) {
         found.add("/credentials_required", format!("must hold {name}, which a header names"));
     }
@@ -108,7 +111,7 @@ impl RuleProblems {
         }
         let before = self.0.len();
         let schema = Rc::new(self.new_schema(path, text, drafts)?);
-        if self.0.len() == before && text.len() <= MAX_KNOWN_BYTES && drafts == Drafts::Only202012 {
+        if self.0.len() == before && text.len() <= MAX_KNOWN_BYTES && !text.contains("$schema") {
             KNOWN.with_borrow_mut(|known| {
                 if known.len() >= MAX_KNOWN {
                     known.clear();

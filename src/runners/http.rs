@@ -33,16 +33,32 @@ async fn post(scope: &Scope, task: &RunTask<'_>, headers: StoredHeaders<'_>) -> 
     let time = Some(Duration::from_secs(task.tool.timeout_seconds.into()));
     let request =
         OutgoingRequest { headers: server.headers.clone(), time, ..OutgoingRequest::post(&server.url, &body) };
+    let (status, text) = answer(scope, task, &server, &request).await?;
+    if (200..300).contains(&status) { result(task, text) } else { Err(refused(task, status, &text)) }
+}
+
+/// Sends a tool's request, and returns the status and the text of the response, without the secrets of the request.
+pub async fn answer(
+    scope: &Scope,
+    task: &RunTask<'_>,
+    server: &Server,
+    request: &OutgoingRequest<'_>,
+) -> Result<(u16, String), RunFailure> {
     let response = request.send(Route::Network).await.map_err(|it| failed(task, it))?;
     let status = response.status();
     let text = response.text(MAX_RESPONSE_BYTES, scope.memory_turn()).await.map_err(|it| failed(task, it))?;
-    let text = server.scrub(text);
-    if !(200..300).contains(&status) {
-        let told = excerpt(&text);
-        return Err(RunFailure::tool(format!("{} answered with the status {status}: {told}", task.tool.id)));
-    }
+    Ok((status, server.scrub(text)))
+}
+
+/// The result that a successful response holds: JSON, or text.
+pub fn result(task: &RunTask<'_>, text: String) -> Result<RunOutput, RunFailure> {
     check_size(task, &text)?;
     Ok(RunOutput::plain(serde_json::from_str(&text).unwrap_or(Value::String(text))))
+}
+
+/// The failure of a call that the server answered with another status than success.
+pub fn refused(task: &RunTask<'_>, status: u16, text: &str) -> RunFailure {
+    RunFailure::tool(format!("{} answered with the status {status}: {}", task.tool.id, excerpt(text)))
 }
 
 /// The server of a tool, if it can be called. No message contains the URL, because only admins see the handler.
@@ -69,7 +85,7 @@ pub fn check_size(task: &RunTask<'_>, text: &str) -> Result<(), RunFailure> {
 }
 
 /// The failure of a request that got no response.
-pub fn failed(task: &RunTask<'_>, failure: OutgoingFailure) -> RunFailure {
+fn failed(task: &RunTask<'_>, failure: OutgoingFailure) -> RunFailure {
     let tool = &task.tool.id;
     match failure {
         OutgoingFailure::Unusable(cause) => {

@@ -11,6 +11,7 @@ mod mail;
 mod module;
 mod python;
 mod python_check;
+mod rest;
 mod sandbox;
 
 pub use early::{EarlyRead, EarlyRows};
@@ -136,6 +137,7 @@ pub fn prepare(tool: &Tool, arguments: &Value) -> Result<Prepared> {
     Ok(match Handler::of(tool)? {
         Handler::Builtin { key } => builtin::prepare(key, arguments),
         Handler::Http { url, headers } => http::prepare(url, headers),
+        Handler::Rest(rest) => rest::prepare(rest, arguments),
         Handler::Module { .. } => module::prepare(),
         Handler::Python { code, function } => {
             python::prepare(code, function, schema::compiled(&tool.parameters_schema)?, arguments)

@@ -61,7 +61,9 @@ struct MissingImport {
 pub async fn inspect(scope: &Scope, tool: &Tool, handler: &Handler) -> Inspection {
     let (code, function) = match handler {
         Handler::Python { code, function } => (code, function),
-        Handler::Builtin { .. } | Handler::Http { .. } | Handler::Module { .. } => return Inspection::default(),
+        Handler::Builtin { .. } | Handler::Http { .. } | Handler::Rest(_) | Handler::Module { .. } => {
+            return Inspection::default();
+        }
     };
     let limits = Limits { timeout_seconds: 1 };
     let job = SandboxJob { code, function: Some(function), arguments: None, properties: None, limits };

@@ -40,6 +40,7 @@
 //! | `mail` | email_search and email_get: the specification's query, filters, any text, both inbox rules, cost |
 //! | `oversight` | stats, health and metrics: exact at any time, and cheap |
 //! | `quota` | what a workspace stores: the quota, the count of bytes, refused calls, the retention of calls |
+//! | `rest_tools` | tools that call REST APIs: where arguments go, what cannot be sent, whose headers go along |
 //! | `upkeep` | the cron trigger |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
@@ -77,6 +78,7 @@ mod oversight;
 mod python;
 mod quota;
 mod read_replicas;
+mod rest_tools;
 mod sessions;
 mod tokens;
 mod tools;

@@ -1,4 +1,4 @@
-//! A small real HTTP server for tools with an HTTP handler. Its response depends on the path. It keeps every request
+//! A small real HTTP server for tools that call servers. Its response depends on the path. It keeps every request
 //! that it received.
 
 use serde_json::{Value, json};
@@ -11,8 +11,18 @@ use std::time::Duration;
 /// One request as it came in.
 #[derive(Clone, Debug)]
 pub struct Received {
+    pub method: String,
+    /// The path and the query, as they were sent.
+    pub target: String,
     pub headers: Vec<(String, String)>,
+    /// A body that is not JSON is a text. No body is an empty text.
     pub body: Value,
+}
+
+impl Received {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
+    }
 }
 
 pub struct Upstream {
@@ -49,7 +59,9 @@ fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
-    let path = line.split(' ').nth(1)?.split('?').next()?.to_owned();
+    let mut words = line.split(' ').map(str::to_owned);
+    let (method, target) = (words.next()?, words.next()?);
+    let path = target.split('?').next()?;
     let mut headers = Vec::new();
     loop {
         let mut line = String::new();
@@ -57,13 +69,15 @@ fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) -> Option<()> {
         let Some((name, value)) = line.trim_end().split_once(": ") else { break };
         headers.push((name.to_ascii_lowercase(), value.to_owned()));
     }
-    let length = headers.iter().find(|(name, _)| name == "content-length")?.1.parse().ok()?;
+    let length = headers.iter().find(|(name, _)| name == "content-length").map_or(Ok(0), |(_, it)| it.parse()).ok()?;
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    let body: Value = serde_json::from_slice(&body).ok()?;
-    kept.lock().unwrap().push(Received { headers: headers.clone(), body: body.clone() });
+    let body: Value = serde_json::from_slice(&body).unwrap_or_else(|_| String::from_utf8_lossy(&body).into());
+    let request =
+        Received { method: method.clone(), target: target.clone(), headers: headers.clone(), body: body.clone() };
+    kept.lock().unwrap().push(request);
 
-    let (status, text) = match path.as_str() {
+    let (status, text) = match path {
         "/echo" => ("200 OK", body.to_string()),
         "/headers" => ("200 OK", json!(headers).to_string()),
         "/text" => ("200 OK", "plain words".to_owned()),
@@ -78,10 +92,14 @@ fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) -> Option<()> {
         }
         "/empty" => ("204 No Content", String::new()),
         "/many" => ("200 OK", format!("[{}0]", "0,".repeat(300_000))),
+        rest if rest.starts_with("/rest/") => {
+            ("200 OK", json!({"method": method, "target": target, "body": body}).to_string())
+        }
         "/broken" => ("500 Internal Server Error", "it broke".to_owned()),
         "/elsewhere" => ("302 Found\r\nLocation: /echo", String::new()),
         "/huge" => ("200 OK", json!("x".repeat(11 * 1024 * 1024)).to_string()),
         other => ("404 Not Found", format!("nothing at {other}")),
     };
-    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}", text.len()).ok()
+    let sent = if method == "HEAD" { "" } else { &text };
+    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{sent}", text.len()).ok()
 }
