@@ -28,7 +28,7 @@ pub use store::{
     MAX_ATTACHED, agents_after, attachments_after, builtin_attachments_after, bytes_of_all, find_all,
     find_all_attachments, read_agents as read_all, read_all_attachments,
 };
-pub use toolbox::{MAX_READ, search_toolbox, toolbox};
+pub use toolbox::{MAX_PAGE, search_toolbox, toolbox};
 
 use crate::callers::{Level, Scope, find_tokens_of_agent};
 use crate::changes::{Action, Change, record_each};

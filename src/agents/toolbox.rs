@@ -13,8 +13,11 @@ use crate::search_text::FullTextQuery;
 /// The default tools, for an agent without attachments.
 pub(super) const DEFAULT_TOOLS: [&str; 4] = ["execute_python", "read_file", "write_file", "list_files"];
 
-/// How many tools of a toolbox are read at once. Further tools are on the next page.
-pub const MAX_READ: u32 = 1_000;
+/// The most tools on a page of a toolbox.
+pub const MAX_PAGE: u32 = 1_000;
+
+/// How many tools are read for a page at least. Some of them may be tools that the agent may not use.
+const MIN_READ: u32 = 200;
 
 /// A tool that may be in a toolbox.
 pub(super) struct ToolboxEntry {
@@ -62,15 +65,15 @@ impl ToolboxOwner {
 
 /// A page of the toolbox: the attached tools, or the default tools if nothing is attached and the agent's profile has
 /// `default_tools`, and the tools of the modules that the agent may use. Tools that the caller or the agent may not use
-/// are left out. As many tools are read as fit into a response, and as many of the usable tools are returned as the page
-/// may hold.
+/// are left out. More tools are read than the page may hold, so a page is rarely shorter because of tools that were left
+/// out.
 pub async fn toolbox(scope: &Scope, agent_id: &AgentId, request: &PageRequest) -> Result<Page<Attached>> {
     let workspace = scope.workspace();
-    let all = PageRequest::of_up_to(MAX_READ, None)?.after_page(request);
+    let read = page_to_read(request)?;
     let [agent, entries, position] = scope
         .read([
             store::find_agent_with_defaults(workspace, agent_id),
-            store::list_toolbox(workspace, agent_id, &all),
+            store::list_toolbox(workspace, agent_id, &read),
             registry::tool_exists(workspace, request.after()),
         ])
         .await?;
@@ -78,7 +81,13 @@ pub async fn toolbox(scope: &Scope, agent_id: &AgentId, request: &PageRequest) -
     if request.after().is_some() && position.is_empty()? {
         return Err(bad_cursor());
     }
-    usable(&owner, &entries, request, |_, it| it.tool.id.to_string())
+    usable(&owner, &entries, &read, request, |_, it| it.tool.id.to_string())
+}
+
+/// The page of tools that is read for the page that was asked for.
+fn page_to_read(request: &PageRequest) -> Result<PageRequest> {
+    let limit = u32::try_from(request.limit()).unwrap_or(MAX_PAGE);
+    Ok(PageRequest::of_up_to((4 * limit).clamp(MIN_READ, MAX_PAGE), None)?.after_page(request))
 }
 
 /// The tools of the toolbox that match the text, best match first.
@@ -88,8 +97,8 @@ pub async fn search_toolbox(
     text: FullTextQuery,
     request: &PageRequest,
 ) -> Result<Page<Attached>> {
-    let all = PageRequest::of_up_to(MAX_READ, None)?.after_page(request);
-    let Some(searched) = search(scope, agent_id, text, &all)? else {
+    let read = page_to_read(request)?;
+    let Some(searched) = search(scope, agent_id, text, &read)? else {
         // There is nothing to search for, but the caller must still be checked.
         let _agent = super::get(scope, agent_id).await?;
         return Ok(Page { items: Vec::new(), next_cursor: None });
@@ -97,11 +106,11 @@ pub async fn search_toolbox(
     let [agent, entries] = scope.read([store::find_agent_with_defaults(scope.workspace(), agent_id), searched]).await?;
     let owner = ToolboxOwner::read(scope, agent_id, &agent).await?;
     let offset = request.offset()? as usize;
-    usable(&owner, &entries, request, |index, _| (offset + index + 1).to_string())
+    usable(&owner, &entries, &read, request, |index, _| (offset + index + 1).to_string())
 }
 
 /// The statement that searches the toolbox. None, if no tool can match the text.
-fn search(scope: &Scope, agent_id: &AgentId, text: FullTextQuery, all: &PageRequest) -> Result<Option<Statement>> {
+fn search(scope: &Scope, agent_id: &AgentId, text: FullTextQuery, read: &PageRequest) -> Result<Option<Statement>> {
     let workspace = scope.workspace();
     let mut filter = ToolFilter { text: Some(text), ..ToolFilter::default() };
     let among_all = filter.to_fts5(workspace);
@@ -116,20 +125,21 @@ fn search(scope: &Scope, agent_id: &AgentId, text: FullTextQuery, all: &PageRequ
         return Ok(None);
     };
     let search = store::ToolboxSearch { among_all, among_defaults, among_module_tools };
-    store::search_toolbox(workspace, agent_id, &search, all).map(Some)
+    store::search_toolbox(workspace, agent_id, &search, read).map(Some)
 }
 
-/// The page of the tools that the agent may use, of up to [`MAX_READ`] tools that were found. `position` is the position
-/// after a tool, from the tool's index among all that were found.
+/// The page of the tools that the agent may use, of the tools that were found for the page `read`. `position` is the
+/// position after a tool, from the tool's index among all that were found.
 fn usable(
     owner: &ToolboxOwner,
     found: &Rows,
+    read: &PageRequest,
     request: &PageRequest,
     position: impl Fn(usize, &ToolboxEntry) -> String,
 ) -> Result<Page<Attached>> {
     let mut entries = store::read_toolbox(found)?;
-    let more = registry::is_cut(found)? || entries.len() > MAX_READ as usize;
-    entries.truncate(MAX_READ as usize);
+    let more = registry::is_cut(found)? || entries.len() > read.limit();
+    entries.truncate(read.limit());
     let count = entries.len();
     let mut page = Page { items: Vec::new(), next_cursor: None };
     for (index, entry) in entries.into_iter().enumerate() {

@@ -173,7 +173,7 @@ pub async fn get_toolbox(
     let cursor = query.cursor.as_deref();
     let request = match query.limit {
         Some(limit) => PageRequest::new(Some(limit), cursor)?,
-        None => PageRequest::of_up_to(agents::MAX_READ, cursor)?,
+        None => PageRequest::of_up_to(agents::MAX_PAGE, cursor)?,
     };
     let text = query.q.as_deref().map(FullTextQuery::parse_any).transpose();
     let text = text.map_err(|reason| Error::query("q", reason.to_string()))?;

@@ -205,7 +205,7 @@ fn tools_of_modules_are_listed_for_those_who_may_call_them() {
         assert!(tools[0]["name"].as_str().unwrap().starts_with("kit_one_H"));
         // The same holds for a tool that is read by its name.
         let reads = |mcp: &Mcp, id: &str| {
-            mcp.send("resources/read", json!({"uri": format!("pegboard://tools/{id}")})).json().get("result").is_some()
+            mcp.send("resources/read", json!({"uri": format!("tool://{id}")})).json().get("result").is_some()
         };
         assert!(reads(&by_agent, "kit.two") && !reads(&by_agent, "other.one") && !reads(&by_agent, "read_file"));
         assert!(reads(&by_guest, "other.one") && !reads(&by_guest, "kit.one"));
