@@ -46,9 +46,9 @@ pub struct State {
     /// Every attachment: `agent_id`, `tool_id` and `config`.
     #[schema(value_type = Vec<Object>)]
     attachments: Vec<Box<RawValue>>,
-    /// The settings, as `GET /api/workspace` shows them. Null if nobody had changed them yet.
-    #[schema(value_type = Option<Object>)]
-    settings: Option<Box<RawValue>>,
+    /// The settings, as `GET /api/workspace` shows them.
+    #[schema(value_type = Object)]
+    settings: Box<RawValue>,
 }
 
 /// A tool at its current version, in the words of `GET /api/tools`.
@@ -74,7 +74,13 @@ struct Point {
     timestamp: Timestamp,
 }
 
-pub async fn state(scope: &Scope, moment: Moment, shown: ShownVersion) -> Result<State> {
+/// The state at a moment. `default_settings` are the settings of a workspace before their first change.
+pub async fn state(
+    scope: &Scope,
+    moment: Moment,
+    shown: ShownVersion,
+    default_settings: Box<RawValue>,
+) -> Result<State> {
     let found = match moment {
         Moment::Now => store::last_change(scope.workspace()),
         Moment::At(time) => store::change_at(scope.workspace(), time),
@@ -120,7 +126,7 @@ pub async fn state(scope: &Scope, moment: Moment, shown: ShownVersion) -> Result
         versions,
         agents: agents.found,
         attachments: attachments.found,
-        settings: settings.found.pop(),
+        settings: settings.found.pop().unwrap_or(default_settings),
     })
 }
 

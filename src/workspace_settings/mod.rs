@@ -9,6 +9,7 @@ use crate::changes::{Action, Change};
 use crate::error::{Error, Place, Problem, Result, shortened};
 use crate::ids::ModuleName;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 /// The subject of changes of the settings.
@@ -66,6 +67,12 @@ impl SettingsChange {
         }
         Ok(after)
     }
+}
+
+/// The settings of a workspace before their first change, as the change log would show them.
+pub fn defaults() -> Result<Box<RawValue>> {
+    serde_json::value::to_raw_value(&WorkspaceSettings::default())
+        .map_err(|cause| Error::Internal(format!("the settings are not JSON: {cause}")))
 }
 
 pub async fn get(scope: &Scope) -> Result<WorkspaceSettings> {
