@@ -161,3 +161,50 @@ pub fn read_toolbox(rows: &Rows) -> Result<Vec<ToolboxEntry>> {
     };
     both.map(read).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::native::{migrated, migrations};
+
+    /// A workspace with three modules among many tools, one of which is disabled, and an agent that may use all of them.
+    fn workspace_with_modules() -> (rusqlite::Connection, WorkspaceId, AgentId) {
+        let database = migrated(&migrations("db"));
+        let tool = "INSERT INTO tools (workspace_id, id, source, created_at) VALUES ('w', ?1, ?2, '')";
+        for module in ["alpha", "beta", "gamma"] {
+            let insert = "INSERT INTO modules (workspace_id, name, kind, url, slow, headers, enabled, auto_accept,
+                created_at, revision) VALUES ('w', ?1, 'manifest', '', 0, '{}', ?2, 0, '', 1)";
+            database.execute(insert, (module, module != "gamma")).unwrap();
+            for it in 0..20 {
+                database.execute(tool, (format!("{module}.tool{it}"), "module")).unwrap();
+                database.execute(tool, (format!("{module}-{it}"), "registered")).unwrap();
+                database.execute(tool, (format!("{module}x.tool{it}"), "module")).unwrap();
+            }
+        }
+        let agent = AgentId::parse("agent_1").unwrap();
+        let insert = "INSERT INTO agents (workspace_id, id, name, capabilities, max_risk, allowed_modules,
+            permission_level, default_tools, find_tools, created_at)
+            VALUES ('w', ?1, 'a', '[]', 'low', '[\"beta\", \"alpha\", \"gamma\", \"none\"]', 'user', 0, 0, '')";
+        database.execute(insert, [agent.as_str()]).unwrap();
+        let version = "INSERT INTO tool_versions (workspace_id, tool_key, major, minor, patch, name, description,
+            parameters_schema, handler_key, handler, category, registered_at, registered_by, active)
+            SELECT workspace_id, key, 1, 0, 0, id, '', '{}', 'http', '{}', 'c', '', 't', 1 FROM tools WHERE workspace_id = 'w'";
+        database.execute(version, []).unwrap();
+        database.execute_batch("ANALYZE").unwrap();
+        (database, WorkspaceId::parse("w").unwrap(), agent)
+    }
+
+    #[test]
+    fn the_tools_of_a_module_are_a_range_of_an_index() {
+        let (database, workspace, agent) = workspace_with_modules();
+        let request = PageRequest::of_up_to(1_000, None).unwrap();
+        let rows = list_toolbox(&workspace, &agent, &request).rows_of(&database).unwrap();
+        let ids = rows.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+        assert_eq!(ids.len(), 40);
+        assert_eq!((ids[0].as_str(), ids[39].as_str()), ("alpha.tool0", "beta.tool19"));
+        let plan = list_toolbox(&workspace, &agent, &request).plan_of(&database);
+        let range = "SEARCH t USING COVERING INDEX sqlite_autoindex_tools_1 (workspace_id=? AND id>? AND id<?)";
+        assert!(plan.contains(range), "{plan}");
+        assert!(!plan.contains("SCAN t") && !plan.contains("SCAN agent_tools"), "{plan}");
+    }
+}
