@@ -43,6 +43,7 @@ mod settings;
 mod text_enum;
 mod time;
 mod upkeep;
+mod workspace_settings;
 mod yaml;
 
 use worker::{Context, Env, ScheduleContext, ScheduledEvent, event, web_sys};

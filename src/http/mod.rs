@@ -17,6 +17,7 @@ mod history;
 mod known_query;
 mod mcp;
 mod model_calls;
+mod module_calls;
 mod modules;
 #[cfg(test)]
 mod openapi;
@@ -33,6 +34,7 @@ mod tokens;
 mod tools;
 mod versions;
 mod wire;
+mod workspace;
 
 use crate::app::App;
 use crate::error::Error;
@@ -125,10 +127,13 @@ routes![
     modules::refresh_tools,
     modules::list_held_back,
     modules::accept_held_back,
+    workspace::get_workspace,
+    workspace::update_workspace,
     tokens::list_tokens,
     tokens::create_token,
     tokens::revoke_token,
     execute::execute_tool,
+    module_calls::execute_module_tool,
     model_calls::run_tool_calls,
     call_log::list_tool_calls,
     call_log::get_call_summary,

@@ -211,6 +211,29 @@ fn the_first_use_after_an_hour_refreshes_in_the_background() {
 }
 
 #[test]
+fn a_toolbox_has_modules_discovered_that_are_due() {
+    let server = Server::start("modules-toolbox", &[("AUTH", "open"), ("PRIVATE_URLS", "allow"), ("SECRET_KEY", "k")]);
+    let (client, module) = (server.client("acme"), ModuleServer::start(research()));
+    module.reply(Reply::HangUp);
+    register(&client, "research", &module);
+    module.offer(research());
+    let agent = client.agent(json!({"default_tools": false, "allowed_modules": ["research"]}));
+    let toolbox = || ids(&client.get(&format!("/api/agents/{agent}/toolbox")).ok()["tools"], "id");
+    assert!(toolbox().is_empty());
+    assert_eq!(module.times_asked(), 1, "it is not due yet");
+    let expired = "UPDATE modules SET expires_at = '2026-01-01T00:00:00.000Z'";
+    server.ask(json!({"batch": [{"sql": expired, "params": []}]}));
+    for _ in 0..100 {
+        if !toolbox().is_empty() {
+            break;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    assert_eq!(toolbox(), ["research.web_search", "research.fetch_webpage"]);
+    assert_eq!(module.times_asked(), 2);
+}
+
+#[test]
 fn a_manifest_lies_in_the_cache() {
     let (client, server) = (workspace(), ModuleServer::start(research()));
     register(&client, "research", &server);
