@@ -227,7 +227,7 @@ path_ids! {
     CallId, "call_id", "Tool call";
     ApprovalId, "approval_id", "Approval";
     CredentialId, "credential_id", "Credential";
-    ModuleName, "name", "Module";
+    ModuleName, "module", "Module";
 }
 
 impl<S: Send + Sync, T: PathId> FromRequestParts<S> for Named<T> {

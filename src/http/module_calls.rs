@@ -1,4 +1,4 @@
-//! `/api/modules/{name}/execute`: tries a tool of a module.
+//! `/api/modules/{module}/execute`: tries a tool of a module.
 
 use super::execute::{CallIn, read_call};
 use super::extract::{Bytes, Named, User};
@@ -51,7 +51,7 @@ fn name_fault(module: &ModuleName, tool_name: &str) -> Option<Error> {
 /// Try a tool of a module
 ///
 /// The call is made as by `POST /api/execute`: checked, run and recorded in the same way.
-#[utoipa::path(post, path = "/api/modules/{name}/execute", tag = "calls", params(("name" = String, Path)),
+#[utoipa::path(post, path = "/api/modules/{module}/execute", tag = "calls", params(("module" = String, Path)),
     request_body = ModuleCallIn,
     responses(
         (status = 200, description = "The tool ran: `success` says how it went", body = ToolResult),
