@@ -336,8 +336,10 @@ fn many(client: &Client, module: &str, count: u32) {
     let params = json!([client.workspace(), module, count]);
     let answer = open().ask(json!({"batch": [
         {
-            "sql": "INSERT INTO modules (workspace_id, name, kind, url, slow, headers, enabled, auto_accept, created_at, revision)
-                    SELECT ?1, ?2, 'manifest', 'https://example.com', 0, '{}', 1, 0, '2026-11-16T01:00:00.000Z', 1 WHERE ?3 > 0",
+            "sql": "INSERT INTO modules (workspace_id, name, kind, url, slow, headers, enabled, auto_accept, created_at,
+                      revision, status, discovered_at, expires_at)
+                    SELECT ?1, ?2, 'manifest', 'http://127.0.0.1:9', 0, '{}', 1, 0, '2026-11-16T01:00:00.000Z', 1, 'ok',
+                      '2026-11-16T01:00:00.000Z', '2126-11-16T01:00:00.000Z' WHERE ?3 > 0",
             "params": params,
         },
         {

@@ -76,7 +76,7 @@ fn routes() -> Vec<Route> {
         route("delete", "/api/sessions/{session_id}/files/{path}", "user", None, 404, 404),
         route("delete", "/api/sessions/{session_id}", "user", None, 404, 404),
         route("post", "/api/execute", "guest", Some(json!({"tool_name": "list_files"})), 200, 200),
-        route("post", "/api/modules/{module}/execute", "user", Some(json!({"tool_name": "house.list"})), 403, 404),
+        route("post", "/api/modules/{module}/execute", "user", Some(json!({"tool_name": "kit.list"})), 403, 404),
         route("post", "/api/agents/{agent_id}/tool-calls", "guest", tool_calls, 403, 404),
         route("get", "/api/tool-calls", "user", None, 200, 200),
         route("get", "/api/tool-calls/summary", "user", None, 200, 200),
@@ -151,7 +151,7 @@ impl House {
         root.post("/api/credentials", json!({"id": "OTHER_KEY"})).created();
         root.post("/api/modules", json!({"name": "house", "url": "https://house.example"})).created();
         Tool::new("house-waits").builtin("list_files").with(json!({"requires_approval": 1})).put(closed(), &root);
-        Tool::new("house.list").source("module").builtin("list_files").put(closed(), &root);
+        Tool::new("kit.list").source("module").builtin("list_files").put(closed(), &root);
         let called = root.execute("list_files", json!({})).result(200);
         let waits = root.execute("house-waits", json!({})).result(202);
         root.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "house-tool"})).created();
@@ -170,7 +170,8 @@ impl House {
 
     fn knock(&self, client: &Client, route: &Route) -> u16 {
         let filled = |text: &str| {
-            text.replace("{tool_id}", "house-tool")
+            text.replace("{module}/execute", "kit/execute")
+                .replace("{tool_id}", "house-tool")
                 .replace("{agent_id}", &self.agent)
                 .replace("{token_id}", &self.token)
                 .replace("{call_id}", &self.call)
