@@ -26,8 +26,8 @@ pub enum Moment {
     Seq(u32),
 }
 
-/// The tools, versions, agents and attachments of a workspace at a moment. Each list is sorted by id, and the versions
-/// of a tool by number.
+/// The tools, versions, agents, attachments, modules and settings of a workspace at a moment. Each list is sorted by id,
+/// and the versions of a tool by number.
 #[derive(Serialize, ToSchema)]
 pub struct State {
     /// The number of the last change that the state includes. 0 if there is none.
@@ -46,6 +46,12 @@ pub struct State {
     /// Every attachment: `agent_id`, `tool_id` and `config`.
     #[schema(value_type = Vec<Object>)]
     attachments: Vec<Box<RawValue>>,
+    /// Every module as an admin has set it, with the values of its headers masked.
+    #[schema(value_type = Vec<Object>)]
+    modules: Vec<Box<RawValue>>,
+    /// The settings of the workspace. Null, if they had never been changed: then they were the defaults.
+    #[schema(value_type = Option<Object>)]
+    workspace: Option<Box<RawValue>>,
 }
 
 /// A tool at its current version, in the words of `GET /api/tools`.
@@ -88,11 +94,10 @@ pub async fn state(scope: &Scope, moment: Moment, shown: ShownVersion) -> Result
     }
     let seq = point.as_ref().map_or(0, |it| it.seq);
 
-    let [mut agents, mut attachments, mut versions] = ["agent", "attachment", "tool"].map(Things::new);
+    let mut all = ["agent", "attachment", "tool", "module", "workspace"].map(Things::new);
     let mut bytes = 0;
     loop {
-        let open = [&mut agents, &mut attachments, &mut versions].into_iter().filter(|it| !it.ended);
-        let mut open = open.collect::<Vec<_>>();
+        let mut open = all.iter_mut().filter(|it| !it.ended).collect::<Vec<_>>();
         if open.is_empty() {
             break;
         }
@@ -107,6 +112,7 @@ pub async fn state(scope: &Scope, moment: Moment, shown: ShownVersion) -> Result
             });
         }
     }
+    let [agents, attachments, versions, modules, settings] = all;
     let versions = versions.found.into_iter().map(shown).collect::<Result<_>>()?;
     let (tools, versions) = by_tool(versions)?;
     Ok(State {
@@ -116,6 +122,8 @@ pub async fn state(scope: &Scope, moment: Moment, shown: ShownVersion) -> Result
         versions,
         agents: agents.found,
         attachments: attachments.found,
+        modules: modules.found,
+        workspace: settings.found.into_iter().next(),
     })
 }
 

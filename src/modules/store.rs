@@ -1,5 +1,7 @@
 //! SQL for the tables `modules` and `held_back_tools`.
 
+pub mod replacing;
+
 use super::held_back::{HeldBack, HeldBackChange};
 use super::include::Include;
 use super::module::{Findings, Module, ModuleKind, ModuleSettings, ModuleStatus};

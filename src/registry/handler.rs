@@ -3,7 +3,7 @@
 
 use super::Tool;
 use super::credential::is_credential_id;
-use super::header_value::HeaderValue;
+use super::header_value::{HeaderValue, NOT_OPENED};
 use crate::error::{Error, Place, Problem, Result, escaped};
 use crate::ids::ModuleName;
 use crate::nearest::{did_you_mean, nearest};
@@ -139,7 +139,7 @@ impl Handler {
             Self::Builtin { .. } | Self::Python { .. } | Self::Module { .. } => return Vec::new(),
         };
         let sealed = headers.iter().filter(|(_, value)| value.plain().is_none());
-        sealed.map(|(name, _)| header_problem(name, OTHER_KEY)).collect()
+        sealed.map(|(name, _)| header_problem(name, NOT_OPENED)).collect()
     }
 
     /// The handler with the names of its headers and of its URL's parameters, but without their values.
@@ -260,7 +260,6 @@ const MASKED: &str =
 
 const NO_KEY: &str = "has a literal value, which is stored sealed, and no SECRET_KEY is configured: \
     npx wrangler secret put SECRET_KEY, or name a credential as ${NAME}";
-const OTHER_KEY: &str = "was sealed with another SECRET_KEY, or for another URL: give the value again";
 
 const PLACEHOLDER: &str = "must have no placeholder such as {id}: the URL of an http handler is the same for every call, \
     and the arguments reach the server in the body of the POST (a brace that is meant is %7B or %7D)";
