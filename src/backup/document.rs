@@ -23,10 +23,11 @@ pub struct Backup {
     #[schema(max_items = 20000)]
     pub credentials: Vec<Credential>,
     /// A backup without this field is older than modules: its restore leaves the modules as they are.
-    #[schema(max_items = 200)]
+    #[schema(max_items = 200, nullable = false)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<ModuleRecord>>,
     /// The settings of the workspace. A restore of a backup without this field leaves them as they are.
+    #[schema(nullable = false)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<WorkspaceRecord>,
 }

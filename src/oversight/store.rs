@@ -88,8 +88,8 @@ pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
     sql(format!(
         "WITH looked_at AS (
            SELECT t.key, t.id || '@' || v.major || '.' || v.minor || '.' || v.patch AS version,
-             coalesce({BUILTIN_KEY} NOT IN (SELECT value FROM json_each(?2)), false)
-               OR coalesce({MODULE_OF_TOOL} NOT IN (SELECT name FROM modules WHERE workspace_id = ?1), false) AS lost,
+             {BUILTIN_KEY} IS NOT NULL AND {BUILTIN_KEY} NOT IN (SELECT value FROM json_each(?2))
+               OR t.source = 'module' AND {MODULE_OF_TOOL} NOT IN (SELECT name FROM modules WHERE workspace_id = ?1) AS lost,
              (SELECT json_group_array(value) FROM json_each(v.credentials_required)
                WHERE value NOT IN (SELECT value FROM json_each(?3))) AS missing
            FROM {CURRENT} AND v.active = 1),

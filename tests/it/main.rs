@@ -11,6 +11,7 @@
 //! | `history` | reading the change log, and the registry as it was |
 //! | `backup` | invariants, backup, and a restore that is all or nothing |
 //! | `backup_lines` | backups of any size, as JSON Lines that are sent and read in pieces |
+//! | `backup_modules` | modules and settings in backups, and what a discovery does after a restore |
 //! | `agents` | agents and the toolbox |
 //! | `attachments` | tools attached to agents, and their configuration |
 //! | `files` | the files of sessions: contents, paths, directories, pages, racing writers, cost |
@@ -50,6 +51,7 @@ mod approvals;
 mod attachments;
 mod backup;
 mod backup_lines;
+mod backup_modules;
 mod call_log;
 mod changes;
 mod conventions;
