@@ -165,10 +165,14 @@ pub async fn delete(scope: &Scope, name: &ModuleName) -> Result<()> {
     let mut placement = Placement::default();
     placement.record(Change::new(Action::Delete, subject(name)).from(&ModuleRecord::masked(&module))?);
     let reason = DeactivationReason::OperatorRequest;
-    for it in registry::read_readings(&present)?.iter().filter(|it| it.tool.active) {
+    let present = registry::read_readings(&present)?;
+    let active = present.iter().filter(|it| it.tool.active).collect::<Vec<_>>();
+    for it in &active {
         let after = it.tool.switched_off(reason, scope.app().now());
         placement.deactivate(&it.tool, it.revision, &after, reason)?;
     }
+    let ids = active.iter().map(|it| it.tool.id.as_str()).collect::<Vec<_>>();
+    placement.only_if(store::has_no_active_tool_but(workspace, name, &ids));
     placement.also(store::delete(workspace, &module));
     match placement.write(scope).await? {
         PlacementOutcome::Done => {

@@ -173,6 +173,9 @@ impl ToolReading {
             placement.deactivate(&self.current, self.revision, &replaced, reason)?;
         }
         placement.activate(before, self.revision, &after, action, reason)?;
+        if let Some(module) = before.module_name() {
+            placement.only_if(store::modules::is_registered(scope.workspace(), module));
+        }
         Ok(VersionPlan { tool: after, before: self.current, placement: Some(placement) })
     }
 }

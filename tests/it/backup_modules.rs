@@ -1,12 +1,13 @@
 //! Modules and the settings of a workspace in backups and restores, and what a discovery does after a restore.
 
 use crate::backup::{Form, backup};
-use crate::harness::{Client, ROOT_TOKEN, Server, Tool, open, workspace};
+use crate::harness::{Client, ROOT_TOKEN, Server, Tool, open, race, workspace};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// Nothing listens at this address.
 const CLOSED: &str = "http://127.0.0.1:9";
@@ -504,6 +505,28 @@ fn a_change_after_a_restore_asks_at_the_new_address() {
     // The cache still has the description of the first address.
     client.patch("/api/modules/m", json!({"slow": true})).ok();
     assert_eq!(active_tools(&client), ["m.other"]);
+}
+
+#[test]
+fn no_race_leaves_an_active_tool_without_its_module() {
+    let outcomes = (0..12).map(|round| {
+        let client = workspace();
+        client.post("/api/modules", json!({"name": "m", "url": CLOSED})).created();
+        tool_of("m", "a").inactive("deprecated").put(open(), &client);
+        let [deleted, activated] = <[u16; 2]>::try_from(race(2, |runner| match runner {
+            0 => {
+                thread::sleep(Duration::from_millis(round));
+                client.delete("/api/modules/m").status
+            }
+            _ => client.post("/api/tools/m.a/activate", json!({"version": "1.0.0"})).status,
+        }))
+        .unwrap();
+        assert!([204, 409].contains(&deleted) && [200, 409].contains(&activated), "{deleted} {activated}");
+        assert_eq!(client.get("/api/registry/invariants").ok()["ok"], true, "{deleted} {activated}");
+        (deleted, activated)
+    });
+    let outcomes = outcomes.collect::<Vec<_>>();
+    assert!(outcomes.iter().any(|it| it.0 == 204), "{outcomes:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! SQL for what the registry needs of the table `modules`. The room `modules` manages the table.
 
-use crate::db::{ManyRows, Statement, for_each, sql};
+use crate::db::{Condition, ManyRows, Statement, condition, for_each, sql};
 use crate::error::Result;
 use crate::ids::WorkspaceId;
 
@@ -10,6 +10,13 @@ pub const MODULE_OF_TOOL: &str = "iif(t.source = 'module', substr(t.id, 1, instr
 /// The names of the workspace's modules, as `id`.
 pub fn names(workspace: &WorkspaceId) -> Statement {
     sql("SELECT name AS id FROM modules WHERE workspace_id = ?1").bind(workspace.as_str())
+}
+
+/// True while the module is registered.
+pub fn is_registered(workspace: &WorkspaceId, name: &str) -> Condition {
+    condition("EXISTS (SELECT 1 FROM modules WHERE workspace_id = ?1 AND name = ?2)")
+        .bind(workspace.as_str())
+        .bind(name)
 }
 
 /// Makes the modules due that tools with these ids belong to. The next discovery compares every tool, and a discovery
