@@ -2,10 +2,12 @@
 
 use super::document::Backup;
 use super::problems::{BackupProblems, HandlerRead, checked_version, is_current, read_handler};
+use crate::callers::Scope;
 use crate::error::Result;
+use crate::modules::ModuleRecord;
 use crate::outgoing::UrlRules;
+use crate::registry::invariants::DefinedNames;
 use crate::registry::{Handler, Tool, ToolRecord, VersionRecord};
-use crate::seal::Sealer;
 use std::collections::{HashMap, HashSet};
 
 /// A backup that can be restored, with its parsed versions.
@@ -16,16 +18,17 @@ pub struct CheckedBackup {
 }
 
 /// Parses a backup, or returns everything that is wrong with it. `builtins` are the ids of the built-ins, which are
-/// taken in every workspace. `known` says whether the registry has an identical version. Such a version was checked
-/// against the rules before.
+/// taken in every workspace. `modules` are the present modules. `known` says whether the registry has an identical
+/// version. Such a version was checked against the rules before, and so was such a module.
 pub fn check(
+    scope: &Scope,
     mut backup: Backup,
     builtins: &HashSet<String>,
-    rules: UrlRules<'_>,
-    sealer: Option<&Sealer>,
+    modules: &[ModuleRecord],
     known: impl Fn(&VersionRecord) -> bool,
 ) -> Result<CheckedBackup> {
     let mut found = BackupProblems::default();
+    let (rules, sealer) = (scope.app().url_rules(), scope.app().settings().sealer.as_ref());
     let handlers = backup.versions.iter_mut().map(|it| read_handler(it, sealer)).collect::<Vec<_>>();
     let records = check_tools(&mut found, &backup, builtins);
     let versions = check_versions(&mut found, &backup, handlers, &records, rules, known)?;
@@ -33,10 +36,15 @@ pub fn check(
     check_credentials(&mut found, &backup);
     check_agents(&mut found, &backup);
     check_attachments(&mut found, &backup, &records, &tools, builtins)?;
+    let credentials = backup.credentials.iter().map(|it| it.id.clone()).collect();
+    let modules = check_modules(&mut found, &mut backup, modules, &credentials, scope)?;
+    if let Some(it) = &backup.workspace {
+        found.workspace("/workspace", it);
+    }
     if found.is_empty() {
-        let credentials = backup.credentials.iter().map(|it| it.id.clone()).collect();
+        let defined = DefinedNames { credentials, modules };
         let versions = tools.iter().zip(&handlers).map(|(tool, handler)| checked_version(tool, handler));
-        found.invariants(&versions.collect::<Vec<_>>(), &credentials, |index| format!("/versions/{index}"));
+        found.invariants(&versions.collect::<Vec<_>>(), &defined, |index| format!("/versions/{index}"));
     }
     found.none()?;
     Ok(CheckedBackup { tools, backup })
@@ -99,6 +107,37 @@ fn check_credentials(found: &mut BackupProblems, backup: &Backup) {
             found.add(format!("{path}/id"), "is there twice");
         }
     }
+}
+
+/// Returns the names of the modules that the workspace will have. Modules that differ from the present ones get the form
+/// in which modules are stored.
+fn check_modules(
+    found: &mut BackupProblems,
+    backup: &mut Backup,
+    present: &[ModuleRecord],
+    credentials: &HashSet<String>,
+    scope: &Scope,
+) -> Result<HashSet<String>> {
+    let Some(modules) = &mut backup.modules else {
+        present.iter().for_each(|it| found.kept_module("/credentials", it, credentials));
+        return Ok(present.iter().map(|it| it.name.clone()).collect());
+    };
+    let mut names = HashSet::new();
+    for (index, module) in modules.iter_mut().enumerate() {
+        let path = format!("/modules/{index}");
+        found.module_count(&path, index + 1);
+        if !names.insert(module.name.clone()) {
+            found.add(format!("{path}/name"), "is there twice");
+        }
+        if !present.contains(module) {
+            found.module(&path, module, scope)?;
+        }
+        found.module_credentials(&path, module, credentials);
+        if found.are_enough() {
+            break;
+        }
+    }
+    Ok(names)
 }
 
 fn check_agents(found: &mut BackupProblems, backup: &Backup) {

@@ -1,7 +1,9 @@
 //! The contents of a backup: every stored field of a registry, including ids and times. The records are ordered by age,
 //! so that a backup of a restored registry is identical to the backup that was restored.
 
+use super::workspace::WorkspaceRecord;
 use crate::agents::{AgentOut, AgentRecords, AttachmentRecord};
+use crate::modules::ModuleRecord;
 use crate::registry::credential::Credential;
 use crate::registry::{RegistryRecords, ToolRecord, VersionRecord};
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,14 @@ pub struct Backup {
     pub attachments: Vec<AttachmentRecord>,
     #[schema(max_items = 20000)]
     pub credentials: Vec<Credential>,
+    /// A backup without this field is older than modules: its restore leaves the modules as they are.
+    #[schema(max_items = 200, nullable = false)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modules: Option<Vec<ModuleRecord>>,
+    /// The settings of the workspace. A restore of a backup without this field leaves them as they are.
+    #[schema(nullable = false)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<WorkspaceRecord>,
 }
 
 impl Backup {

@@ -5,11 +5,13 @@
 mod check;
 mod document;
 pub mod lines;
+mod module_problems;
 mod preview;
 mod problems;
 mod reading;
 mod restore;
 mod store;
+mod workspace;
 
 pub use document::Backup;
 pub use preview::RestoreMode;

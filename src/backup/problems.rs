@@ -2,10 +2,10 @@
 
 use crate::agents::{AgentOut, AttachmentRecord, Config, MAX_ATTACHED, Profile, ProfileChange};
 use crate::error::{Error, Place, Problem, Result};
-use crate::ids::{AgentId, ToolId, Version};
+use crate::ids::{AgentId, ModuleName, ToolId, Version};
 use crate::outgoing::UrlRules;
 use crate::registry::credential::{self, Credential};
-use crate::registry::invariants::{self, CheckedVersion};
+use crate::registry::invariants::{self, CheckedVersion, DefinedNames};
 use crate::registry::{self, DeactivationReason, Handler, Source, Tool, ToolRecord, VersionRecord};
 use crate::seal::Sealer;
 use serde_json::json;
@@ -37,6 +37,7 @@ pub fn checked_version(tool: &Tool, handler: &Handler) -> CheckedVersion {
         active: tool.active,
         deactivated_reason: tool.deactivated_reason,
         builtin: handler.builtin_key().map(str::to_owned),
+        module: tool.module_name().map(str::to_owned),
         credentials_required: tool.credentials_required.clone(),
     }
 }
@@ -96,10 +97,13 @@ impl BackupProblems {
     }
 
     pub fn tool(&mut self, path: &str, tool: &ToolRecord, builtins: &HashSet<String>) {
-        if ToolId::parse(&tool.id).is_none()
-            || (tool.source == Source::Registered && !registry::is_registered_id(&tool.id))
-        {
-            self.add(format!("{path}/id"), "is not the id of a tool");
+        let fits_source = match tool.source {
+            Source::Registered => registry::is_registered_id(&tool.id),
+            Source::Module => tool.id.split_once('.').is_some_and(|(module, _)| ModuleName::parse(module).is_some()),
+            Source::Builtin | Source::Toolset | Source::Mcp => true,
+        };
+        if ToolId::parse(&tool.id).is_none() || !fits_source {
+            self.add(format!("{path}/id"), format!("is not the id of a tool of the source {}", tool.source));
         }
         if tool.source == Source::Builtin || builtins.contains(&tool.id) {
             self.add(format!("{path}/id"), "is a built-in's, which no backup holds");
@@ -141,12 +145,30 @@ impl BackupProblems {
         if let Some(rules) = rules {
             self.within(path, handler.unopened());
             self.within(path, registry::problems(&tool, &handler));
+            self.module_handler(path, &tool, &handler);
             // The handler of an inactive version may be one that this deployment cannot call.
             if tool.active {
                 self.within(path, handler.check(rules));
             }
         }
         Ok(Some((tool, handler)))
+    }
+
+    /// Checks that a handler which is a module is that of the tool.
+    fn module_handler(&mut self, path: &str, tool: &Tool, handler: &Handler) {
+        match handler {
+            Handler::Module { module } if tool.module_name() != Some(module) => {
+                self.add(
+                    format!("{path}/handler/module"),
+                    "is not the module of the tool: its id begins with the name",
+                );
+            }
+            Handler::Module { .. }
+            | Handler::Builtin { .. }
+            | Handler::Http { .. }
+            | Handler::Rest(_)
+            | Handler::Python { .. } => {}
+        }
     }
 
     pub fn credential(&mut self, path: &str, it: &Credential) {
@@ -191,13 +213,8 @@ impl BackupProblems {
     }
 
     /// Checks the invariants. `path` gives the place of the version with this index.
-    pub fn invariants(
-        &mut self,
-        versions: &[CheckedVersion],
-        credentials: &HashSet<String>,
-        path: impl Fn(usize) -> String,
-    ) {
-        for invariant in invariants::check(versions, credentials) {
+    pub fn invariants(&mut self, versions: &[CheckedVersion], defined: &DefinedNames, path: impl Fn(usize) -> String) {
+        for invariant in invariants::check(versions, defined) {
             for it in invariant.violations.into_iter().take(MAX_PROBLEMS) {
                 let index = versions.iter().position(|is| is.tool_id == it.tool_id && is.version == it.version);
                 let message = format!("{}: {}@{} {}", invariant.name, it.tool_id, it.version, it.message);

@@ -2,6 +2,7 @@
 
 use super::document::Backup;
 use super::store;
+use super::workspace::WorkspaceRecord;
 use super::{MAX_DOCUMENT_BYTES, too_large};
 use crate::agents::{self, AgentOut};
 use crate::callers::{self, BoundToken, Scope};
@@ -9,6 +10,7 @@ use crate::changes;
 use crate::db::{Rows, Statement};
 use crate::error::{Error, Result};
 use crate::ids::WorkspaceId;
+use crate::modules;
 use crate::registry::{self, ToolRecord, VersionRecord};
 use serde::Deserialize;
 use std::collections::HashSet;
@@ -25,30 +27,35 @@ pub struct PresentRegistry {
 pub async fn read_registry(scope: &Scope) -> Result<PresentRegistry> {
     scope.unbound_caller().await?;
     let workspace = scope.workspace();
-    let [banned, bound_tokens, builtins, seq] = surroundings(workspace);
+    let [banned, bound_tokens, builtins, settings, seq] = surroundings(workspace);
     let fits = || store::registry_fits(workspace, MAX_DOCUMENT_BYTES);
-    let [versions, agents, attachments, credentials, fit, banned, bound_tokens, builtins, seq] = scope
-        .read([
-            registry::find_all_versions(workspace, fits()),
-            agents::find_all(workspace, fits()),
-            agents::find_all_attachments(workspace, fits()),
-            registry::find_credentials(workspace),
-            store::find_whether(fits()),
-            banned,
-            bound_tokens,
-            builtins,
-            seq,
-        ])
-        .await?;
+    let [versions, agents, attachments, credentials, modules, fit, banned, bound_tokens, builtins, settings, seq] =
+        scope
+            .read([
+                registry::find_all_versions(workspace, fits()),
+                agents::find_all(workspace, fits()),
+                agents::find_all_attachments(workspace, fits()),
+                registry::find_credentials(workspace),
+                modules::find_all(workspace, fits()),
+                store::find_whether(fits()),
+                banned,
+                bound_tokens,
+                builtins,
+                settings,
+                seq,
+            ])
+            .await?;
     if fit.is_empty()? {
         return Err(too_large());
     }
-    let backup = read_records([&versions, &agents, &attachments, &credentials])?;
-    let around = read_surroundings([&banned, &bound_tokens, &builtins, &seq])?;
+    let around = read_surroundings([&banned, &bound_tokens, &builtins, &settings, &seq])?;
+    let records = read_records([&versions, &agents, &attachments, &credentials, &modules])?;
+    let backup = Backup { workspace: Some(around.settings.clone()), ..records };
     Ok(PresentRegistry { backup, around })
 }
 
-fn read_records([versions, agents, attachments, credentials]: [&Rows; 4]) -> Result<Backup> {
+/// Everything but the settings.
+fn read_records([versions, agents, attachments, credentials, modules]: [&Rows; 5]) -> Result<Backup> {
     let versions = registry::read_tools(versions)?;
     let mut tools: Vec<ToolRecord> = Vec::new();
     for it in &versions {
@@ -62,6 +69,8 @@ fn read_records([versions, agents, attachments, credentials]: [&Rows; 4]) -> Res
         agents: agents::read_all(agents)?.iter().map(AgentOut::from).collect(),
         attachments: agents::read_all_attachments(attachments)?,
         credentials: credentials.all()?,
+        modules: Some(modules::read_records(modules)?),
+        workspace: None,
     })
 }
 
@@ -72,21 +81,23 @@ pub struct RestoreSurroundings {
     pub bound_tokens: Vec<BoundToken>,
     /// The ids of the built-in tools.
     pub builtins: HashSet<String>,
+    pub settings: WorkspaceRecord,
     /// The number of the last change.
     pub seq: u32,
 }
 
 /// One statement for each of the facts around a registry.
-pub fn surroundings(workspace: &WorkspaceId) -> [Statement; 4] {
+pub fn surroundings(workspace: &WorkspaceId) -> [Statement; 5] {
     [
         registry::find_banned_versions(workspace),
         callers::find_bound_tokens(workspace),
         registry::find_builtins(),
+        store::find_settings(workspace),
         changes::find_last(workspace),
     ]
 }
 
-pub fn read_surroundings([banned, bound_tokens, builtins, seq]: [&Rows; 4]) -> Result<RestoreSurroundings> {
+pub fn read_surroundings([banned, bound_tokens, builtins, settings, seq]: [&Rows; 5]) -> Result<RestoreSurroundings> {
     #[derive(Deserialize)]
     struct Id {
         id: String,
@@ -96,6 +107,7 @@ pub fn read_surroundings([banned, bound_tokens, builtins, seq]: [&Rows; 4]) -> R
         banned: ids(banned)?,
         bound_tokens: bound_tokens.all()?,
         builtins: ids(builtins)?,
+        settings: store::read_settings(settings)?,
         seq: read_seq(seq)?,
     })
 }

@@ -5,11 +5,13 @@ use super::document::Backup;
 use super::preview::{RestoreMode, RestorePreview};
 use super::problems::{brought_back, refuse_brought_back};
 use super::reading::{PresentRegistry, read_registry};
+use super::store;
 use crate::agents::AgentReplacement;
 use crate::callers::{BoundToken, Scope};
 use crate::changes::{Action, Change, record_in_order};
 use crate::db::DbFailure;
 use crate::error::{Error, Result};
+use crate::modules::ModuleReplacement;
 use crate::registry::RegistryReplacement;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -34,15 +36,19 @@ pub async fn restore(scope: &Scope, backup: Backup, mode: RestoreMode) -> Result
     let PresentRegistry { backup: now, around } = read_registry(scope).await?;
     let versions =
         now.versions.iter().map(|it| ((it.tool_id.as_str(), it.version.as_str()), it)).collect::<HashMap<_, _>>();
-    let (rules, sealer) = (scope.app().url_rules(), scope.app().settings().sealer.as_ref());
-    let CheckedBackup { backup, tools } = check(backup, &around.builtins, rules, sealer, |it| {
+    let modules_now = now.modules.as_deref().unwrap_or_default();
+    let CheckedBackup { backup, tools } = check(scope, backup, &around.builtins, modules_now, |it| {
         versions.get(&(it.tool_id.as_str(), it.version.as_str())).is_some_and(|known| *known == it)
     })?;
     refuse_brought_back(&tools.iter().filter_map(|it| brought_back(it, &around.banned)).collect::<Vec<_>>())?;
 
     let registry = RegistryReplacement::new(now.registry(), backup.registry(), &tools);
     let agents = AgentReplacement::new(now.agents(), backup.agents());
-    let changes = changes(&registry, &agents, &around.bound_tokens)?;
+    let modules = ModuleReplacement::new(modules_now, backup.modules.as_deref().unwrap_or(modules_now));
+    let settings = backup.workspace.as_ref().map(|it| it.change(&around.settings)).transpose()?.flatten();
+    let wanted_settings = settings.as_ref().and(backup.workspace.as_ref());
+    let wanted_settings = wanted_settings.into_iter().collect::<Vec<_>>();
+    let changes = changes(&registry, &modules, settings, &agents, &around.bound_tokens)?;
     let count = u32::try_from(changes.len()).unwrap_or(u32::MAX);
     if mode == RestoreMode::Preview {
         let preview = Some(RestorePreview::of(&changes));
@@ -57,6 +63,8 @@ pub async fn restore(scope: &Scope, backup: Backup, mode: RestoreMode) -> Result
     let mut statements = record_in_order(&scope.author().await?, around.seq, changes)?;
     statements.extend(agents.remove(workspace)?);
     statements.extend(registry.statements(workspace, revision)?);
+    statements.extend(modules.rows().statements(workspace, revision, scope.app().now())?);
+    statements.extend(store::put_settings(workspace, &wanted_settings, revision)?);
     statements.extend(agents.put(workspace, revision)?);
     match scope.write_all(statements).await? {
         Ok(_) => Ok(Restored { changes: count, seq: around.seq + count, preview: None }),
@@ -79,6 +87,8 @@ pub fn token_revoked(token: &BoundToken) -> Result<Change> {
 /// before its attachments.
 fn changes(
     registry: &RegistryReplacement<'_>,
+    modules: &ModuleReplacement<'_>,
+    settings: Option<Change>,
     agents: &AgentReplacement<'_>,
     bound_tokens: &[BoundToken],
 ) -> Result<Vec<Change>> {
@@ -89,7 +99,10 @@ fn changes(
         changes.push(token_revoked(token)?);
     }
     changes.extend(agents.removals()?);
+    changes.extend(modules.removals()?);
     changes.extend(registry.changes()?);
+    changes.extend(modules.additions()?);
+    changes.extend(settings);
     changes.extend(agents.additions()?);
     Ok(changes)
 }

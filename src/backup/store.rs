@@ -1,11 +1,14 @@
-//! SQL for the size of a registry, and for the table `restore_chunks`.
+//! SQL for the size of a registry, for the settings of a workspace, and for the table `restore_chunks`.
 
+use super::workspace::WorkspaceRecord;
 use crate::agents;
-use crate::db::{Condition, DbFailure, ManyRows, Statement, condition, sql};
-use crate::error::Result;
+use crate::db::{Condition, DbFailure, ManyRows, Rows, Statement, condition, for_each, sql};
+use crate::error::{Error, Result};
 use crate::ids::WorkspaceId;
+use crate::modules;
 use crate::registry;
 use crate::time::Timestamp;
+use serde::Deserialize;
 
 /// How many chunks one run of the sweep deletes. Chunks are large, so there are few of them.
 const SWEPT_AT_ONCE: u32 = 200;
@@ -14,9 +17,33 @@ const SWEPT_AT_ONCE: u32 = 200;
 /// does not pass is larger for certain.
 pub fn registry_fits(workspace: &WorkspaceId, bytes: usize) -> Condition {
     let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-    condition(format!("{} + {} <= ?2", registry::bytes_of_all_versions(), agents::bytes_of_all()))
-        .bind(workspace.as_str())
-        .bind(bytes)
+    let parts = [registry::bytes_of_all_versions(), agents::bytes_of_all(), modules::bytes_of_all()];
+    condition(format!("{} <= ?2", parts.join(" + "))).bind(workspace.as_str()).bind(bytes)
+}
+
+/// The settings of the workspace. A workspace without a row has the defaults.
+pub fn find_settings(workspace: &WorkspaceId) -> Statement {
+    sql("SELECT default_guest_modules FROM workspace_settings WHERE workspace_id = ?1").bind(workspace.as_str())
+}
+
+pub fn read_settings(rows: &Rows) -> Result<WorkspaceRecord> {
+    #[derive(Deserialize)]
+    struct SettingsRow {
+        default_guest_modules: String,
+    }
+    let Some(row) = rows.first::<SettingsRow>()? else { return Ok(WorkspaceRecord::default()) };
+    let default_guest_modules = serde_json::from_str(&row.default_guest_modules)
+        .map_err(|cause| Error::Internal(format!("the stored settings cannot be read: {cause}")))?;
+    Ok(WorkspaceRecord { default_guest_modules })
+}
+
+/// Writes the settings: no row, or one [`WorkspaceRecord`]. The settings must not have had `revision` before.
+pub fn put_settings(workspace: &WorkspaceId, settings: &impl ManyRows, revision: u32) -> Result<Vec<Statement>> {
+    let text = "INSERT INTO workspace_settings (workspace_id, default_guest_modules, revision)
+        SELECT ?1, value ->> 'default_guest_modules', ?3 FROM json_each(?2) WHERE true
+        ON CONFLICT (workspace_id) DO UPDATE SET default_guest_modules = excluded.default_guest_modules,
+          revision = max(revision + 1, excluded.revision)";
+    Ok(for_each(workspace, settings, text)?.into_iter().map(|it| it.bind(revision)).collect())
 }
 
 /// Selects a row if the condition is true.

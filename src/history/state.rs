@@ -26,8 +26,8 @@ pub enum Moment {
     Seq(u32),
 }
 
-/// The tools, versions, agents, attachments and settings of a workspace at a moment. Each list is sorted by id, and the versions
-/// of a tool by number.
+/// The tools, versions, agents, attachments, modules and settings of a workspace at a moment. Each list is sorted by id,
+/// and the versions of a tool by number.
 #[derive(Serialize, ToSchema)]
 pub struct State {
     /// The number of the last change that the state includes. 0 if there is none.
@@ -46,9 +46,12 @@ pub struct State {
     /// Every attachment: `agent_id`, `tool_id` and `config`.
     #[schema(value_type = Vec<Object>)]
     attachments: Vec<Box<RawValue>>,
+    /// Every module as an admin has set it, with the values of its headers masked.
+    #[schema(value_type = Vec<Object>)]
+    modules: Vec<Box<RawValue>>,
     /// The settings, as `GET /api/workspace` shows them.
     #[schema(value_type = Object)]
-    settings: Box<RawValue>,
+    workspace: Box<RawValue>,
 }
 
 /// A tool at its current version, in the words of `GET /api/tools`.
@@ -97,12 +100,10 @@ pub async fn state(
     }
     let seq = point.as_ref().map_or(0, |it| it.seq);
 
-    let [mut agents, mut attachments, mut versions, mut settings] =
-        ["agent", "attachment", "tool", "workspace"].map(Things::new);
+    let mut all = ["agent", "attachment", "tool", "module", "workspace"].map(Things::new);
     let mut bytes = 0;
     loop {
-        let open = [&mut agents, &mut attachments, &mut versions, &mut settings].into_iter().filter(|it| !it.ended);
-        let mut open = open.collect::<Vec<_>>();
+        let mut open = all.iter_mut().filter(|it| !it.ended).collect::<Vec<_>>();
         if open.is_empty() {
             break;
         }
@@ -117,6 +118,7 @@ pub async fn state(
             });
         }
     }
+    let [agents, attachments, versions, modules, mut settings] = all;
     let versions = versions.found.into_iter().map(shown).collect::<Result<_>>()?;
     let (tools, versions) = by_tool(versions)?;
     Ok(State {
@@ -126,7 +128,8 @@ pub async fn state(
         versions,
         agents: agents.found,
         attachments: attachments.found,
-        settings: settings.found.pop().unwrap_or(default_settings),
+        modules: modules.found,
+        workspace: settings.found.pop().unwrap_or(default_settings),
     })
 }
 

@@ -68,7 +68,7 @@ impl ModuleIn {
         let mut problems = Problems::default();
         let name = ModuleName::parse(&self.name);
         if name.is_none() {
-            problems.add("/name", "must be 1 to 64 lower-case letters, digits, _ or -");
+            problems.add("/name", NO_NAME);
         }
         let settings = ModuleSettings {
             kind: self.kind.unwrap_or(ModuleKind::Manifest),
@@ -81,7 +81,7 @@ impl ModuleIn {
             include: self.include.filter(|it| *it != Include::default()),
         };
         for header in settings.headers.iter().filter(|(_, value)| value.plain() == Some(MASK)) {
-            problems.add(&format!("/headers/{}", header.0), "is masked: give the value itself");
+            problems.add(&format!("/headers/{}", header.0), MASKED);
         }
         let settings = problems.check(scope, settings)?;
         // A module without a name has a problem, and does not get here.
@@ -138,15 +138,22 @@ impl ModuleChange {
 
 /// Collects everything that is wrong with a body.
 #[derive(Default)]
-struct Problems(Vec<Problem>);
+pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    fn add(&mut self, path: &str, message: &str) {
+    pub fn add(&mut self, path: &str, message: &str) {
         self.0.push(Problem { place: Place::Body, path: path.to_owned(), message: message.to_owned() });
     }
 
     /// Checks the settings, whose header values are plain or were sealed before, and seals the literal values.
     fn check(mut self, scope: &Scope, mut settings: ModuleSettings) -> Result<ModuleSettings> {
+        self.rules(scope, &settings);
+        settings.headers = self.sealed(scope, &settings)?;
+        Ok(settings)
+    }
+
+    /// Checks everything but whether the headers can be sealed.
+    pub fn rules(&mut self, scope: &Scope, settings: &ModuleSettings) {
         if let Some(seconds) = settings.timeout_seconds
             && !(1..=MAX_TIMEOUT_SECONDS).contains(&seconds)
         {
@@ -156,13 +163,8 @@ impl Problems {
             self.add("/include", "is for modules of the kind openapi: a manifest names its tools itself");
         }
         self.0.extend(settings.include.iter().flat_map(Include::check));
-        self.url(scope, &settings);
+        self.url(scope, settings);
         self.headers(&settings.headers);
-        if !self.0.is_empty() {
-            return Err(Error::Invalid(self.0));
-        }
-        settings.headers = self.sealed(scope, &settings)?;
-        if self.0.is_empty() { Ok(settings) } else { Err(Error::Invalid(self.0)) }
     }
 
     fn url(&mut self, scope: &Scope, settings: &ModuleSettings) {
@@ -198,7 +200,11 @@ impl Problems {
         }
     }
 
-    fn sealed(&mut self, scope: &Scope, settings: &ModuleSettings) -> Result<BTreeMap<String, HeaderValue>> {
+    /// The headers as they are stored. Fails if there is any problem.
+    pub fn sealed(mut self, scope: &Scope, settings: &ModuleSettings) -> Result<BTreeMap<String, HeaderValue>> {
+        if !self.0.is_empty() {
+            return Err(Error::Invalid(self.0));
+        }
         let sealer = scope.app().settings().sealer.as_ref();
         let mut sealed = BTreeMap::new();
         for (name, value) in &settings.headers {
@@ -212,10 +218,12 @@ impl Problems {
                 }
             }
         }
-        Ok(sealed)
+        if self.0.is_empty() { Ok(sealed) } else { Err(Error::Invalid(self.0)) }
     }
 }
 
+pub const MASKED: &str = "is masked: give the value itself";
+pub const NO_NAME: &str = "must be 1 to 64 lower-case letters, digits, _ or -";
 const NO_KEY: &str = "has a literal value, which is stored sealed, and no SECRET_KEY is configured: \
     npx wrangler secret put SECRET_KEY, or name a credential as ${NAME}";
 
@@ -224,12 +232,12 @@ fn names_credentials(settings: &ModuleSettings) -> bool {
 }
 
 /// The credentials that the headers name. No credential is in a sealed value.
-pub fn credentials(settings: &ModuleSettings) -> Vec<String> {
-    let values = settings.headers.values().filter_map(HeaderValue::plain);
+pub fn credentials_of(headers: &BTreeMap<String, HeaderValue>) -> Vec<String> {
+    let values = headers.values().filter_map(HeaderValue::plain);
     values.flat_map(credentials_in).map(str::to_owned).collect()
 }
 
-fn trimmed(url: &str) -> String {
+pub fn trimmed(url: &str) -> String {
     url.trim().trim_end_matches('/').to_owned()
 }
 

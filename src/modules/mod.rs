@@ -15,14 +15,18 @@ mod module;
 mod offer;
 mod openapi;
 mod parameters;
+mod replacement;
+mod restored;
 mod store;
 
 pub use discovery::Refreshed;
 pub use due::{find_due, note_due, note_use, refresh_due, refresh_in_background};
 pub use given::{ModuleChange, ModuleIn};
 pub use held_back::{Accepted, HeldBackOut, accept, list as list_held_back};
-pub use module::{ModuleDetails, ModuleOut};
+pub use module::{ModuleDetails, ModuleOut, ModuleRecord, ModuleStatus};
 pub use offer::ModuleWarning;
+pub use replacement::{ModuleReplacement, ModuleRows, module_put, module_removed};
+pub use store::replacing::{after as modules_after, bytes_of_all, find_all, read_records};
 
 use crate::cache;
 use crate::callers::Scope;
@@ -35,13 +39,13 @@ use crate::read_only::{ReadOnly, shown};
 use crate::registry::{self, DeactivationReason, Placement, PlacementOutcome};
 use crate::time::Timestamp;
 use discovery::{LeasedModule, Sight, discover};
-use module::{Findings, Module, ModuleRecord, ModuleSettings, ModuleStatus};
+use module::{Findings, Module, ModuleSettings};
 use std::time::Duration;
 use store::Lease;
 use worker::Delay;
 
 /// The most modules of one workspace.
-const MAX_MODULES: u32 = 200;
+pub const MAX_MODULES: u32 = 200;
 
 /// How often, and how many times, a refresh looks whether another discovery of a module has ended.
 const POLL: Duration = Duration::from_millis(250);
@@ -132,7 +136,7 @@ pub async fn update(
         return Err(Error::Conflict(format!("{name} was changed by another request meanwhile; read it and try again")));
     }
     if after.settings.enabled {
-        let sight = sight_after(&before.settings, &after.settings);
+        let sight = sight_after(&before, &after.settings);
         let findings = Findings { fingerprint: None, ..after.findings };
         let module = Module { findings, revision: after.revision + 1, ..after };
         discover(vec![LeasedModule { scope, module }], &lease, sight).await?;
@@ -140,10 +144,12 @@ pub async fn update(
     get(scope, name).await
 }
 
-/// A module whose address stays the same need not be asked again: the cache has its description.
-fn sight_after(before: &ModuleSettings, after: &ModuleSettings) -> Sight {
+/// A module whose address stays the same need not be asked again: the cache has its description. After a restore, the
+/// description in the cache may be that of another address.
+fn sight_after(before: &Module, after: &ModuleSettings) -> Sight {
     let address = |it: &ModuleSettings| (it.kind, it.url.clone(), it.headers.clone(), it.enabled);
-    if address(before) == address(after) { Sight::Cached } else { Sight::Fresh }
+    let was_asked = before.findings.expires_at.is_some();
+    if was_asked && address(&before.settings) == address(after) { Sight::Cached } else { Sight::Fresh }
 }
 
 /// Deletes a module and deactivates its tools. Their versions and records stay.
@@ -163,10 +169,14 @@ pub async fn delete(scope: &Scope, name: &ModuleName) -> Result<()> {
     let mut placement = Placement::default();
     placement.record(Change::new(Action::Delete, subject(name)).from(&ModuleRecord::masked(&module))?);
     let reason = DeactivationReason::OperatorRequest;
-    for it in registry::read_readings(&present)?.iter().filter(|it| it.tool.active) {
+    let present = registry::read_readings(&present)?;
+    let active = present.iter().filter(|it| it.tool.active).collect::<Vec<_>>();
+    for it in &active {
         let after = it.tool.switched_off(reason, scope.app().now());
         placement.deactivate(&it.tool, it.revision, &after, reason)?;
     }
+    let ids = active.iter().map(|it| it.tool.id.as_str()).collect::<Vec<_>>();
+    placement.only_if(store::has_no_active_tool_but(workspace, name, &ids));
     placement.also(store::delete(workspace, &module));
     match placement.write(scope).await? {
         PlacementOutcome::Done => {
@@ -251,7 +261,7 @@ fn refuse_unknown(names: Option<&[ModuleName]>, found: &[Module]) -> Result<()> 
 
 /// Fails if the headers name a credential that the workspace does not define.
 async fn check_credentials(scope: &Scope, settings: &ModuleSettings) -> Result<()> {
-    let named = given::credentials(settings);
+    let named = given::credentials_of(&settings.headers);
     if named.is_empty() {
         return Ok(());
     }
@@ -281,6 +291,6 @@ fn found(name: &ModuleName, module: Option<Module>) -> Result<Module> {
     module.ok_or_else(|| Error::not_found("Module", name))
 }
 
-fn subject(name: &ModuleName) -> String {
+fn subject(name: impl std::fmt::Display) -> String {
     format!("module:{name}")
 }

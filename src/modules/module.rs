@@ -121,9 +121,13 @@ impl ModuleRecord {
 
     /// The module as the change log shows it.
     pub fn masked(module: &Module) -> Self {
-        let stored = Self::stored(module);
+        Self::stored(module).without_values()
+    }
+
+    /// The record with the names of its headers, but without their values.
+    pub fn without_values(self) -> Self {
         let mask = |(name, _)| (name, HeaderValue::Plain(MASK.to_owned()));
-        Self { headers: stored.headers.into_iter().map(mask).collect(), ..stored }
+        Self { headers: self.headers.into_iter().map(mask).collect(), ..self }
     }
 }
 

@@ -1,5 +1,7 @@
 //! SQL for the tables `modules` and `held_back_tools`.
 
+pub mod replacing;
+
 use super::held_back::{HeldBack, HeldBackChange};
 use super::include::Include;
 use super::module::{Findings, Module, ModuleKind, ModuleSettings, ModuleStatus};
@@ -212,6 +214,18 @@ pub fn is_at(workspace: &WorkspaceId, module: &Module) -> Condition {
         .bind(workspace.as_str())
         .bind(module.name.as_str())
         .bind(module.revision)
+}
+
+/// True while the module has no active tools but these. Another request may activate a tool that was read as inactive.
+pub fn has_no_active_tool_but(workspace: &WorkspaceId, name: &ModuleName, tool_ids: &[&str]) -> Condition {
+    condition(
+        "NOT EXISTS (SELECT 1 FROM tools t CROSS JOIN tool_versions v ON v.key = t.current_version_key
+           WHERE t.workspace_id = ?1 AND t.id > ?2 || '.' AND t.id < ?2 || '/' AND t.source = 'module' AND v.active = 1
+             AND t.id NOT IN (SELECT value FROM json_each(?3)))",
+    )
+    .bind(workspace.as_str())
+    .bind(name.as_str())
+    .bind(json!(tool_ids).to_string())
 }
 
 pub fn delete(workspace: &WorkspaceId, module: &Module) -> Statement {

@@ -38,12 +38,17 @@ text_enum! {
         StorageQuota = "storage_quota",
         /// A tool has more than 100 versions.
         VersionChurn = "version_churn",
-        /// An active version's handler is not part of this deployment.
+        /// An active version's handler is not part of this deployment, or its module is not registered.
         MissingTarget = "missing_target",
         /// An active version asks for a credential that is not defined, or whose secret the Worker does not have.
         MissingCredential = "missing_credential",
         /// Versions were deactivated for security. Somebody should investigate the reason.
         SecurityDeactivation = "security_deactivation",
+        /// A module did not answer when it was last asked, or not with a description of its tools. Its tools stay as they
+        /// were.
+        ModuleFailing = "module_failing",
+        /// Modules offer definitions that no admin has accepted yet.
+        DefinitionsHeldBack = "definitions_held_back",
     }
 }
 
@@ -51,9 +56,12 @@ impl HealthCondition {
     const fn severity(self) -> HealthStatus {
         match self {
             Self::MissingTarget | Self::MissingCredential => HealthStatus::Critical,
-            Self::DatabaseSize | Self::StorageQuota | Self::VersionChurn | Self::SecurityDeactivation => {
-                HealthStatus::Warning
-            }
+            Self::DatabaseSize
+            | Self::StorageQuota
+            | Self::VersionChurn
+            | Self::SecurityDeactivation
+            | Self::ModuleFailing
+            | Self::DefinitionsHeldBack => HealthStatus::Warning,
         }
     }
 }
@@ -63,7 +71,7 @@ pub struct Alert {
     condition: HealthCondition,
     severity: HealthStatus,
     message: String,
-    /// The tools or versions that the alert is about: the number of all as `count`, and the first 20. For
+    /// The tools, versions or modules that the alert is about: the number of all as `count`, and the first 20. For
     /// `database_size`: `bytes` and `limit_bytes`. For `storage_quota`: `used_bytes` and `quota_bytes`.
     #[schema(value_type = Object)]
     details: Value,
@@ -92,13 +100,15 @@ pub struct RegistryHealth {
 /// Checks the workspace in two round trips: the second query needs the usable credentials, which come from the first.
 pub async fn health(scope: &Scope) -> Result<RegistryHealth> {
     let (workspace, app) = (scope.workspace(), scope.app());
-    let [churned, banned, refusals, credentials, usage] = scope
+    let [churned, banned, refusals, credentials, usage, failing, held_back] = scope
         .read([
             store::churned_tools(workspace, MAX_VERSIONS),
             store::banned_versions(workspace),
             registry::refusals(workspace, app.now()),
             store::credentials(workspace),
             quota::find(workspace),
+            store::failing_modules(workspace),
+            store::held_back_tools(workspace),
         ])
         .await?;
     scope.caller().await?.must_be_unbound()?;
@@ -116,6 +126,8 @@ pub async fn health(scope: &Scope) -> Result<RegistryHealth> {
         found(HealthCondition::MissingTarget, lost)?,
         found(HealthCondition::MissingCredential, wanting)?,
         found(HealthCondition::SecurityDeactivation, banned.figures()?)?,
+        found(HealthCondition::ModuleFailing, failing.figures()?)?,
+        found(HealthCondition::DefinitionsHeldBack, held_back.figures()?)?,
     ];
     let alerts: Vec<Alert> = alerts.into_iter().flatten().collect();
     Ok(RegistryHealth {
@@ -149,12 +161,14 @@ fn found(condition: HealthCondition, things: Vec<Figure>) -> Result<Option<Alert
     let (key, what) = match condition {
         HealthCondition::VersionChurn => ("tools", "Tools with more than 100 versions"),
         HealthCondition::MissingTarget => {
-            ("versions", "Active versions with a handler that is not part of this deployment")
+            ("versions", "Active versions with a handler that is not part of this deployment, or without their module")
         }
         HealthCondition::MissingCredential => {
             ("versions", "Active versions with a credential that is not defined, or is no secret of the Worker")
         }
         HealthCondition::SecurityDeactivation => ("versions", "Versions deactivated for security, to be investigated"),
+        HealthCondition::ModuleFailing => ("modules", "Modules that do not answer, or not as modules do"),
+        HealthCondition::DefinitionsHeldBack => ("tools", "Definitions of modules' tools that wait for an admin"),
         HealthCondition::DatabaseSize | HealthCondition::StorageQuota => return Ok(None),
     };
     Ok(Some(Alert::new(condition, format!("{what}: {count}"), json!({"count": count, key: named}))))

@@ -3,7 +3,8 @@
 
 use crate::db::{Statement, sql};
 use crate::ids::WorkspaceId;
-use crate::registry::{BUILTIN_KEY, Builtin};
+use crate::modules::ModuleStatus;
+use crate::registry::{BUILTIN_KEY, Builtin, MODULE_OF_TOOL};
 use crate::text_enum::TextEnum;
 use crate::time::Timestamp;
 use serde_json::json;
@@ -60,14 +61,35 @@ pub fn credentials(workspace: &WorkspaceId) -> Statement {
     sql("SELECT id AS name, 1 AS count FROM credentials WHERE workspace_id = ?1").bind(workspace.as_str())
 }
 
-/// The active versions whose handler is a built-in that this deployment does not have (`more` is `target`), or that
-/// require a credential that is not in `usable` (`more` is `credential`). The statement reads each tool once.
+/// The enabled modules that did not answer when they were last asked, or not with a description of their tools. The
+/// statement reads each module of the workspace, of which there are 200 at most.
+pub fn failing_modules(workspace: &WorkspaceId) -> Statement {
+    sql("SELECT json_object('name', name, 'status', status) AS name, count(*) OVER () AS count FROM modules
+         WHERE workspace_id = ?1 AND enabled = 1 AND status IN (?2, ?3) ORDER BY name LIMIT ?4")
+    .bind(workspace.as_str())
+    .bind(ModuleStatus::Unreachable.as_str())
+    .bind(ModuleStatus::Invalid.as_str())
+    .bind(NAMED)
+}
+
+/// The tools with a definition that waits for an admin. The statement reads each such definition.
+pub fn held_back_tools(workspace: &WorkspaceId) -> Statement {
+    sql("SELECT json_quote(tool_id) AS name, count(*) OVER () AS count FROM held_back_tools
+         WHERE workspace_id = ?1 ORDER BY module, tool_id LIMIT ?2")
+    .bind(workspace.as_str())
+    .bind(NAMED)
+}
+
+/// The active versions whose handler is a built-in that this deployment does not have, or whose module is not registered
+/// (`more` is `target`), or that require a credential that is not in `usable` (`more` is `credential`). The statement
+/// reads each tool once.
 pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
     let known: Vec<&str> = Builtin::ALL.iter().map(|it| it.as_str()).collect();
     sql(format!(
         "WITH looked_at AS (
            SELECT t.key, t.id || '@' || v.major || '.' || v.minor || '.' || v.patch AS version,
-             {BUILTIN_KEY} IS NOT NULL AND {BUILTIN_KEY} NOT IN (SELECT value FROM json_each(?2)) AS lost,
+             {BUILTIN_KEY} IS NOT NULL AND {BUILTIN_KEY} NOT IN (SELECT value FROM json_each(?2))
+               OR t.source = 'module' AND {MODULE_OF_TOOL} NOT IN (SELECT name FROM modules WHERE workspace_id = ?1) AS lost,
              (SELECT json_group_array(value) FROM json_each(v.credentials_required)
                WHERE value NOT IN (SELECT value FROM json_each(?3))) AS missing
            FROM {CURRENT} AND v.active = 1),
@@ -87,15 +109,22 @@ pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
 /// Counts over all workspaces, under the names of the metrics. An active tool has exactly one active version, so the
 /// number of active versions is the number of active tools. The change log has no gaps, so the last number of a
 /// workspace is the number of its changes. `spaces` goes from one workspace to the next in one step.
+/// Every module is read once.
 pub fn everything(now: Timestamp) -> Statement {
-    sql("WITH RECURSIVE spaces(id) AS (
+    let modules = ModuleStatus::ALL
+        .iter()
+        .map(|it| format!("('modules', coalesce((SELECT n FROM statuses WHERE status = '{it}'), 0), '{it}')"));
+    let modules = modules.collect::<Vec<_>>().join(", ");
+    sql(format!(
+        "WITH RECURSIVE spaces(id) AS (
            SELECT min(workspace_id) FROM changes
            UNION ALL
            SELECT (SELECT min(workspace_id) FROM changes WHERE workspace_id > spaces.id) FROM spaces WHERE id IS NOT NULL),
          logs AS MATERIALIZED (
            SELECT (SELECT max(seq) FROM changes WHERE workspace_id = spaces.id) AS last FROM spaces WHERE id IS NOT NULL),
          active AS MATERIALIZED (
-           SELECT count(*) AS n FROM tool_versions INDEXED BY tool_versions_active WHERE active = 1)
+           SELECT count(*) AS n FROM tool_versions INDEXED BY tool_versions_active WHERE active = 1),
+         statuses AS MATERIALIZED (SELECT status, count(*) AS n FROM modules GROUP BY status)
          SELECT column1 AS name, column2 AS count, column3 AS more FROM (VALUES
            ('workspaces', (SELECT count(*) FROM logs), NULL),
            ('changes_total', (SELECT coalesce(sum(last), 0) FROM logs), NULL),
@@ -104,6 +133,8 @@ pub fn everything(now: Timestamp) -> Statement {
            ('tool_versions', (SELECT count(*) FROM tool_versions), NULL),
            ('agents', (SELECT count(*) FROM agents), NULL),
            ('approvals_pending', (SELECT count(*) FROM approvals INDEXED BY approvals_pending
-             WHERE status = 'pending' AND expires_at > ?1), NULL))")
+             WHERE status = 'pending' AND expires_at > ?1), NULL),
+           {modules})"
+    ))
     .bind(now.to_string())
 }

@@ -6,6 +6,9 @@ use crate::outgoing::is_literal;
 use crate::seal::Sealer;
 use serde::{Deserialize, Serialize};
 
+/// What is wrong with a value of a backup that [`HeaderValue::open`] does not open.
+pub const NOT_OPENED: &str = "was sealed with another SECRET_KEY, or for another URL: give the value again";
+
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum HeaderValue {

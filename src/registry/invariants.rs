@@ -17,7 +17,16 @@ pub struct CheckedVersion {
     pub deactivated_reason: Option<DeactivationReason>,
     /// The key of the handler, if the handler is a built-in.
     pub builtin: Option<String>,
+    /// The module that the tool belongs to.
+    pub module: Option<String>,
     pub credentials_required: Vec<String>,
+}
+
+/// The names that versions may refer to.
+#[derive(Default)]
+pub struct DefinedNames {
+    pub credentials: HashSet<String>,
+    pub modules: HashSet<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -36,8 +45,13 @@ pub struct Breach {
     pub message: String,
 }
 
-/// Checks the versions against all four invariants. `credentials` are the defined credentials.
-pub fn check(versions: &[CheckedVersion], credentials: &HashSet<String>) -> Vec<Invariant> {
+/// The reason why calls of a tool of this module would reach nothing.
+pub fn missing_module(module: &str) -> String {
+    format!("its module {module} is not registered")
+}
+
+/// Checks the versions against all four invariants.
+pub fn check(versions: &[CheckedVersion], defined: &DefinedNames) -> Vec<Invariant> {
     let active = || versions.iter().filter(|it| it.active);
     let mut actives: HashMap<&str, u32> = HashMap::new();
     for version in active() {
@@ -47,9 +61,13 @@ pub fn check(versions: &[CheckedVersion], credentials: &HashSet<String>) -> Vec<
         let count = actives.get(it.tool_id.as_str()).filter(|count| **count > 1)?;
         Some(breach(it, format!("is one of {count} active versions")))
     });
-    let targets = active().filter_map(|it| Some(breach(it, missing_builtin(it.builtin.as_deref()?)?)));
+    let targets = active().flat_map(|it| {
+        let module = it.module.as_deref().filter(|module| !defined.modules.contains(*module)).map(missing_module);
+        let missing = it.builtin.as_deref().and_then(missing_builtin).into_iter().chain(module);
+        missing.map(|message| breach(it, message))
+    });
     let undefined = active().flat_map(|it| {
-        let missing = it.credentials_required.iter().filter(|id| !credentials.contains(id.as_str()));
+        let missing = it.credentials_required.iter().filter(|id| !defined.credentials.contains(id.as_str()));
         missing.map(|id| breach(it, format!("needs {id}, which is not a credential of this workspace")))
     });
     let insecure = active()
@@ -73,11 +91,20 @@ fn breach(version: &CheckedVersion, message: String) -> Breach {
 
 /// Checks the invariants of the workspace as it is now.
 pub async fn invariants(scope: &Scope) -> Result<Vec<Invariant>> {
-    let [versions, credentials] =
-        scope.read([store::versions::active(scope.workspace()), store::credentials::all(scope.workspace())]).await?;
+    let workspace = scope.workspace();
+    let [versions, credentials, modules] = scope
+        .read([
+            store::versions::active(workspace),
+            store::credentials::all(workspace),
+            store::modules::names(workspace),
+        ])
+        .await?;
     scope.caller().await?.must_be_unbound()?;
-    let credentials = store::credentials::read_ids(&credentials)?.into_iter().collect();
-    Ok(check(&store::versions::read_active(&versions)?, &credentials))
+    let defined = DefinedNames {
+        credentials: store::credentials::read_ids(&credentials)?.into_iter().collect(),
+        modules: store::credentials::read_ids(&modules)?.into_iter().collect(),
+    };
+    Ok(check(&store::versions::read_active(&versions)?, &defined))
 }
 
 #[cfg(test)]
@@ -91,13 +118,15 @@ mod tests {
             active: true,
             deactivated_reason: None,
             builtin: Some("read_file".into()),
+            module: Some("m".into()),
             credentials_required: vec!["KEY".into()],
         }
     }
 
     #[track_caller]
     fn broken(versions: &[CheckedVersion], expected: &[&str]) {
-        let invariants = check(versions, &HashSet::from(["KEY".to_owned()]));
+        let defined = DefinedNames { credentials: ["KEY".to_owned()].into(), modules: ["m".to_owned()].into() };
+        let invariants = check(versions, &defined);
         assert_eq!(invariants.len(), 4);
         let broken = invariants.iter().filter(|it| !it.ok).map(|it| it.name).collect::<Vec<_>>();
         assert_eq!(broken, expected);
@@ -111,6 +140,9 @@ mod tests {
         let builtin = Some("gone".to_owned());
         broken(&[CheckedVersion { builtin: builtin.clone(), ..version("1.0.0") }], &["handler_targets_exist"]);
         broken(&[CheckedVersion { builtin, ..inactive("1.0.0") }], &[]);
+        let module = Some("gone".to_owned());
+        broken(&[CheckedVersion { module: module.clone(), ..version("1.0.0") }], &["handler_targets_exist"]);
+        broken(&[CheckedVersion { module, ..inactive("1.0.0") }], &[]);
         broken(
             &[CheckedVersion { credentials_required: vec!["B".into()], ..version("1.0.0") }],
             &["credentials_defined"],

@@ -2,6 +2,7 @@
 //! written only if no other request has changed the tool since. A dry run tells the plan instead.
 
 use super::handler::Handler;
+use super::invariants::missing_module;
 use super::placement::{Placement, PlacementOutcome};
 use super::preview::Preview;
 use super::store::versions::VersionPosition;
@@ -158,7 +159,7 @@ impl ToolReading {
             return Err(Error::Conflict(format!("{name} cannot be active: {missing}")));
         }
         if let (Some(module), None) = (before.module_name(), &before.module) {
-            return Err(Error::Conflict(format!("{name} cannot be active: the module {module} is not registered")));
+            return Err(Error::Conflict(format!("{name} cannot be active: {}", missing_module(module))));
         }
         if !before.missing_credentials.is_empty() {
             let message = format!("{name} cannot be active: it needs {}", before.missing_credentials.join(", "));
@@ -172,6 +173,9 @@ impl ToolReading {
             placement.deactivate(&self.current, self.revision, &replaced, reason)?;
         }
         placement.activate(before, self.revision, &after, action, reason)?;
+        if let Some(module) = before.module_name() {
+            placement.only_if(store::modules::is_registered(scope.workspace(), module));
+        }
         Ok(VersionPlan { tool: after, before: self.current, placement: Some(placement) })
     }
 }

@@ -53,7 +53,7 @@ pub use describe::describe;
 pub use difference::RecordDifference;
 pub use filter::ToolFilter;
 pub use handler::{Builtin, Handler, QueryStyle, RestBody, RestHandler, RestMethod, UrlTemplate, is_json_type};
-pub use header_value::HeaderValue;
+pub use header_value::{HeaderValue, NOT_OPENED};
 pub use lifecycle::{VersionPlan, activate, deactivate, list_versions, roll_back};
 pub use log::{VersionSwitch, shown_state};
 pub use module_access::ModuleAccess;
@@ -80,6 +80,7 @@ pub use store::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, TOOL_COLUMNS};
 pub use store::credentials::read_ids as read_tool_ids;
 pub use store::credentials::{after as credentials_after, all as find_credentials};
 pub use store::lookup::ToolLookup;
+pub use store::modules::MODULE_OF_TOOL;
 pub use store::placing::named as version_name;
 pub use store::refusals::{
     forget as forget_refusals, last_day as refusals, last_day_everywhere as refusals_everywhere,

@@ -31,8 +31,19 @@ fn every_line_is_a_record_and_the_last_one_counts_them() {
     let agent = furnish(&client);
     let (lines, whole) = (lines(&client), backup(&client));
     let kinds = lines.iter().map(kind).collect::<Vec<_>>();
-    let expected =
-        ["credential", "agent", "attachment", "tool", "version", "version", "attachment", "tool", "version", "end"];
+    let expected = [
+        "credential",
+        "agent",
+        "attachment",
+        "tool",
+        "version",
+        "version",
+        "attachment",
+        "tool",
+        "version",
+        "workspace",
+        "end",
+    ];
     assert_eq!(kinds, expected);
     assert_eq!(lines[2]["attachment"]["tool_id"], "read_file");
     assert_eq!(
@@ -44,14 +55,18 @@ fn every_line_is_a_record_and_the_last_one_counts_them() {
         [&lines[4]["version"], &lines[5]["version"], &lines[8]["version"]],
         [0, 1, 2].map(|it| &whole["versions"][it])
     );
-    let counts = json!({"credentials": 1, "agents": 1, "tools": 2, "versions": 3, "attachments": 2});
-    assert_eq!(lines[9]["end"], counts);
+    assert_eq!(lines[9]["workspace"], json!({"default_guest_modules": []}));
+    let counts = json!({"credentials": 1, "agents": 1, "tools": 2, "versions": 3, "attachments": 2, "workspace": 1,
+        "modules": 0});
+    assert_eq!(lines[10]["end"], counts);
     let answer = client.with_header("Accept", Form::LINES).get("/api/registry/backup");
     assert_eq!(answer.header("content-type"), Some(Form::LINES));
 
     let empty = Form::Lines.take(&workspace());
-    let counts = json!({"credentials": 0, "agents": 0, "tools": 0, "versions": 0, "attachments": 0});
-    assert_eq!(serde_json::from_str::<Value>(&empty).unwrap(), json!({"end": counts}));
+    let counts = json!({"credentials": 0, "agents": 0, "tools": 0, "versions": 0, "attachments": 0, "workspace": 1,
+        "modules": 0});
+    let settings = json!({"workspace": {"default_guest_modules": []}});
+    assert_eq!(self::lines(&workspace()), [settings, json!({"end": counts})]);
     Form::Lines.restore(&client, &empty).ok();
     assert_eq!(Form::Lines.take(&client), empty);
     assert_eq!(left_behind(&client), 0);
@@ -93,7 +108,7 @@ fn refused(change: impl Fn(&mut Vec<Value>), expected: &str) {
 fn recount(lines: &mut [Value]) {
     let count = |name: &str| lines.iter().filter(|it| kind(it) == name).count();
     let counts = json!({"credentials": count("credential"), "agents": count("agent"), "tools": count("tool"),
-        "versions": count("version"), "attachments": count("attachment")});
+        "versions": count("version"), "attachments": count("attachment"), "workspace": 1, "modules": 0});
     lines.last_mut().unwrap()["end"] = counts;
 }
 
@@ -102,17 +117,17 @@ fn lines_that_were_cut_off_change_nothing() {
     refused(|it| drop(it.pop()), "cut off");
     refused(|it| it.clear(), "cut off");
     refused(|it| it.truncate(3), "cut off");
-    refused(|it| drop(it.remove(6)), "/9: does not count");
+    refused(|it| drop(it.remove(6)), "/10: does not count");
     refused(
         |it| it.push(json!({"tool": {"id": "z", "source": "registered", "created_at": "2026-11-16T01:00:00.000Z"}})),
-        "/11: comes after the end",
+        "/12: comes after the end",
     );
 }
 
 #[test]
 fn lines_that_do_not_fit_together_change_nothing() {
     // The lines: 0 credential, 1 agent, 2 attachment of a built-in, 3 tool x, 4 and 5 its versions, 6 its attachment,
-    // 7 tool y, 8 its version, 9 end.
+    // 7 tool y, 8 its version, 9 the settings, 10 end.
     for line in [0, 1, 2, 3, 4, 6] {
         let twice = |it: &mut Vec<Value>| {
             it.insert(line, it[line].clone());
@@ -120,7 +135,7 @@ fn lines_that_do_not_fit_together_change_nothing() {
         };
         refused(twice, "twice");
     }
-    for (one, two) in [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6), (2, 3)] {
+    for (one, two) in [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6), (2, 3), (8, 9)] {
         let swapped = |it: &mut Vec<Value>| it.swap(one, two);
         let places = [format!("/{}", one + 1), format!("/{}", two + 1)];
         let client = workspace();
@@ -301,7 +316,7 @@ fn lines_hold_header_values_sealed_and_restore_only_under_the_same_key() {
     let client = workspace();
     client.register("x", "1.0.0", json!({"handler": handler, "parameters_schema": {"type": "object"}}));
     let sealed = lines(&client);
-    // The lines: 0 tool, 1 its version, 2 end.
+    // The lines: 0 tool, 1 its version, 2 the settings, 3 end.
     assert!(sealed[1]["version"]["handler"]["headers"]["X-Key"]["sealed"].is_string(), "{sealed:?}");
     assert!(!text_of(&sealed).contains("s3cret"), "{sealed:?}");
 
@@ -374,7 +389,7 @@ fn fifty_thousand_tools_make_the_round_trip() {
     client.post("/api/registry/restore", nothing).refused(413, "PAYLOAD_TOO_LARGE");
 
     let taken = Form::Lines.take(&client);
-    assert_eq!(taken.lines().count(), 2 * MANY + 3);
+    assert_eq!(taken.lines().count(), 2 * MANY + 4);
     assert!(taken.len() > 16 * 1024 * 1024);
     // A restore of the first ones changes nothing, because the end is missing.
     let first = taken.lines().take(15_000).map(|it| format!("{it}\n")).collect::<String>();

@@ -199,7 +199,7 @@ fn a_state_is_asked_for_by_number_or_by_time() {
     assert_eq!(
         empty,
         json!({"seq": 0, "timestamp": null, "tools": [], "versions": [], "agents": [], "attachments": [],
-            "settings": {"default_guest_modules": []}})
+            "modules": [], "workspace": {"default_guest_modules": []}})
     );
     client.register("x", "1.0.0", json!({}));
     std::thread::sleep(std::time::Duration::from_millis(5));
@@ -280,8 +280,14 @@ fn live(client: &Client) -> Value {
         it.as_object_mut().unwrap().remove("created_at");
     }
     attachments.sort_by_key(|it| format!("{}/{}", text(it, "agent_id"), text(it, "tool_id")));
-    let settings = client.get("/api/workspace").ok();
-    json!({"tools": states, "versions": versions, "agents": agents, "attachments": attachments, "settings": settings})
+    let mut modules = list("modules");
+    for (_, value) in modules.iter_mut().flat_map(|it| it["headers"].as_object_mut().unwrap()) {
+        *value = json!("***");
+    }
+    modules.sort_by_key(|it| text(it, "name"));
+    let workspace = client.get("/api/workspace").ok();
+    json!({"tools": states, "versions": versions, "agents": agents, "attachments": attachments, "modules": modules,
+        "workspace": workspace})
 }
 
 /// The part of a state that a list shows, to check that `live` matches the responses of the API.
@@ -327,7 +333,10 @@ fn step(client: &Client, dice: &mut Dice, backups: &[Value]) {
             "1.0.0".to_owned()
         }
     };
-    match dice.below(21) {
+    let module = (*dice.pick(&["alpha", "alpha-b", "mail"])).to_owned();
+    // Nothing listens at the address.
+    let url = format!("http://127.0.0.1:9/{}", dice.below(3));
+    match dice.below(24) {
         0..=3 => {
             let headers = json!({"type": "http", "url": "https://tools.example.com/x", "headers": {"X-Key": "s3cret"}});
             let handler = [headers, json!({"type": "builtin", "key": "read_file"})][dice.below(2)].clone();
@@ -371,6 +380,12 @@ fn step(client: &Client, dice: &mut Dice, backups: &[Value]) {
             }
         }
         19 => {
+            let headers = json!({"X-Key": format!("secret {}", dice.below(9))});
+            client.post("/api/modules", json!({"name": module, "url": url, "headers": headers}));
+        }
+        20 => drop(client.patch(&format!("/api/modules/{module}"), json!({"url": url, "slow": dice.below(2) == 0}))),
+        21 => drop(client.delete(&format!("/api/modules/{module}"))),
+        22 => {
             let modules = ["research", "files"][..dice.below(3)].to_vec();
             client.patch("/api/workspace", json!({"default_guest_modules": modules}));
         }
@@ -431,6 +446,34 @@ fn the_log_alone_tells_every_state_of_a_random_history() {
         assert_eq!(fields.remove("timestamp"), Some(log[*seq as usize - 1]["timestamp"].clone()));
         assert_eq!(&state, expected, "after the change {seq}");
     }
+}
+
+#[test]
+fn a_state_shows_the_modules_and_the_settings_as_they_were() {
+    let client = workspace();
+    let module = json!({"name": "research", "url": "http://127.0.0.1:9", "headers": {"X-Key": "s3cret"}});
+    client.post("/api/modules", module).created();
+    let mut wanted = client.get("/api/registry/backup").ok();
+    client.patch("/api/modules/research", json!({"slow": true})).ok();
+    wanted["workspace"] = json!({"default_guest_modules": ["research"]});
+    wanted["modules"] = json!([]);
+    client.post("/api/registry/restore", wanted).ok();
+    let at = |seq: u32| {
+        let answer = client.get(&format!("/api/registry/state?seq={seq}"));
+        assert_eq!(answer.cost("round_trips"), 2, "one for the moment, and one for all kinds of subjects");
+        let state = answer.ok();
+        let modules = state["modules"].as_array().unwrap();
+        let slow = modules.iter().map(|it| it["slow"].as_bool().unwrap()).collect::<Vec<_>>();
+        assert!(modules.iter().all(|it| it["headers"] == json!({"X-Key": "***"})), "{modules:?}");
+        (slow, state["workspace"].clone())
+    };
+    let settings = json!({"default_guest_modules": ["research"]});
+    assert_eq!(at(0), (vec![], Value::Null));
+    assert_eq!(at(1), (vec![false], Value::Null));
+    assert_eq!(at(2), (vec![true], Value::Null));
+    assert_eq!(at(3), (vec![], Value::Null));
+    assert_eq!(at(4), (vec![], settings));
+    assert!(!client.get("/api/registry/state").text.contains("s3cret"));
 }
 
 #[test]

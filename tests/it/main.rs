@@ -11,6 +11,7 @@
 //! | `history` | reading the change log, and the registry as it was |
 //! | `backup` | invariants, backup, and a restore that is all or nothing |
 //! | `backup_lines` | backups of any size, as JSON Lines that are sent and read in pieces |
+//! | `backup_modules` | modules and settings in backups, and what a discovery does after a restore |
 //! | `agents` | agents and the toolbox |
 //! | `module_access` | who may use the tools of modules: toolboxes, calls, trying a tool out |
 //! | `workspace` | the settings of a workspace |
@@ -54,6 +55,7 @@ mod approvals;
 mod attachments;
 mod backup;
 mod backup_lines;
+mod backup_modules;
 mod call_log;
 mod changes;
 mod conventions;

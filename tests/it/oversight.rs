@@ -348,10 +348,95 @@ fn an_active_version_that_leads_nowhere_is_critical() {
         json!([{
             "condition": "missing_target",
             "severity": "critical",
-            "message": "Active versions with a handler that is not part of this deployment: 1",
+            "message": "Active versions with a handler that is not part of this deployment, or without their module: 1",
             "details": {"count": 1, "versions": ["gone@1.0.0"]},
         }])
     );
+}
+
+/// A tool of a module.
+fn tool_of(module: &str, name: &str) -> Tool {
+    let handler = json!({"type": "module", "module": module}).to_string();
+    Tool::new(&format!("{module}.{name}")).source("module").with(json!({"handler_key": "module", "handler": handler}))
+}
+
+/// Writes modules with these states, from `from` on: `m00`, `m01`, ….
+fn modules(server: &Server, client: &Client, from: u32, count: u32, status: &str, enabled: bool) {
+    server.sql(
+        "INSERT INTO modules (workspace_id, name, kind, url, slow, headers, enabled, auto_accept, created_at, revision,
+           status, expires_at)
+         WITH RECURSIVE n(i) AS (SELECT ?2 + 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?2 + ?3 - 1)
+         SELECT ?1, printf('m%02d', i), 'manifest', 'http://127.0.0.1:9', 0, '{}', ?5, 0, '2026-11-16T01:00:00.000Z', 1, ?4,
+           '2999-01-01T00:00:00.000Z' FROM n",
+        &[json!(client.workspace()), json!(from), json!(count), json!(status), json!(enabled)],
+    );
+}
+
+#[test]
+fn an_active_version_without_its_module_is_critical() {
+    let client = workspace();
+    modules(open(), &client, 0, 1, "ok", true);
+    tool_of("m00", "a").put(open(), &client);
+    // A module of the same name in another workspace does not count.
+    modules(open(), &workspace(), 0, 2, "ok", true);
+    tool_of("m01", "asleep").inactive("operator_request").put(open(), &client);
+    assert_eq!(health(&client)["status"], "ok");
+    tool_of("m01", "a").put(open(), &client);
+    let health = health(&client);
+    assert_eq!(health["status"], "critical");
+    assert_eq!(alert(&health, "missing_target").unwrap()["details"], json!({"count": 1, "versions": ["m01.a@1.0.0"]}));
+}
+
+#[test]
+fn modules_that_fail_are_a_warning() {
+    let client = workspace();
+    modules(open(), &client, 0, 2, "ok", true);
+    modules(open(), &client, 2, 2, "unseen", true);
+    modules(open(), &client, 4, 2, "unreachable", false);
+    assert_eq!(health(&client)["status"], "ok", "nobody asks a disabled module");
+    client.post("/api/modules", json!({"name": "mail", "url": "http://127.0.0.1:9"})).created();
+    modules(open(), &client, 6, 1, "invalid", true);
+    let found = health(&client);
+    assert_eq!(found["status"], "warning");
+    assert_eq!(
+        found["alerts"],
+        json!([{
+            "condition": "module_failing",
+            "severity": "warning",
+            "message": "Modules that do not answer, or not as modules do: 2",
+            "details": {"count": 2, "modules": [
+                {"name": "m06", "status": "invalid"},
+                {"name": "mail", "status": "unreachable"},
+            ]},
+        }])
+    );
+    modules(open(), &client, 10, 25, "invalid", true);
+    let answer = client.get("/api/registry/health");
+    let details = &alert(&answer.ok(), "module_failing").unwrap()["details"];
+    assert_eq!((&details["count"], details["modules"].as_array().unwrap().len()), (&json!(27), 20));
+    // Each module costs one row, and each of those that fail another one, to be counted.
+    assert!(answer.cost("rows_read") <= 180, "{} rows read", answer.cost("rows_read"));
+}
+
+#[test]
+fn definitions_that_are_held_back_are_a_warning() {
+    let client = workspace();
+    for owner in [&client, &workspace()] {
+        modules(open(), owner, 0, 1, "ok", true);
+        open().sql(
+            "INSERT INTO held_back_tools (workspace_id, module, tool_id, change, offered)
+             WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 24)
+             SELECT ?1, 'm00', printf('m00.t%02d', i), 'new', '{}' FROM n",
+            &[json!(owner.workspace())],
+        );
+    }
+    let health = health(&client);
+    assert_eq!(health["status"], "warning");
+    let alert = alert(&health, "definitions_held_back").unwrap();
+    assert_eq!(alert["message"], "Definitions of modules' tools that wait for an admin: 25");
+    assert_eq!((&alert["details"]["count"], &alert["details"]["tools"][24]), (&json!(25), &Value::Null));
+    assert_eq!(alert["details"]["tools"].as_array().unwrap().len(), 20);
+    assert_eq!(alert["details"]["tools"][0], "m00.t00");
 }
 
 #[test]
@@ -545,6 +630,8 @@ fn metrics_are_of_all_workspaces_and_name_none() {
         client.execute("list_files", json!({})).success();
         client.execute("none", json!({})).failed(404, "UNKNOWN_TOOL");
         client.execute("mine", json!({})).result(202);
+        modules(&server, &client, 0, 3, "ok", true);
+        modules(&server, &client, 3, 1, "unreachable", true);
     }
     let changes = server.sql("SELECT count(*) AS n FROM changes", &[])[0]["n"].as_f64().unwrap();
     for moved in [false, true] {
@@ -557,6 +644,10 @@ fn metrics_are_of_all_workspaces_and_name_none() {
             ("pegboard_tools", Some(("active", "false")), 2.0),
             ("pegboard_tool_versions", None, 13.0),
             ("pegboard_agents", None, 2.0),
+            ("pegboard_modules", Some(("status", "ok")), 6.0),
+            ("pegboard_modules", Some(("status", "unreachable")), 2.0),
+            ("pegboard_modules", Some(("status", "invalid")), 0.0),
+            ("pegboard_modules", Some(("status", "unseen")), 0.0),
             ("pegboard_calls_total", Some(("status", "success")), 2.0),
             ("pegboard_calls_total", Some(("status", "error")), 2.0),
             ("pegboard_calls_total", Some(("status", "denied")), 0.0),

@@ -3,6 +3,8 @@
 use super::present::PresentRecords;
 use super::{Line, LineCounts};
 use crate::backup::reading::read_seq;
+use crate::backup::store::{find_settings, read_settings};
+use crate::backup::workspace::WorkspaceRecord;
 use crate::callers::Scope;
 use crate::changes;
 use crate::error::{Error, Result};
@@ -16,7 +18,8 @@ const PIECE_BYTES: usize = 256 * 1024;
 /// Streams the registry as it is now. If the registry changes before the last line, the stream fails: the lines would
 /// not fit together.
 pub fn export(scope: Scope) -> impl Stream<Item = Result<Vec<u8>>> + Send {
-    let export = Export { scope, records: None, counts: LineCounts::default(), agent: None, tool: None, ended: false };
+    let counts = LineCounts::default();
+    let export = Export { scope, records: None, settings: None, counts, agent: None, tool: None, ended: false };
     stream::try_unfold(export, |mut export| {
         SendFuture::new(async move { Ok(export.piece().await?.map(|piece| (piece, export))) })
     })
@@ -26,6 +29,8 @@ struct Export {
     scope: Scope,
     /// The records that are still to be written. None before the first piece.
     records: Option<PresentRecords>,
+    /// The settings of the workspace, until they are written.
+    settings: Option<WorkspaceRecord>,
     counts: LineCounts,
     /// The agent that was written last.
     agent: Option<String>,
@@ -51,12 +56,14 @@ impl Export {
 
     /// Returns the next line, in the order that `lines/mod.rs` explains.
     async fn line(&mut self) -> Result<Line> {
-        let Self { scope, records, agent, tool, .. } = self;
+        let Self { scope, records, settings, agent, tool, .. } = self;
         let records = match records {
             Some(records) => records,
             None => {
-                let [seq] = scope.read([changes::find_last(scope.workspace())]).await?;
+                let workspace = scope.workspace();
+                let [seq, found] = scope.read([changes::find_last(workspace), find_settings(workspace)]).await?;
                 scope.unbound_caller().await?;
+                *settings = Some(read_settings(&found)?);
                 records.insert(PresentRecords::at(read_seq(&seq)?))
             }
         };
@@ -87,9 +94,15 @@ impl Export {
                 return Ok(Line::Tool(ToolRecord::from(it)));
             }
         }
-        match records.versions.next(scope).await? {
-            Some(it) => Ok(Line::Version(Box::new(VersionRecord::try_from(it)?))),
-            None => Ok(Line::End(self.counts)),
+        if let Some(it) = records.versions.next(scope).await? {
+            return Ok(Line::Version(Box::new(VersionRecord::try_from(it)?)));
         }
+        if let Some(it) = settings.take() {
+            return Ok(Line::Workspace(it));
+        }
+        Ok(match records.modules.next(scope).await? {
+            Some(it) => Line::Module(Box::new(it)),
+            None => Line::End(self.counts),
+        })
     }
 }

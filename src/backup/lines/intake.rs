@@ -1,6 +1,8 @@
 //! Restores a backup that comes as JSON Lines. One walk goes through the lines and the present registry together, which
 //! both have the same order. The walk checks each record against the rules, and stages a decision for each difference.
 
+mod modules;
+
 use super::present::PresentRecords;
 use super::split::BodyLines;
 use super::staging::{List, Staging};
@@ -16,10 +18,10 @@ use crate::callers::Scope;
 use crate::error::{Error, Result};
 use crate::ids::Version;
 use crate::registry::credential::Credential;
-use crate::registry::invariants::CheckedVersion;
+use crate::registry::invariants::{CheckedVersion, DefinedNames};
 use crate::registry::{self, Tool, ToolRecord, VersionRecord};
 use futures_util::stream::Stream;
-use std::collections::HashSet;
+use modules::ModuleIntake;
 
 /// How many versions that may not come back one response names.
 const MAX_NAMED: usize = 50;
@@ -33,8 +35,8 @@ pub async fn restore(
     mode: RestoreMode,
 ) -> Result<Restored> {
     scope.unbound_caller().await?;
-    let [banned, bound_tokens, builtins, seq] = scope.read(surroundings(scope.workspace())).await?;
-    let around = read_surroundings([&banned, &bound_tokens, &builtins, &seq])?;
+    let [banned, bound_tokens, builtins, settings, seq] = scope.read(surroundings(scope.workspace())).await?;
+    let around = read_surroundings([&banned, &bound_tokens, &builtins, &settings, &seq])?;
     let seq = around.seq;
     let mut lines = BodyLines::new(pieces);
     let mut intake = Intake::new(scope, around, mode)?;
@@ -55,6 +57,7 @@ enum Part {
     Credentials,
     Agents,
     Tools,
+    Modules,
     End,
 }
 
@@ -85,7 +88,8 @@ struct Intake<'a> {
     back: Vec<String>,
     part: Part,
     counts: LineCounts,
-    credentials: HashSet<String>,
+    /// The credentials and the modules of the backup.
+    defined: DefinedNames,
     last_credential: Option<String>,
     /// The ids of the agents, sorted, and how many attachments each has so far.
     agents: Vec<(String, u32)>,
@@ -94,6 +98,7 @@ struct Intake<'a> {
     tool: Option<OpenTool>,
     /// The tool that was removed last.
     removed_tool: Option<String>,
+    modules: ModuleIntake,
 }
 
 impl<'a> Intake<'a> {
@@ -107,12 +112,13 @@ impl<'a> Intake<'a> {
             back: Vec::new(),
             part: Part::Credentials,
             counts: LineCounts::default(),
-            credentials: HashSet::new(),
+            defined: DefinedNames::default(),
             last_credential: None,
             agents: Vec::new(),
             last_builtin: None,
             tool: None,
             removed_tool: None,
+            modules: ModuleIntake::default(),
         })
     }
 
@@ -165,9 +171,19 @@ impl<'a> Intake<'a> {
             }
             Line::Version(it) => self.version(&path, *it).await?,
             Line::Attachment(it) => match self.part {
-                Part::Tools => self.attachment(&path, it).await?,
+                Part::Tools | Part::Modules => self.attachment(&path, it).await?,
                 Part::Credentials | Part::Agents | Part::End => self.builtin_attachment(&path, it).await?,
             },
+            Line::Workspace(it) => {
+                if self.enter(&path, Part::Modules).await? {
+                    self.workspace(&path, &it)?;
+                }
+            }
+            Line::Module(it) => {
+                if self.enter(&path, Part::Modules).await? {
+                    self.module(&path, *it).await?;
+                }
+            }
             Line::End(counts) => {
                 self.enter(&path, Part::End).await?;
                 if counts != self.counts {
@@ -182,7 +198,7 @@ impl<'a> Intake<'a> {
     /// Goes on to the part that the next line belongs to. False if this part is over.
     async fn enter(&mut self, path: &str, part: Part) -> Result<bool> {
         if part < self.part {
-            self.found.add(path, "is out of order: credentials come first, then agents, then tools");
+            self.found.add(path, OUT_OF_ORDER);
             return Ok(false);
         }
         if part > Part::Credentials && self.part == Part::Credentials {
@@ -193,9 +209,12 @@ impl<'a> Intake<'a> {
         if part > Part::Agents && self.part <= Part::Agents {
             self.remove_agents_below(None).await?;
         }
-        if part == Part::End {
+        if part > Part::Tools && self.part <= Part::Tools {
             self.close_tool().await?;
             self.remove_tools_below(None).await?;
+        }
+        if part == Part::End {
+            self.close_modules(path).await?;
         }
         self.part = part;
         Ok(true)
@@ -226,7 +245,7 @@ impl<'a> Intake<'a> {
         let rises = self.rises(&format!("{path}/id"), last.as_ref(), &it.id);
         self.found.credential(path, &it);
         self.last_credential = Some(it.id.clone());
-        self.credentials.insert(it.id.clone());
+        self.defined.credentials.insert(it.id.clone());
         if !rises {
             return Ok(());
         }
@@ -377,7 +396,7 @@ impl<'a> Intake<'a> {
         }
         if self.found.is_empty() {
             let (paths, active): (Vec<_>, Vec<_>) = open.active.into_iter().unzip();
-            self.found.invariants(&active, &self.credentials, |index| paths.get(index).cloned().unwrap_or_default());
+            self.found.invariants(&active, &self.defined, |index| paths.get(index).cloned().unwrap_or_default());
         }
         Ok(())
     }
@@ -445,7 +464,9 @@ impl<'a> Intake<'a> {
             self.back.extend(brought_back(&tool, &self.around.banned));
         }
         if tool.active {
-            open.active.push((path.to_owned(), checked_version(&tool, &handler)));
+            let mut checked = checked_version(&tool, &handler);
+            self.modules.need(path, &mut checked);
+            open.active.push((path.to_owned(), checked));
         }
         if differs {
             if before.is_some() {
@@ -499,6 +520,9 @@ impl<'a> Intake<'a> {
         self.put_attachment(&it, before.as_ref())
     }
 }
+
+const OUT_OF_ORDER: &str =
+    "is out of order: credentials come first, then agents, then tools, then the workspace's settings and modules";
 
 /// No version is lower.
 const FIRST: Version = Version { major: 0, minor: 0, patch: 0 };

@@ -7,6 +7,8 @@
 //! - agents, sorted by id; each is followed by its attachments of built-ins, sorted by tool;
 //! - tools, sorted by id; each is followed by its versions, sorted by number, and then by its attachments, sorted by
 //!   agent;
+//! - the settings of the workspace, and then the modules, sorted by name. Lines without the settings are older than
+//!   modules, and a restore of them leaves both as they are;
 //! - the end, which counts the records. Without it, a backup that was cut off would look like a whole one, and a restore
 //!   would delete everything that was cut off.
 
@@ -19,7 +21,9 @@ mod staging;
 pub use export::export;
 pub use intake::restore;
 
+use super::workspace::WorkspaceRecord;
 use crate::agents::{AgentOut, AttachmentRecord};
+use crate::modules::ModuleRecord;
 use crate::registry::credential::Credential;
 use crate::registry::{ToolRecord, VersionRecord};
 use serde::{Deserialize, Serialize};
@@ -33,6 +37,8 @@ pub enum Line {
     Tool(ToolRecord),
     Version(Box<VersionRecord>),
     Attachment(AttachmentRecord),
+    Workspace(WorkspaceRecord),
+    Module(Box<ModuleRecord>),
     End(LineCounts),
 }
 
@@ -45,6 +51,11 @@ pub struct LineCounts {
     tools: u32,
     versions: u32,
     attachments: u32,
+    /// 1, or 0 in lines that are older than modules.
+    #[serde(default)]
+    workspace: u32,
+    #[serde(default)]
+    modules: u32,
 }
 
 impl LineCounts {
@@ -55,6 +66,8 @@ impl LineCounts {
             Line::Tool(_) => self.tools += 1,
             Line::Version(_) => self.versions += 1,
             Line::Attachment(_) => self.attachments += 1,
+            Line::Workspace(_) => self.workspace += 1,
+            Line::Module(_) => self.modules += 1,
             Line::End(_) => {}
         }
     }

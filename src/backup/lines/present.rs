@@ -8,6 +8,7 @@ use crate::changes;
 use crate::db::{Rows, Statement};
 use crate::error::Result;
 use crate::ids::{Version, WorkspaceId};
+use crate::modules::{self, ModuleRecord};
 use crate::registry::credential::Credential;
 use crate::registry::{self, Tool};
 use std::collections::VecDeque;
@@ -24,6 +25,7 @@ pub struct PresentRecords {
     pub versions: Cursor<Tool, (String, Version)>,
     /// The attachments of the workspace's own tools, by tool and agent.
     pub attachments: Cursor<AttachmentRecord, (String, String)>,
+    pub modules: Cursor<ModuleRecord, String>,
 }
 
 impl PresentRecords {
@@ -71,6 +73,14 @@ impl PresentRecords {
                     page: |workspace, after| agents::attachments_after(workspace, after.map(both)),
                     read: agents::read_all_attachments,
                     key: |it: &AttachmentRecord| (it.tool_id.clone(), it.agent_id.clone()),
+                },
+            ),
+            modules: Cursor::new(
+                seq,
+                Kind {
+                    page: |workspace, after| modules::modules_after(workspace, after.map(String::as_str)),
+                    read: modules::read_records,
+                    key: |it: &ModuleRecord| it.name.clone(),
                 },
             ),
         }

@@ -10,6 +10,7 @@ use crate::callers::Scope;
 use crate::changes::{self, Change};
 use crate::error::{Error, Result};
 use crate::ids;
+use crate::modules::ModuleRows;
 use crate::registry::RegistryRows;
 use serde::Serialize;
 
@@ -26,10 +27,13 @@ pub enum List {
     TokensRevoked,
     AttachmentsRemoved,
     AgentsRemoved,
+    ModulesRemoved,
     VersionsRemoved,
     CredentialsRemoved,
     CredentialsPut,
     VersionsPut,
+    ModulesPut,
+    SettingsPut,
     AgentsPut,
     AttachmentsPut,
     DeletedAttachments,
@@ -43,20 +47,26 @@ pub enum List {
     Versions,
     Agents,
     Attachments,
+    DeletedModules,
+    Modules,
+    Settings,
 }
 
-const CHANGES: [List; 9] = [
+const CHANGES: [List; 12] = [
     List::TokensRevoked,
     List::AttachmentsRemoved,
     List::AgentsRemoved,
+    List::ModulesRemoved,
     List::VersionsRemoved,
     List::CredentialsRemoved,
     List::CredentialsPut,
     List::VersionsPut,
+    List::ModulesPut,
+    List::SettingsPut,
     List::AgentsPut,
     List::AttachmentsPut,
 ];
-const LISTS: usize = List::Attachments as usize + 1;
+const LISTS: usize = List::Settings as usize + 1;
 
 /// One list: the chunks that are complete, and the rows that are not yet in a chunk.
 #[derive(Default)]
@@ -183,8 +193,11 @@ impl Staging {
             tools: StagedRows { together: true, ..self.rows(List::Tools) },
             versions: self.rows(List::Versions),
         };
+        let modules = ModuleRows { removed: self.rows(List::DeletedModules), put: self.rows(List::Modules) };
         statements.extend(agents.remove(workspace)?);
         statements.extend(registry.statements(workspace, revision)?);
+        statements.extend(modules.statements(workspace, revision, scope.app().now())?);
+        statements.extend(store::put_settings(workspace, &self.rows(List::Settings), revision)?);
         statements.extend(agents.put(workspace, revision)?);
         statements.push(changes::find_last(workspace));
         match scope.write_all(statements).await? {

@@ -2,12 +2,11 @@
 
 use super::{Handler, header_problem};
 use crate::error::{Error, Problem, Result};
-use crate::registry::header_value::HeaderValue;
+use crate::registry::header_value::{HeaderValue, NOT_OPENED};
 use crate::seal::Sealer;
 
 const NO_KEY: &str = "has a literal value, which is stored sealed, and no SECRET_KEY is configured: \
     npx wrangler secret put SECRET_KEY, or name a credential as ${NAME}";
-const OTHER_KEY: &str = "was sealed with another SECRET_KEY, or for another URL: give the value again";
 
 impl Handler {
     /// The handler as it is stored: every literal header value is sealed. Fails if a value must be sealed and the
@@ -41,7 +40,7 @@ impl Handler {
     /// A problem for each header whose value is still sealed after [`Self::opened`].
     pub fn unopened(&self) -> Vec<Problem> {
         let headers = self.server().into_iter().flat_map(|(_, headers)| headers);
-        headers.filter(|(_, value)| value.plain().is_none()).map(|(name, _)| header_problem(name, OTHER_KEY)).collect()
+        headers.filter(|(_, value)| value.plain().is_none()).map(|(name, _)| header_problem(name, NOT_OPENED)).collect()
     }
 }
 

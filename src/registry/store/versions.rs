@@ -2,6 +2,7 @@
 
 use super::bounded::{TOOL_BYTES, select_within_bytes};
 use super::columns::TOOL_COLUMNS;
+use super::modules::MODULE_OF_TOOL;
 use crate::db::{Condition, Rows, Statement, first_bytes, sql};
 use crate::error::Result;
 use crate::ids::{ToolId, Version, WorkspaceId};
@@ -136,7 +137,7 @@ pub const BUILTIN_KEY: &str = "iif(v.handler ->> '$.type' = 'builtin', v.handler
 pub fn active(workspace: &WorkspaceId) -> Statement {
     sql(format!(
         "SELECT t.id, v.major, v.minor, v.patch, v.deactivated_reason, v.credentials_required,
-           {BUILTIN_KEY} AS builtin
+           {BUILTIN_KEY} AS builtin, {MODULE_OF_TOOL} AS module
          FROM tool_versions v JOIN tools t ON t.key = v.tool_key
          WHERE v.workspace_id = ?1 AND v.active = 1 ORDER BY t.id"
     ))
@@ -152,6 +153,7 @@ pub fn read_active(rows: &Rows) -> Result<Vec<invariants::CheckedVersion>> {
         patch: u32,
         deactivated_reason: Option<DeactivationReason>,
         builtin: Option<String>,
+        module: Option<String>,
         #[serde(deserialize_with = "stored::read")]
         credentials_required: Vec<String>,
     }
@@ -160,6 +162,7 @@ pub fn read_active(rows: &Rows) -> Result<Vec<invariants::CheckedVersion>> {
         active: true,
         deactivated_reason: row.deactivated_reason,
         builtin: row.builtin,
+        module: row.module,
         credentials_required: row.credentials_required,
         tool_id: row.id,
     };
