@@ -16,10 +16,11 @@ pub async fn explained(scope: &Scope, call: &OpenedCall, failure: CallFailure) -
             let unknown = registry::explain_unknown(scope, &asked.tool_name).await;
             match unknown.module {
                 // Earlier module registries have this message, to the letter. So the suggestion is not a part of it.
-                Some(module) => {
-                    let failure = CallFailure { message: format!("Unknown module: {module}"), ..failure };
-                    unknown.nearest.map_or(failure.clone(), |it| failure.with(json!({"nearest": it})))
-                }
+                Some(module) => CallFailure {
+                    message: format!("Unknown module: {module}"),
+                    details: unknown.nearest.map(|it| json!({"nearest": it})),
+                    ..failure
+                },
                 None => with_nearest(failure, unknown.nearest),
             }
         }
