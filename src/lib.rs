@@ -42,6 +42,7 @@ mod settings;
 mod text_enum;
 mod time;
 mod upkeep;
+mod workspace_settings;
 
 use worker::{Context, Env, ScheduleContext, ScheduledEvent, event, web_sys};
 

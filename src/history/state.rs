@@ -26,7 +26,7 @@ pub enum Moment {
     Seq(u32),
 }
 
-/// The tools, versions, agents and attachments of a workspace at a moment. Each list is sorted by id, and the versions
+/// The tools, versions, agents, attachments and settings of a workspace at a moment. Each list is sorted by id, and the versions
 /// of a tool by number.
 #[derive(Serialize, ToSchema)]
 pub struct State {
@@ -46,6 +46,9 @@ pub struct State {
     /// Every attachment: `agent_id`, `tool_id` and `config`.
     #[schema(value_type = Vec<Object>)]
     attachments: Vec<Box<RawValue>>,
+    /// The settings, as `GET /api/workspace` shows them.
+    #[schema(value_type = Object)]
+    settings: Box<RawValue>,
 }
 
 /// A tool at its current version, in the words of `GET /api/tools`.
@@ -71,7 +74,13 @@ struct Point {
     timestamp: Timestamp,
 }
 
-pub async fn state(scope: &Scope, moment: Moment, shown: ShownVersion) -> Result<State> {
+/// The state at a moment. `default_settings` are the settings of a workspace before their first change.
+pub async fn state(
+    scope: &Scope,
+    moment: Moment,
+    shown: ShownVersion,
+    default_settings: Box<RawValue>,
+) -> Result<State> {
     let found = match moment {
         Moment::Now => store::last_change(scope.workspace()),
         Moment::At(time) => store::change_at(scope.workspace(), time),
@@ -88,10 +97,11 @@ pub async fn state(scope: &Scope, moment: Moment, shown: ShownVersion) -> Result
     }
     let seq = point.as_ref().map_or(0, |it| it.seq);
 
-    let [mut agents, mut attachments, mut versions] = ["agent", "attachment", "tool"].map(Things::new);
+    let [mut agents, mut attachments, mut versions, mut settings] =
+        ["agent", "attachment", "tool", "workspace"].map(Things::new);
     let mut bytes = 0;
     loop {
-        let open = [&mut agents, &mut attachments, &mut versions].into_iter().filter(|it| !it.ended);
+        let open = [&mut agents, &mut attachments, &mut versions, &mut settings].into_iter().filter(|it| !it.ended);
         let mut open = open.collect::<Vec<_>>();
         if open.is_empty() {
             break;
@@ -116,6 +126,7 @@ pub async fn state(scope: &Scope, moment: Moment, shown: ShownVersion) -> Result
         versions,
         agents: agents.found,
         attachments: attachments.found,
+        settings: settings.found.pop().unwrap_or(default_settings),
     })
 }
 

@@ -8,6 +8,7 @@ use crate::history::{self, ChangeFilter, ChangeOut, LogOrder, Moment, State};
 use crate::page::PageRequest;
 use crate::registry;
 use crate::time::Timestamp;
+use crate::workspace_settings;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
@@ -114,5 +115,5 @@ pub async fn get_state(Admin(scope): Admin, Query(query): Query<StateQuery>) -> 
         (None, Some(seq)) => Moment::Seq(seq),
         (None, None) => Moment::Now,
     };
-    Ok(Json(history::state(&scope, moment, registry::shown_state).await?))
+    Ok(Json(history::state(&scope, moment, registry::shown_state, workspace_settings::defaults()?).await?))
 }

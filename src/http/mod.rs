@@ -32,6 +32,7 @@ mod tokens;
 mod tools;
 mod versions;
 mod wire;
+mod workspace;
 
 use crate::app::App;
 use crate::error::Error;
@@ -114,6 +115,8 @@ routes![
     attachments::attach_tool,
     attachments::configure_tool,
     attachments::detach_tool,
+    workspace::get_workspace,
+    workspace::update_workspace,
     tokens::list_tokens,
     tokens::create_token,
     tokens::revoke_token,

@@ -28,6 +28,7 @@ fn no_endpoint_takes_more_than_two_round_trips() {
         owner.get(&format!("{path}/tools")),
         owner.get(&format!("{path}/toolbox")),
         owner.get("/api/tokens"),
+        owner.get("/api/workspace"),
     ];
     for answer in &reads {
         assert_eq!(answer.status, 200, "{}", answer.text);
@@ -42,6 +43,7 @@ fn no_endpoint_takes_more_than_two_round_trips() {
         owner.patch(&format!("{path}/tools/email_search"), json!({"config": {}})),
         owner.delete(&format!("{path}/tools/email_search")),
         owner.post("/api/tokens", json!({"name": "y", "level": "guest"})),
+        owner.patch("/api/workspace", json!({"default_guest_modules": ["kit"]})),
         owner.delete(&format!("/api/tokens/{token}")),
         owner.delete(&path),
     ];

@@ -198,7 +198,8 @@ fn a_state_is_asked_for_by_number_or_by_time() {
     let empty = client.get("/api/registry/state").ok();
     assert_eq!(
         empty,
-        json!({"seq": 0, "timestamp": null, "tools": [], "versions": [], "agents": [], "attachments": []})
+        json!({"seq": 0, "timestamp": null, "tools": [], "versions": [], "agents": [], "attachments": [],
+            "settings": {"default_guest_modules": []}})
     );
     client.register("x", "1.0.0", json!({}));
     std::thread::sleep(std::time::Duration::from_millis(5));
@@ -279,7 +280,8 @@ fn live(client: &Client) -> Value {
         it.as_object_mut().unwrap().remove("created_at");
     }
     attachments.sort_by_key(|it| format!("{}/{}", text(it, "agent_id"), text(it, "tool_id")));
-    json!({"tools": states, "versions": versions, "agents": agents, "attachments": attachments})
+    let settings = client.get("/api/workspace").ok();
+    json!({"tools": states, "versions": versions, "agents": agents, "attachments": attachments, "settings": settings})
 }
 
 /// The part of a state that a list shows, to check that `live` matches the responses of the API.
@@ -325,7 +327,7 @@ fn step(client: &Client, dice: &mut Dice, backups: &[Value]) {
             "1.0.0".to_owned()
         }
     };
-    match dice.below(20) {
+    match dice.below(21) {
         0..=3 => {
             let headers = json!({"type": "http", "url": "https://tools.example.com/x", "headers": {"X-Key": "s3cret"}});
             let handler = [headers, json!({"type": "builtin", "key": "read_file"})][dice.below(2)].clone();
@@ -367,6 +369,10 @@ fn step(client: &Client, dice: &mut Dice, backups: &[Value]) {
             if client.post("/api/credentials", json!({"id": "GITHUB_TOKEN"})).status != 201 {
                 client.delete("/api/credentials/GITHUB_TOKEN");
             }
+        }
+        19 => {
+            let modules = ["research", "files"][..dice.below(3)].to_vec();
+            client.patch("/api/workspace", json!({"default_guest_modules": modules}));
         }
         _ => {
             if !backups.is_empty() && dice.below(2) == 0 {

@@ -12,6 +12,7 @@
 //! | `backup` | invariants, backup, and a restore that is all or nothing |
 //! | `backup_lines` | backups of any size, as JSON Lines that are sent and read in pieces |
 //! | `agents` | agents and the toolbox |
+//! | `workspace` | the settings of a workspace |
 //! | `attachments` | tools attached to agents, and their configuration |
 //! | `files` | the files of sessions: contents, paths, directories, pages, racing writers, cost |
 //! | `sessions` | sessions and their past: file manifests, differences, checkout, branch, retention, the sweep |
@@ -81,3 +82,4 @@ mod tools;
 mod upkeep;
 mod versions;
 mod walk;
+mod workspace;
