@@ -1,6 +1,6 @@
 //! A tool attached to an agent.
 
-use super::permission::refusals;
+use super::permission::{ToolStanding, refusals};
 use super::toolbox::DEFAULT_TOOLS;
 use super::{Agent, Config, changed, found, store};
 use crate::callers::{Level, Scope};
@@ -116,7 +116,12 @@ pub async fn attach(scope: &Scope, agent_id: &AgentId, wanted: WantedAttachment)
 /// Why the agent cannot use the tool that was attached, whoever calls, and which tools the agent has lost by it.
 fn warnings(agent: &Agent, tool: &Tool, had_attachments: bool) -> Vec<Warning> {
     let id = &tool.id;
-    let refused = refusals(agent, Level::Owner, tool, true, tool.active);
+    let standing = ToolStanding {
+        attached: true,
+        enabled: tool.active && !tool.module_is_off(),
+        default_modules: tool.default_guest_modules(),
+    };
+    let refused = refusals(agent, Level::Owner, tool, standing);
     let warning = |message: String| Warning::new("/tool_id", &message);
     let mut warnings =
         refused.map(|it| warning(format!("The agent cannot use {id} now: {id} {it}"))).collect::<Vec<_>>();

@@ -1,35 +1,32 @@
 //! The toolbox of an agent, page by page.
 
-use super::toolbox::{DEFAULT_TOOLS, tools_of_agent};
-use super::{Agent, found, judge, store};
+use super::toolbox::ToolboxOwner;
+use super::{Agent, store};
 use crate::callers::Scope;
 use crate::error::Result;
 use crate::ids::AgentId;
 use crate::page::{Page, PageRequest, bad_cursor};
 use crate::registry::{self, Tool};
 
-/// The agent, and a page of the toolbox, in the order of the tools' creation. ([`super::toolbox`] returns the whole
-/// toolbox.) A page may be shorter than requested, because tools that the agent may not use are removed from the page.
+/// The agent, and a page of the toolbox, in the order of the tools' creation. A page may be shorter than requested,
+/// because tools that the agent may not use are removed from the page. ([`super::toolbox`] fills its pages, and reads
+/// more tools for it.)
 pub async fn toolbox_page(scope: &Scope, agent_id: &AgentId, request: &PageRequest) -> Result<(Agent, Page<Tool>)> {
     let workspace = scope.workspace();
-    let [agent, attached, defaults, position] = scope
+    let [agent, entries, position] = scope
         .read([
-            store::find_agent(workspace, agent_id),
-            store::list_attached(workspace, agent_id, request),
-            registry::find_tools(workspace, &DEFAULT_TOOLS),
+            store::find_agent_with_defaults(workspace, agent_id),
+            store::list_toolbox(workspace, agent_id, request),
             registry::tool_exists(workspace, request.after()),
         ])
         .await?;
-    let caller = scope.caller().await?;
-    caller.may_act_as(agent_id)?;
-    let agent = found(agent_id, store::read_agent(&agent)?)?;
+    let owner = ToolboxOwner::read(scope, agent_id, &agent).await?;
     if request.after().is_some() && position.is_empty()? {
         return Err(bad_cursor());
     }
-    let has_attached = request.after().is_some() || !attached.is_empty()?;
-    let is_cut = registry::is_cut(&attached)?;
-    let tools = tools_of_agent(&agent, has_attached, &attached, &defaults)?.into_iter().map(|it| it.tool);
-    let mut page = request.cut_page(tools.collect(), is_cut, |it: &Tool| it.id.to_string());
-    page.items.retain(|tool| judge(&agent, caller.level, tool, true, tool.active).is_ok());
-    Ok((agent, page))
+    let is_cut = registry::is_cut(&entries)?;
+    let mut page = request.cut_page(store::read_toolbox(&entries)?, is_cut, |it| it.tool.id.to_string());
+    page.items.retain(|it| owner.may_use(it));
+    let (tools, next_cursor) = page.map(|it| it.tool);
+    Ok((owner.agent, Page { items: tools, next_cursor }))
 }

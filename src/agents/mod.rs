@@ -16,7 +16,7 @@ pub use attachment::{
 };
 pub use config::Config;
 pub use handout::toolbox_page;
-pub use permission::{PermissionRefusal, judge, judge_caller};
+pub use permission::{PermissionRefusal, ToolStanding, judge, judge_caller};
 pub use profile::{Profile, ProfileChange};
 pub use replacement::{
     AgentRecords, AgentReplacement, AgentRows, AttachmentRecord, agent_put, agent_removed, attachment_put,
@@ -28,7 +28,7 @@ pub use store::{
     MAX_ATTACHED, agents_after, attachments_after, builtin_attachments_after, bytes_of_all, find_all,
     find_all_attachments, read_agents as read_all, read_all_attachments,
 };
-pub use toolbox::{search_toolbox, toolbox};
+pub use toolbox::{MAX_PAGE, search_toolbox, toolbox};
 
 use crate::callers::{Level, Scope, find_tokens_of_agent};
 use crate::changes::{Action, Change, record_each};

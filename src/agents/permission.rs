@@ -2,17 +2,31 @@
 
 use super::Agent;
 use crate::callers::Level;
-use crate::registry::{Risk, Tool};
+use crate::registry::{Risk, Source, Tool};
 use std::fmt;
 
 /// The reason why a tool may not be used.
 #[derive(Debug, PartialEq)]
 pub enum PermissionRefusal {
-    Level { needed: Level, effective: Level },
+    Level {
+        needed: Level,
+        effective: Level,
+    },
     NotAttached,
-    Capabilities { missing: Vec<String> },
-    Risk { tool: Risk, allowed: Risk },
-    Module { module: String },
+    Capabilities {
+        missing: Vec<String>,
+    },
+    Risk {
+        tool: Risk,
+        allowed: Risk,
+    },
+    Module {
+        module: String,
+    },
+    /// The module is not one of those that the workspace leaves to guests without an agent.
+    GuestModule {
+        module: String,
+    },
     Disabled,
 }
 
@@ -26,15 +40,33 @@ impl fmt::Display for PermissionRefusal {
             Self::Capabilities { missing } => write!(f, "needs the capabilities {}", missing.join(", ")),
             Self::Risk { tool, allowed } => write!(f, "has the risk {tool}, and the agent is allowed {allowed}"),
             Self::Module { module } => write!(f, "belongs to the module {module}, which the agent may not use"),
+            Self::GuestModule { module } => write!(f, "belongs to the module {module}, which guests may not use"),
             Self::Disabled => f.write_str("is not active"),
         }
     }
 }
 
-/// Checks a caller without an agent. Fails with the first reason for a refusal.
-pub fn judge_caller(caller: Level, tool: &Tool, enabled: bool) -> Result<(), PermissionRefusal> {
+/// What a decision needs to know about the tool, besides its definition.
+#[derive(Clone, Copy)]
+pub struct ToolStanding<'a> {
+    /// Whether the agent has the tool, by an attachment or by default. Tools of modules need no attachment.
+    pub attached: bool,
+    /// Whether the version in question can be called.
+    pub enabled: bool,
+    /// The workspace's `default_guest_modules`. Only decisions about tools of modules need them.
+    pub default_modules: &'a [String],
+}
+
+/// Checks a caller without an agent. Fails with the first reason for a refusal. A guest may use the workspace's default
+/// modules. Other callers may use every module.
+pub fn judge_caller(caller: Level, tool: &Tool, standing: ToolStanding<'_>) -> Result<(), PermissionRefusal> {
     judge_level(caller, tool)?;
-    if enabled { Ok(()) } else { Err(PermissionRefusal::Disabled) }
+    if caller == Level::Guest
+        && let Some(module) = module_outside(standing.default_modules, tool)
+    {
+        return Err(PermissionRefusal::GuestModule { module });
+    }
+    if standing.enabled { Ok(()) } else { Err(PermissionRefusal::Disabled) }
 }
 
 fn judge_level(effective: Level, tool: &Tool) -> Result<(), PermissionRefusal> {
@@ -44,39 +76,39 @@ fn judge_level(effective: Level, tool: &Tool) -> Result<(), PermissionRefusal> {
     Ok(())
 }
 
-/// Checks an agent with its caller. Fails with the first of the [`refusals`].
-pub fn judge(
-    agent: &Agent,
-    caller: Level,
-    tool: &Tool,
-    attached: bool,
-    enabled: bool,
-) -> Result<(), PermissionRefusal> {
-    refusals(agent, caller, tool, attached, enabled).next().map_or(Ok(()), Err)
+/// The module that the tool belongs to, if it is outside the list.
+fn module_outside(allowed: &[String], tool: &Tool) -> Option<String> {
+    tool.module_name().filter(|module| !allowed.iter().any(|it| it == module)).map(str::to_owned)
 }
 
-/// Every reason why the agent may not use the tool on behalf of the caller, in the order in which calls are refused.
-/// `attached` says whether the agent has the tool, by an attachment or by default. `enabled` says whether the version
-/// in question can be called.
+/// Checks an agent with its caller. Fails with the first of the [`refusals`].
+pub fn judge(agent: &Agent, caller: Level, tool: &Tool, standing: ToolStanding<'_>) -> Result<(), PermissionRefusal> {
+    refusals(agent, caller, tool, standing).next().map_or(Ok(()), Err)
+}
+
+/// Every reason why the agent may not use the tool on behalf of the caller, in the order in which calls are refused. A
+/// tool of a module is allowed by its module instead of an attachment: the module must be in the agent's list of modules,
+/// or in the workspace's list if the agent's is empty.
 pub fn refusals(
     agent: &Agent,
     caller: Level,
     tool: &Tool,
-    attached: bool,
-    enabled: bool,
+    standing: ToolStanding<'_>,
 ) -> impl Iterator<Item = PermissionRefusal> {
     let profile = &agent.profile;
     let missing =
         tool.required_capabilities.iter().filter(|it| !profile.capabilities.contains(it)).cloned().collect::<Vec<_>>();
-    let module = tool.module_name().filter(|module| !profile.allowed_modules.iter().any(|it| it == module));
+    let own = Some(profile.allowed_modules.as_slice()).filter(|it| !it.is_empty());
+    let has_tool = standing.attached || tool.source == Source::Module;
     let risk = PermissionRefusal::Risk { tool: tool.risk_level, allowed: profile.max_risk };
     [
         judge_level(caller.min(profile.permission_level), tool).err(),
-        (!attached).then_some(PermissionRefusal::NotAttached),
+        (!has_tool).then_some(PermissionRefusal::NotAttached),
         (!missing.is_empty()).then_some(PermissionRefusal::Capabilities { missing }),
         (tool.risk_level > profile.max_risk).then_some(risk),
-        module.map(|it| PermissionRefusal::Module { module: it.to_owned() }),
-        (!enabled).then_some(PermissionRefusal::Disabled),
+        module_outside(own.unwrap_or(standing.default_modules), tool)
+            .map(|module| PermissionRefusal::Module { module }),
+        (!standing.enabled).then_some(PermissionRefusal::Disabled),
     ]
     .into_iter()
     .flatten()
@@ -87,7 +119,7 @@ mod tests {
     use super::*;
     use crate::agents::{Profile, ProfileChange};
     use crate::ids::AgentId;
-    use crate::registry::{Source, fixture};
+    use crate::registry::fixture;
     use crate::time::Timestamp;
 
     fn agent(change: ProfileChange) -> Agent {
@@ -105,8 +137,12 @@ mod tests {
         tool
     }
 
+    const fn standing(attached: bool, enabled: bool) -> ToolStanding<'static> {
+        ToolStanding { attached, enabled, default_modules: &[] }
+    }
+
     fn allowed(agent: &Agent, caller: Level, tool: &Tool) -> Result<(), PermissionRefusal> {
-        judge(agent, caller, tool, true, tool.active)
+        judge(agent, caller, tool, standing(true, tool.active))
     }
 
     #[test]
@@ -144,7 +180,7 @@ mod tests {
             it.required_permission = Level::User;
             it.risk_level = Risk::Critical;
         });
-        let judged = |caller, attached| judge(&agent, caller, &tool, attached, true).unwrap_err();
+        let judged = |caller, attached| judge(&agent, caller, &tool, standing(attached, true)).unwrap_err();
         assert!(matches!(judged(Level::Guest, false), PermissionRefusal::Level { .. }));
         assert_eq!(judged(Level::User, false), PermissionRefusal::NotAttached);
         assert!(matches!(judged(Level::User, true), PermissionRefusal::Risk { .. }));
@@ -153,10 +189,11 @@ mod tests {
     #[test]
     fn a_caller_without_an_agent_is_held_to_level_and_activity_alone() {
         let mut tool = tool("x", |it| it.required_capabilities = vec!["net".into()]);
-        assert_eq!(judge_caller(Level::Guest, &tool, true), Ok(()));
-        assert_eq!(judge_caller(Level::Guest, &tool, false), Err(PermissionRefusal::Disabled));
+        let judged = |level, tool: &Tool, enabled| judge_caller(level, tool, standing(false, enabled));
+        assert_eq!(judged(Level::Guest, &tool, true), Ok(()));
+        assert_eq!(judged(Level::Guest, &tool, false), Err(PermissionRefusal::Disabled));
         tool.required_permission = Level::Admin;
-        assert!(judge_caller(Level::User, &tool, true).is_err());
+        assert!(judged(Level::User, &tool, true).is_err());
     }
 
     #[test]
@@ -169,20 +206,23 @@ mod tests {
             it.risk_level = Risk::Critical;
         });
         let told = |tool, attached, enabled| {
-            refusals(&agent, Level::Owner, tool, attached, enabled).map(|it| it.to_string()).collect::<Vec<_>>()
+            refusals(&agent, Level::Owner, tool, standing(attached, enabled))
+                .map(|it| it.to_string())
+                .collect::<Vec<_>>()
         };
         assert_eq!(
             told(&tool, false, false),
             [
                 "needs the level admin, and the effective level is user",
-                "is not attached to the agent",
                 "needs the capabilities net",
                 "has the risk critical, and the agent is allowed medium",
                 "belongs to the module files, which the agent may not use",
                 "is not active",
             ]
         );
-        assert!(told(&fixture("x"), true, true).is_empty());
+        let plain = fixture("x");
+        assert_eq!(told(&plain, false, true), ["is not attached to the agent"]);
+        assert!(told(&plain, true, true).is_empty());
     }
 
     #[test]
@@ -202,5 +242,39 @@ mod tests {
             Some(PermissionRefusal::Module { module: "files".into() }),
         );
         check(tool("x", |it| it.active = false), Some(PermissionRefusal::Disabled));
+    }
+
+    #[test]
+    fn a_tool_of_a_module_needs_the_module_and_no_attachment() {
+        let research = tool("research.web", |it| it.source = Source::Module);
+        let judged = |own: &[&str], defaults: &[&str], attached| {
+            let [own, defaults] = [own, defaults].map(|it| it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+            let agent = agent(ProfileChange { allowed_modules: Some(own), ..Default::default() });
+            let standing = ToolStanding { default_modules: &defaults, ..standing(attached, true) };
+            judge(&agent, Level::Owner, &research, standing).is_ok()
+        };
+        for attached in [false, true] {
+            assert!(judged(&["files", "research"], &[], attached));
+            assert!(judged(&[], &["research"], attached), "an empty list means the workspace's");
+            assert!(!judged(&[], &["files"], attached));
+            assert!(!judged(&[], &[], attached));
+            assert!(!judged(&["files"], &["research"], attached), "a list of its own replaces the workspace's");
+            assert!(!judged(&["resea", "research.web", "research."], &[], attached));
+        }
+    }
+
+    #[test]
+    fn a_guest_without_an_agent_is_held_to_the_default_modules() {
+        let research = tool("research.web", |it| it.source = Source::Module);
+        let judged = |level, tool: &Tool, defaults: &[String]| {
+            judge_caller(level, tool, ToolStanding { default_modules: defaults, ..standing(false, true) })
+        };
+        let refused = Err(PermissionRefusal::GuestModule { module: "research".into() });
+        assert_eq!(judged(Level::Guest, &research, &[]), refused);
+        assert_eq!(judged(Level::Guest, &research, &["research".into()]), Ok(()));
+        assert_eq!(judged(Level::Guest, &fixture("x"), &[]), Ok(()));
+        for level in [Level::User, Level::Admin, Level::Owner] {
+            assert_eq!(judged(level, &research, &[]), Ok(()));
+        }
     }
 }

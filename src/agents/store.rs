@@ -1,5 +1,11 @@
 //! SQL for the tables `agents` and `agent_tools`.
 
+mod toolbox;
+
+pub use toolbox::{
+    ToolboxSearch, find_agent_with_defaults, list_toolbox, read_default_modules, read_toolbox, search_toolbox,
+};
+
 use super::attachment::{Attached, AttachmentReading};
 use super::{Agent, AgentStanding, AttachmentRecord, Config, Profile};
 use crate::callers::Level;
@@ -7,7 +13,7 @@ use crate::db::{Condition, ManyRows, Rows, Statement, condition, first_bytes, fo
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::{RELEVANCE, Risk, TOOL_BYTES, TOOL_COLUMNS, Tool, ToolLookup, select_within_bytes};
+use crate::registry::{Risk, TOOL_BYTES, TOOL_COLUMNS, Tool, ToolLookup, select_within_bytes};
 use crate::time::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -342,7 +348,7 @@ pub fn delete_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
         .bind(agent.revision)
 }
 
-/// How many tools can be attached to one agent. A toolbox holds all of them at once.
+/// How many tools can be attached to one agent.
 pub const MAX_ATTACHED: u32 = 1_000;
 
 /// True while the agent has fewer than [`MAX_ATTACHED`] tools, and the tool still has its key. A restore may have
@@ -394,57 +400,22 @@ fn select_attached(rest: &str) -> Statement {
     ))
 }
 
-/// Selects a page of attachments, with the current versions of their tools. `found` selects the columns of `agent_tools`
-/// and a column `position`. The page is bounded by bytes ([`registry::is_cut`](crate::registry::is_cut)).
-fn select_attached_page(found: &str) -> Statement {
+/// A page of the agent's attachments with the current versions of their tools, in the order of the tools' creation. `?3`
+/// is the tool after which the page begins. The page is bounded by bytes ([`registry::is_cut`](crate::registry::is_cut)).
+pub fn list_attached(workspace: &WorkspaceId, agent: &AgentId, request: &PageRequest) -> Statement {
     let columns = format!("{TOOL_COLUMNS}, a.config, a.revision");
     let bytes = format!("{TOOL_BYTES} + coalesce(octet_length(a.config), 0)");
-    let from = format!(
-        "FROM ({found}) a
-         CROSS JOIN tools t ON t.key = a.tool_key CROSS JOIN tool_versions v ON v.key = t.current_version_key"
-    );
-    sql(select_within_bytes("*", &columns, &bytes, &from, "a.position, a.tool_key"))
-}
-
-/// A page of the agent's attachments, in the order of the tools' creation. `?3` is the tool after which the page
-/// begins.
-pub fn list_attached(workspace: &WorkspaceId, agent: &AgentId, request: &PageRequest) -> Statement {
-    select_attached_page(
-        "SELECT tool_key, config, revision, 0 AS position FROM agent_tools
-         WHERE workspace_id = ?1 AND agent_id = ?2
-           AND tool_key > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?3), 0)
-         ORDER BY tool_key LIMIT ?4",
-    )
-    .bind(workspace.as_str())
-    .bind(agent.as_str())
-    .bind(request.after())
-    .bind(request.rows_to_ask())
-}
-
-/// A page of the agent's attachments whose tools match the FTS5 expression, best match first.
-pub fn search_attached(
-    workspace: &WorkspaceId,
-    agent: &AgentId,
-    expression: &str,
-    request: &PageRequest,
-) -> Result<Statement> {
-    Ok(select_attached_page(&format!(
-        "SELECT a.tool_key, a.config, a.revision, f.rank AS position FROM tool_search f
-         CROSS JOIN agent_tools a ON a.workspace_id = ?1 AND a.agent_id = ?2 AND a.tool_key = f.rowid
-         WHERE tool_search MATCH ?3 AND f.rank MATCH '{RELEVANCE}' ORDER BY f.rank, a.tool_key LIMIT ?4 OFFSET ?5"
-    ))
-    .bind(workspace.as_str())
-    .bind(agent.as_str())
-    .bind(expression)
-    .bind(request.rows_to_ask())
-    .bind(request.offset()?))
-}
-
-/// Returns a row if any tool is attached to the agent.
-pub fn has_attached(workspace: &WorkspaceId, agent: &AgentId) -> Statement {
-    sql("SELECT 1 AS found FROM agent_tools WHERE workspace_id = ?1 AND agent_id = ?2 LIMIT 1")
+    let from = "FROM (
+           SELECT tool_key, config, revision FROM agent_tools
+           WHERE workspace_id = ?1 AND agent_id = ?2
+             AND tool_key > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?3), 0)
+           ORDER BY tool_key LIMIT ?4) a
+         CROSS JOIN tools t ON t.key = a.tool_key CROSS JOIN tool_versions v ON v.key = t.current_version_key";
+    sql(select_within_bytes("*", &columns, &bytes, from, "a.tool_key"))
         .bind(workspace.as_str())
         .bind(agent.as_str())
+        .bind(request.after())
+        .bind(request.rows_to_ask())
 }
 
 pub fn find_attached(workspace: &WorkspaceId, agent: &AgentId, tool_id: &ToolId) -> Statement {

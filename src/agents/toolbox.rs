@@ -1,39 +1,93 @@
 //! The toolbox: the tools that an agent may really use now.
 
-use super::{Agent, Attached, MAX_ATTACHED, found, judge, store};
-use crate::callers::Scope;
-use crate::db::Rows;
+use super::permission::{ToolStanding, judge};
+use super::{Agent, Attached, Config, found, store};
+use crate::callers::{Level, Scope};
+use crate::db::{Rows, Statement};
 use crate::error::Result;
 use crate::ids::{AgentId, ToolId};
 use crate::page::{Page, PageRequest, bad_cursor};
-use crate::registry::{self, ToolFilter, ToolForm};
+use crate::registry::{self, Source, Tool, ToolFilter};
 use crate::search_text::FullTextQuery;
 
 /// The default tools, for an agent without attachments.
 pub(super) const DEFAULT_TOOLS: [&str; 4] = ["execute_python", "read_file", "write_file", "list_files"];
 
-/// The attached tools. If nothing is attached and the agent's profile has `default_tools`, the default tools instead.
-/// Tools that the caller or the agent may not use are left out. All tools are read that fit into a response, and as many of
-/// the usable tools are returned as the page may hold.
+/// The most tools on a page of a toolbox.
+pub const MAX_PAGE: u32 = 1_000;
+
+/// How many tools are read for a page at least. Some of them may be tools that the agent may not use.
+const MIN_READ: u32 = 200;
+
+/// A tool that may be in a toolbox.
+pub(super) struct ToolboxEntry {
+    pub tool: Tool,
+    pub config: Option<Config>,
+    /// Whether the agent has the tool, by an attachment or by default.
+    pub has_tool: bool,
+    /// Whether the tool's module is enabled, and the agent may use the module.
+    pub of_module: bool,
+}
+
+impl ToolboxEntry {
+    /// Whether the tool can be called.
+    fn is_enabled(&self) -> bool {
+        self.tool.active && (self.tool.source != Source::Module || self.of_module)
+    }
+}
+
+/// The owner of a toolbox, and what decides about the tools in it.
+pub(super) struct ToolboxOwner {
+    pub agent: Agent,
+    default_modules: Vec<String>,
+    caller: Level,
+}
+
+impl ToolboxOwner {
+    /// Reads the result of [`store::find_agent_with_defaults`], for a caller who may act as the agent.
+    pub async fn read(scope: &Scope, agent_id: &AgentId, rows: &Rows) -> Result<Self> {
+        let caller = scope.caller().await?;
+        caller.may_act_as(agent_id)?;
+        let agent = found(agent_id, store::read_agent(rows)?)?;
+        Ok(Self { agent, default_modules: store::read_default_modules(rows)?, caller: caller.level })
+    }
+
+    /// Whether the agent may use the tool on behalf of the caller.
+    pub fn may_use(&self, entry: &ToolboxEntry) -> bool {
+        let standing = ToolStanding {
+            attached: entry.has_tool,
+            enabled: entry.is_enabled(),
+            default_modules: &self.default_modules,
+        };
+        judge(&self.agent, self.caller, &entry.tool, standing).is_ok()
+    }
+}
+
+/// A page of the toolbox: the attached tools, or the default tools if nothing is attached and the agent's profile has
+/// `default_tools`, and the tools of the modules that the agent may use. Tools that the caller or the agent may not use
+/// are left out. More tools are read than the page may hold, so a page is rarely shorter because of tools that were left
+/// out.
 pub async fn toolbox(scope: &Scope, agent_id: &AgentId, request: &PageRequest) -> Result<Page<Attached>> {
     let workspace = scope.workspace();
-    let all = PageRequest::of_up_to(MAX_ATTACHED, None)?.after_page(request);
-    let [agent, attached, defaults, position] = scope
+    let read = page_to_read(request)?;
+    let [agent, entries, position] = scope
         .read([
-            store::find_agent(workspace, agent_id),
-            store::list_attached(workspace, agent_id, &all),
-            registry::find_tools(workspace, &DEFAULT_TOOLS),
+            store::find_agent_with_defaults(workspace, agent_id),
+            store::list_toolbox(workspace, agent_id, &read),
             registry::tool_exists(workspace, request.after()),
         ])
         .await?;
-    let is_later = request.after().is_some();
-    let has_attached = is_later || !attached.is_empty()?;
-    let found = FoundTools { agent: &agent, has_attached, attached: &attached, defaults: &defaults };
-    let page = found.usable(scope, agent_id, request, |_, it| it.tool.id.to_string()).await?;
-    if is_later && position.is_empty()? {
+    let owner = ToolboxOwner::read(scope, agent_id, &agent).await?;
+    if request.after().is_some() && position.is_empty()? {
         return Err(bad_cursor());
     }
-    Ok(page)
+    usable(&owner, &entries, &read, request, |_, it| it.tool.id.to_string())
+}
+
+/// The page of tools that is read for the page that was asked for.
+fn page_to_read(request: &PageRequest) -> Result<PageRequest> {
+    let limit = u32::try_from(request.limit()).unwrap_or(MAX_PAGE);
+    Ok(PageRequest::of_up_to((4 * limit).clamp(MIN_READ, MAX_PAGE), None)?.after_page(request))
 }
 
 /// The tools of the toolbox that match the text, best match first.
@@ -43,83 +97,61 @@ pub async fn search_toolbox(
     text: FullTextQuery,
     request: &PageRequest,
 ) -> Result<Page<Attached>> {
-    let workspace = scope.workspace();
-    let mut filter = ToolFilter { text: Some(text), ..ToolFilter::default() };
-    let Some(expression) = filter.to_fts5(workspace) else {
+    let read = page_to_read(request)?;
+    let Some(searched) = search(scope, agent_id, text, &read)? else {
         // There is nothing to search for, but the caller must still be checked.
         let _agent = super::get(scope, agent_id).await?;
         return Ok(Page { items: Vec::new(), next_cursor: None });
     };
-    filter.ids = Some(DEFAULT_TOOLS.into_iter().filter_map(ToolId::parse).collect());
-    let among_defaults = filter.to_fts5(workspace).unwrap_or_default();
-    let all = PageRequest::of_up_to(MAX_ATTACHED, None)?.after_page(request);
-    let [agent, any, attached, defaults] = scope
-        .read([
-            store::find_agent(workspace, agent_id),
-            store::has_attached(workspace, agent_id),
-            store::search_attached(workspace, agent_id, &expression, &all)?,
-            registry::search_tools(ToolForm::Read, workspace, &filter, &among_defaults, &all)?,
-        ])
-        .await?;
+    let [agent, entries] = scope.read([store::find_agent_with_defaults(scope.workspace(), agent_id), searched]).await?;
+    let owner = ToolboxOwner::read(scope, agent_id, &agent).await?;
     let offset = request.offset()? as usize;
-    let has_attached = !any.is_empty()?;
-    let found = FoundTools { agent: &agent, has_attached, attached: &attached, defaults: &defaults };
-    found.usable(scope, agent_id, request, |index, _| (offset + index + 1).to_string()).await
+    usable(&owner, &entries, &read, request, |index, _| (offset + index + 1).to_string())
 }
 
-/// The rows that a toolbox is made of.
-struct FoundTools<'a> {
-    agent: &'a Rows,
-    has_attached: bool,
-    attached: &'a Rows,
-    defaults: &'a Rows,
+/// The statement that searches the toolbox. None, if no tool can match the text.
+fn search(scope: &Scope, agent_id: &AgentId, text: FullTextQuery, read: &PageRequest) -> Result<Option<Statement>> {
+    let workspace = scope.workspace();
+    let mut filter = ToolFilter { text: Some(text), ..ToolFilter::default() };
+    let among_all = filter.to_fts5(workspace);
+    filter.ids = Some(DEFAULT_TOOLS.into_iter().filter_map(ToolId::parse).collect());
+    let among_defaults = filter.to_fts5(workspace);
+    filter.ids = None;
+    filter.source = Some(Source::Module);
+    let among_module_tools = filter.to_fts5(workspace);
+    let (Some(among_all), Some(among_defaults), Some(among_module_tools)) =
+        (among_all, among_defaults, among_module_tools)
+    else {
+        return Ok(None);
+    };
+    let search = store::ToolboxSearch { among_all, among_defaults, among_module_tools };
+    store::search_toolbox(workspace, agent_id, &search, read).map(Some)
 }
 
-impl FoundTools<'_> {
-    /// The page of the tools that the agent may use. `position` is the position after a tool, from the tool's index among all
-    /// that were found.
-    async fn usable(
-        &self,
-        scope: &Scope,
-        agent_id: &AgentId,
-        request: &PageRequest,
-        position: impl Fn(usize, &Attached) -> String,
-    ) -> Result<Page<Attached>> {
-        let caller = scope.caller().await?;
-        caller.may_act_as(agent_id)?;
-        let agent = found(agent_id, store::read_agent(self.agent)?)?;
-        let is_cut = self.has_attached && registry::is_cut(self.attached)?;
-        let tools = tools_of_agent(&agent, self.has_attached, self.attached, self.defaults)?;
-        let count = tools.len();
-        let mut page = Page { items: Vec::new(), next_cursor: None };
-        for (index, tool) in tools.into_iter().enumerate() {
-            let ends = index + 1 == count;
-            let next = (!ends || is_cut).then(|| PageRequest::cursor(&position(index, &tool)));
-            let usable = judge(&agent, caller.level, &tool.tool, true, tool.tool.active).is_ok();
-            if usable {
-                page.items.push(tool);
-            }
-            if ends || page.items.len() == request.limit() {
-                page.next_cursor = next;
-                break;
-            }
+/// The page of the tools that the agent may use, of the tools that were found for the page `read`. `position` is the
+/// position after a tool, from the tool's index among all that were found.
+fn usable(
+    owner: &ToolboxOwner,
+    found: &Rows,
+    read: &PageRequest,
+    request: &PageRequest,
+    position: impl Fn(usize, &ToolboxEntry) -> String,
+) -> Result<Page<Attached>> {
+    let mut entries = store::read_toolbox(found)?;
+    let more = registry::is_cut(found)? || entries.len() > read.limit();
+    entries.truncate(read.limit());
+    let count = entries.len();
+    let mut page = Page { items: Vec::new(), next_cursor: None };
+    for (index, entry) in entries.into_iter().enumerate() {
+        let ends = index + 1 == count;
+        let next = (!ends || more).then(|| PageRequest::cursor(&position(index, &entry)));
+        if owner.may_use(&entry) {
+            page.items.push(Attached { tool: entry.tool, config: entry.config });
         }
-        Ok(page)
-    }
-}
-
-/// The attached or default tools of the agent, including tools that the agent may not use.
-pub(super) fn tools_of_agent(
-    agent: &Agent,
-    has_attached: bool,
-    attached: &Rows,
-    defaults: &Rows,
-) -> Result<Vec<Attached>> {
-    match has_attached {
-        true => store::read_all_attached(attached),
-        false if agent.has_default_tools(has_attached) => {
-            Ok(registry::read_tools(defaults)?.into_iter().map(|tool| Attached { tool, config: None }).collect())
+        if ends || page.items.len() == request.limit() {
+            page.next_cursor = next;
+            break;
         }
-        false => Ok(Vec::new()),
     }
+    Ok(page)
 }

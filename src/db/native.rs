@@ -61,6 +61,13 @@ impl Statement {
         rows.collect()
     }
 
+    /// SQLite's plan for the statement, as text.
+    pub fn plan_of(&self, database: &Connection) -> String {
+        let mut explained = self.clone();
+        explained.sql.insert_str(0, "EXPLAIN QUERY PLAN ");
+        serde_json::json!(explained.rows_of(database).unwrap()).to_string()
+    }
+
     /// How many steps SQLite's virtual machine takes to run the statement, which measures the rows that it reads.
     pub fn steps_of(&self, database: &Connection) -> i32 {
         let mut statement = database.prepare(&self.sql).unwrap();

@@ -2,7 +2,7 @@
 
 use super::outcome::{CallFailure, Code};
 use super::resolve::ResolvedCall;
-use crate::agents::{PermissionRefusal, judge, judge_caller};
+use crate::agents::PermissionRefusal;
 use crate::callers::Caller;
 use serde_json::json;
 
@@ -19,12 +19,8 @@ impl<'a> GrantedCall<'a> {
 
 pub fn grant<'a>(caller: &Caller, call: &'a mut ResolvedCall) -> Result<GrantedCall<'a>, CallFailure> {
     let target = &call.target;
-    let (tool, enabled) = (&target.tool, target.is_enabled());
-    let judged = match &target.standing {
-        Some(standing) => judge(&standing.agent, caller.level, tool, standing.has(&tool.id), enabled),
-        None => judge_caller(caller.level, tool, enabled),
-    };
-    let Err(refusal) = judged else { return Ok(GrantedCall { call }) };
+    let tool = &target.tool;
+    let Err(refusal) = target.judge(caller.level) else { return Ok(GrantedCall { call }) };
     let failure = CallFailure::new(code(&refusal), format!("{}@{} {refusal}", tool.id, tool.version));
     Err(match refusal {
         PermissionRefusal::Level { needed, effective } => {
@@ -32,7 +28,9 @@ pub fn grant<'a>(caller: &Caller, call: &'a mut ResolvedCall) -> Result<GrantedC
         }
         PermissionRefusal::Capabilities { missing } => failure.with(json!({"missing": missing})),
         PermissionRefusal::Risk { tool, allowed } => failure.with(json!({"risk_level": tool, "max_risk": allowed})),
-        PermissionRefusal::Module { module } => failure.with(json!({"module": module})),
+        PermissionRefusal::Module { module } | PermissionRefusal::GuestModule { module } => {
+            failure.with(json!({"module": module}))
+        }
         PermissionRefusal::NotAttached | PermissionRefusal::Disabled => failure,
     })
 }
@@ -43,7 +41,7 @@ const fn code(refusal: &PermissionRefusal) -> Code {
         PermissionRefusal::NotAttached => Code::NotAttached,
         PermissionRefusal::Capabilities { .. } => Code::CapabilityMissing,
         PermissionRefusal::Risk { .. } => Code::RiskTooHigh,
-        PermissionRefusal::Module { .. } => Code::ModuleNotAllowed,
+        PermissionRefusal::Module { .. } | PermissionRefusal::GuestModule { .. } => Code::ModuleNotAllowed,
         PermissionRefusal::Disabled => Code::ToolDisabled,
     }
 }

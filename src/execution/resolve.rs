@@ -6,8 +6,8 @@ use super::keys::EarlierCall;
 use super::many::RunOrder;
 use super::outcome::{CallFailure, CallStop, Code};
 use super::{store, suggest};
-use crate::agents::{self, AgentStanding};
-use crate::callers::{Caller, Scope};
+use crate::agents::{self, AgentStanding, PermissionRefusal, ToolStanding};
+use crate::callers::{Caller, Level, Scope};
 use crate::db::{Rows, Statement};
 use crate::error::{Error, Result, shortened};
 use crate::formats;
@@ -50,18 +50,35 @@ pub struct CallTarget {
 }
 
 impl CallTarget {
+    /// `pinned` says whether the call names the version.
+    pub fn new(tool: Tool, standing: Option<AgentStanding>, pinned: bool) -> Self {
+        Self { tool: tool.under_current_policy(), standing, pinned }
+    }
+
     /// The target of a call that was checked before, with the version that it was checked against.
     pub fn pinned(tool: Tool) -> Self {
-        Self { tool: tool.under_current_policy(), standing: None, pinned: true }
+        Self::new(tool, None, true)
     }
 
     /// Whether the version can be called. An active version can. A pinned version can also be called if it was
-    /// deactivated only because a newer version replaced it, and the tool still has an active version. No tool of a
-    /// module that is not enabled can be called.
+    /// deactivated only because a newer version replaced it, and the tool still has an active version. A tool of a
+    /// module can be called only if its module is registered and enabled.
     pub fn is_enabled(&self) -> bool {
         let replaced = self.tool.deactivated_reason == Some(DeactivationReason::VersionUpdate);
-        let is_off = self.tool.module.as_ref().is_some_and(|it| !it.enabled);
-        !is_off && (self.tool.active || (self.pinned && replaced && self.tool.has_active_version()))
+        !self.tool.module_is_off() && (self.tool.active || (self.pinned && replaced && self.tool.has_active_version()))
+    }
+
+    /// Whether a caller of this level may make the call, for its agent if it has one.
+    pub fn judge(&self, caller: Level) -> std::result::Result<(), PermissionRefusal> {
+        let standing = ToolStanding {
+            attached: self.standing.as_ref().is_some_and(|it| it.has(&self.tool.id)),
+            enabled: self.is_enabled(),
+            default_modules: self.tool.default_guest_modules(),
+        };
+        match &self.standing {
+            Some(it) => agents::judge(&it.agent, caller, &self.tool, standing),
+            None => agents::judge_caller(caller, &self.tool, standing),
+        }
     }
 }
 
@@ -107,7 +124,7 @@ pub async fn resolve(
     let early = lookup.early.take();
     let target = match target(call, caller, lookup) {
         Ok(target) => target,
-        Err(failure) => return Err(suggest::with_nearest(scope, call, failure).await.into()),
+        Err(failure) => return Err(suggest::explained(scope, call, failure).await.into()),
     };
     let (parameters, returns) = schemas(&target.tool)?;
     let mut arguments = Value::Object(std::mem::take(&mut call.asked.arguments));

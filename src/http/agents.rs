@@ -29,7 +29,8 @@ pub struct AgentIn {
     capabilities: Option<Vec<String>>,
     /// The highest risk of a tool that the agent may use; medium if not given.
     max_risk: Option<Risk>,
-    /// The modules whose tools the agent may use.
+    /// The modules whose tools the agent may use, without an attachment. If the list is empty: the workspace's
+    /// `default_guest_modules`.
     #[schema(max_items = 200)]
     allowed_modules: Option<Vec<String>>,
     /// The highest level of a call that this agent makes, whatever the level of the caller; user if not given.
@@ -137,7 +138,7 @@ pub struct ToolboxQuery {
     /// is a phrase, and `-word` excludes a word.
     #[param(max_length = 2000)]
     q: Option<String>,
-    /// The most tools in the response. If not given: all, as far as they fit into 4 MB.
+    /// The most tools in the response. If not given: 1,000, as far as they fit into 4 MB.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
     /// The `next_cursor` of the page before this one.
@@ -155,9 +156,10 @@ pub struct ToolboxOut {
 
 /// List the tools that an agent may use now
 ///
-/// These are the attached tools, or execute_python, read_file, write_file and list_files if no tool is attached. Tools
-/// that the agent's level, capabilities, risk or modules exclude are left out, and so are tools above the caller's
-/// level.
+/// These are the attached tools, or execute_python, read_file, write_file and list_files if no tool is attached, and the
+/// tools of the modules that the agent may use: its `allowed_modules`, or the workspace's `default_guest_modules` if that
+/// list is empty. Tools that the agent's level, capabilities, risk or modules exclude are left out, and so are tools above
+/// the caller's level.
 #[utoipa::path(get, path = "/api/agents/{agent_id}/toolbox", tag = "agents",
     params(("agent_id" = String, Path), ToolboxQuery),
     responses((status = 200, description = "The tools", content(
@@ -171,7 +173,7 @@ pub async fn get_toolbox(
     let cursor = query.cursor.as_deref();
     let request = match query.limit {
         Some(limit) => PageRequest::new(Some(limit), cursor)?,
-        None => PageRequest::of_up_to(agents::MAX_ATTACHED, cursor)?,
+        None => PageRequest::of_up_to(agents::MAX_PAGE, cursor)?,
     };
     let text = query.q.as_deref().map(FullTextQuery::parse_any).transpose();
     let text = text.map_err(|reason| Error::query("q", reason.to_string()))?;

@@ -2,7 +2,6 @@
 
 use super::McpEndpoint;
 use super::reply::McpFailure;
-use crate::agents;
 use crate::callers::Scope;
 use crate::error::{Error, Result};
 use crate::execution;
@@ -89,27 +88,7 @@ impl McpContext<'_> {
 
     /// The tool with this name, if it can be called at this endpoint.
     pub async fn tool(&self, name: &str) -> std::result::Result<Option<Tool>, McpFailure> {
-        let mut found = None;
-        if self.endpoint.agent.is_none() {
-            // This is the first read of the request, so the caller is checked in the same round trip.
-            found = execution::tool_of_name(self.scope, name).await?;
-        }
-        if let Some(agent_id) = self.agent().await? {
-            let is_named = |tool: &Tool| tool.id.as_str() == name || formats::names::exported(&tool.id) == name;
-            // The toolbox is one page, unless its tools are very large.
-            let mut cursor = None;
-            loop {
-                let request = PageRequest::of_up_to(agents::MAX_ATTACHED, cursor.as_deref())?;
-                let page = agents::toolbox(self.scope, agent_id, &request).await?;
-                let found = page.items.into_iter().map(|it| it.tool).find(is_named);
-                cursor = page.next_cursor;
-                if found.is_some() || cursor.is_none() {
-                    return Ok(found);
-                }
-            }
-        }
-        let level = self.scope.caller().await?.level;
-        Ok(found.filter(|it| agents::judge_caller(level, it, it.active).is_ok()))
+        Ok(execution::tool_of_name(self.scope, self.endpoint.agent.as_ref(), name).await?)
     }
 }
 

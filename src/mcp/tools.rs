@@ -4,7 +4,7 @@ use super::context::{McpContext, tools_json};
 use super::pause::{self, FormReply, PausedCall, StateSeal};
 use super::reply::McpFailure;
 use super::{McpEndpoint, content, header_check, search};
-use crate::agents;
+use crate::agents::{self, ToolStanding};
 use crate::callers::Scope;
 use crate::error::Error;
 use crate::execution::{self, Call, Code, Status, ToolResult, WaitingNotice};
@@ -12,7 +12,7 @@ use crate::json_object::JsonObject;
 use crate::json_rpc::{RpcError, RpcErrorCode, RpcParams};
 use crate::mcp_protocol::{CallToolResult, Era, fields};
 use crate::page::{Page, PageRequest};
-use crate::registry::{self, Tool, ToolFilter};
+use crate::registry::{self, ModuleAccess, Tool, ToolFilter};
 use serde_json::{Map, Value};
 use std::time::Duration;
 use worker::Delay;
@@ -54,16 +54,22 @@ pub async fn page(
 ) -> crate::error::Result<(Page<Tool>, bool)> {
     let scope = context.scope;
     let mut listed = Page { items: Vec::new(), next_cursor: None };
+    let mut modules = ModuleAccess::default();
     if context.endpoint.agent.is_none() {
         // This read also tells whether the token is bound to an agent. If it is, the page was read for nothing.
-        listed = registry::list(scope, filter, request).await?;
+        (listed, modules) = registry::list_with_modules(scope, filter, request).await?;
     }
     if let Some(agent_id) = context.agent().await? {
         let (agent, page) = agents::toolbox_page(scope, agent_id, request).await?;
         return Ok((page, agent.profile.find_tools));
     }
     let level = scope.caller().await?.level;
-    listed.items.retain(|it| agents::judge_caller(level, it, it.active).is_ok());
+    let standing = |tool: &Tool| ToolStanding {
+        attached: false,
+        enabled: modules.is_enabled(tool),
+        default_modules: &modules.default_guest_modules,
+    };
+    listed.items.retain(|it| agents::judge_caller(level, it, standing(it)).is_ok());
     Ok((listed, false))
 }
 

@@ -19,6 +19,7 @@ mod header_value;
 pub mod invariants;
 mod lifecycle;
 mod log;
+mod module_access;
 mod module_connection;
 mod out;
 mod placement;
@@ -42,6 +43,7 @@ mod stored;
 mod subschemas;
 mod tool;
 mod unknown;
+mod unknown_tool;
 mod validation_cost;
 mod warnings;
 
@@ -53,6 +55,8 @@ pub use handler::{Builtin, Handler};
 pub use header_value::HeaderValue;
 pub use lifecycle::{VersionPlan, activate, deactivate, list_versions, roll_back};
 pub use log::{VersionSwitch, shown_state};
+pub use module_access::ModuleAccess;
+pub use module_connection::MODULE_CONNECTION;
 pub use out::ToolOut;
 pub use portable::is_portable;
 pub use preview::Preview;
@@ -78,8 +82,7 @@ pub use store::refusals::{
     forget as forget_refusals, last_day as refusals, last_day_everywhere as refusals_everywhere,
 };
 pub use store::tools::{
-    RELEVANCE, ToolForm, find_builtins, find_tool, find_tools, look_up_tools, read_tool, read_tools, search_tools,
-    tool_exists,
+    RELEVANCE, ToolForm, find_builtins, find_tool, look_up_tools, read_tool, read_tools, tool_exists,
 };
 pub use store::versions::{
     BUILTIN_KEY, after as versions_after, bytes_of_all as bytes_of_all_versions, find_all as find_all_versions,
@@ -88,22 +91,40 @@ pub use store::versions::{
 #[cfg(test)]
 pub use tool::fixture;
 pub use tool::{DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, SideEffect, Source, Tool};
+pub use unknown_tool::{explain_unknown, nearest_tool};
 pub use warnings::{MAX_DEPTH as MAX_EXPORTED_DEPTH, Warning, is_key};
 
 use crate::callers::Scope;
 use crate::db::{Rows, Statement};
 use crate::durable::limiter::{self, RateWindow};
 use crate::error::{Error, Result};
-use crate::ids::{ToolId, Version};
-use crate::nearest::nearest;
+use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::{Page, PageRequest, bad_cursor};
 use shown::ShownTool;
 
 /// Returns a page of the tools that match the filter. With a search text, the best matches come first. Without one, the
 /// tools are in order of creation, the built-ins first.
 pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> Result<Page<Tool>> {
-    let (tools, is_cut) = match find_listed(ToolForm::Read, scope, filter, request).await? {
-        Some(rows) => (store::tools::read_tools(&rows)?, store::bounded::is_cut(&rows)?),
+    let (rows, _) = find_listed(ToolForm::Read, scope, filter, request, None).await?;
+    tools_page(filter, request, rows.as_ref())
+}
+
+/// The same page, with the state of the workspace's modules, which says which tools of modules can be called.
+pub async fn list_with_modules(
+    scope: &Scope,
+    filter: &ToolFilter,
+    request: &PageRequest,
+) -> Result<(Page<Tool>, ModuleAccess)> {
+    let modules = store::modules::find_access(scope.workspace());
+    let (rows, modules) = find_listed(ToolForm::Read, scope, filter, request, Some(modules)).await?;
+    let modules = modules.as_ref().map(store::modules::read_access).transpose()?;
+    Ok((tools_page(filter, request, rows.as_ref())?, modules.unwrap_or_default()))
+}
+
+/// The page of the tools that [`find_listed`] has found.
+fn tools_page(filter: &ToolFilter, request: &PageRequest, rows: Option<&Rows>) -> Result<Page<Tool>> {
+    let (tools, is_cut) = match rows {
+        Some(rows) => (store::tools::read_tools(rows)?, store::bounded::is_cut(rows)?),
         None => (Vec::new(), false),
     };
     page(filter, request, tools, is_cut, |tool| tool.id.to_string())
@@ -116,48 +137,56 @@ pub async fn list_json(
     request: &PageRequest,
     schemas: SchemaForm,
 ) -> Result<String> {
-    let mut rows = find_listed(ToolForm::Shown(schemas), scope, filter, request).await?;
+    let (mut rows, _) = find_listed(ToolForm::Shown(schemas), scope, filter, request, None).await?;
     if rows.as_ref().map(ShownTool::misses_large).transpose()? == Some(true) {
-        rows = find_listed(ToolForm::ShownWithinBytes(schemas), scope, filter, request).await?;
+        (rows, _) = find_listed(ToolForm::ShownWithinBytes(schemas), scope, filter, request, None).await?;
     }
     let tools = rows.as_ref().map(ShownTool::read_all).transpose()?.unwrap_or_default();
     let is_cut = rows.as_ref().map(ShownTool::is_cut).transpose()? == Some(true);
     shown::page_json(&page(filter, request, tools, is_cut, |it| it.id.to_owned())?, scope.caller().await?.level)
 }
 
-/// Returns the rows of a page, or none if no tool can match the filter.
+/// Returns the rows of a page, or none if no tool can match the filter; and the rows of `more`, a statement of the same
+/// batch. A page in order of creation refuses a cursor that names no tool.
 async fn find_listed(
     form: ToolForm,
     scope: &Scope,
     filter: &ToolFilter,
     request: &PageRequest,
-) -> Result<Option<Rows>> {
-    let workspace = scope.workspace();
-    if filter.selects_all_active() {
-        return in_order(scope, store::tools::list_active_tools(form, workspace, request), request).await.map(Some);
-    }
-    let Some(expression) = filter.to_fts5(workspace) else {
+    more: Option<Statement>,
+) -> Result<(Option<Rows>, Option<Rows>)> {
+    let Some(listed) = listed(form, scope.workspace(), filter, request)? else {
         scope.caller().await?;
-        return Ok(None);
+        return Ok((None, None));
     };
-    if filter.text.is_some() {
-        let [rows] = scope.read([store::tools::search_tools(form, workspace, filter, &expression, request)?]).await?;
-        return Ok(Some(rows));
-    }
-    in_order(scope, store::tools::list_tools(form, workspace, filter, &expression, request)?, request).await.map(Some)
-}
-
-/// Reads a page in order of creation, and refuses a cursor that names no tool.
-async fn in_order(scope: &Scope, listed: Statement, request: &PageRequest) -> Result<Rows> {
-    if request.after().is_none() {
-        let [rows] = scope.read([listed]).await?;
-        return Ok(rows);
-    }
-    let [rows, position] = scope.read([listed, store::tools::tool_exists(scope.workspace(), request.after())]).await?;
-    if position.is_empty()? {
+    let has_position = filter.text.is_none() && request.after().is_some();
+    let position = has_position.then(|| store::tools::tool_exists(scope.workspace(), request.after()));
+    let has_more = more.is_some();
+    let statements = [Some(listed), position, more].into_iter().flatten().collect();
+    let mut rows = scope.enter(statements).await?.into_iter();
+    let listed = rows.next();
+    if has_position && rows.next().map(|it| it.is_empty()).transpose()? != Some(false) {
         return Err(bad_cursor());
     }
-    Ok(rows)
+    Ok((listed, rows.next().filter(|_| has_more)))
+}
+
+/// The statement of a page. None, if no tool can match the filter.
+fn listed(
+    form: ToolForm,
+    workspace: &WorkspaceId,
+    filter: &ToolFilter,
+    request: &PageRequest,
+) -> Result<Option<Statement>> {
+    if filter.selects_all_active() {
+        return Ok(Some(store::tools::list_active_tools(form, workspace, request)));
+    }
+    let Some(expression) = filter.to_fts5(workspace) else { return Ok(None) };
+    let page = match filter.text {
+        Some(_) => store::tools::search_tools(form, workspace, filter, &expression, request)?,
+        None => store::tools::list_tools(form, workspace, filter, &expression, request)?,
+    };
+    Ok(Some(page))
 }
 
 fn page<T>(
@@ -181,16 +210,6 @@ pub async fn get_json(scope: &Scope, id: &ToolId, version: Option<Version>, sche
     let [rows] = scope.read([store::tools::show_tool(scope.workspace(), id, version, schemas)]).await?;
     let tools = ShownTool::read_all(&rows)?;
     Ok(tools.first().ok_or_else(|| not_found(id, version))?.to_json(scope.caller().await?.level))
-}
-
-/// The id of the tool that is nearest to a name that no tool has. In a large registry, only ids that are near in the
-/// order of the alphabet are considered. A failure is no suggestion.
-pub async fn nearest_tool(scope: &Scope, name: &str) -> Option<String> {
-    let name = name.rsplit_once('@').map_or(name, |(name, _)| name);
-    let [rows] = scope.read([store::tools::neighbours(scope.workspace(), name)]).await.ok()?;
-    let ids = store::credentials::read_ids(&rows).ok()?;
-    let is_known = ids.iter().any(|it| it == name);
-    nearest(name, ids.iter().map(String::as_str)).filter(|_| !is_known).map(str::to_owned)
 }
 
 fn not_found(id: &ToolId, version: Option<Version>) -> Error {

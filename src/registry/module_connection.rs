@@ -17,11 +17,15 @@ pub struct ModuleConnection {
     pub hosts: Vec<String>,
     /// When the module is to be asked for its tools again. None, if it was never asked.
     pub expires_at: Option<Timestamp>,
+    /// The workspace's `default_guest_modules`, which decide who may use the module.
+    pub default_guest_modules: Vec<String>,
 }
 
 /// The module of a tool as JSON; null for tools of other sources. This is an additional column of a
-/// [`Tool`](super::Tool), for calls. A primary key finds the row, so the column costs one row.
+/// [`Tool`](super::Tool), for calls. Primary keys find the module and the settings of the workspace, so the column costs
+/// two rows for a tool of a module, and none for another tool.
 pub const MODULE_CONNECTION: &str = "iif(t.source = 'module', (
     SELECT json_object('url', m.url, 'enabled', json(iif(m.enabled, 'true', 'false')), 'headers', json(m.headers),
-      'hosts', json(coalesce(m.include -> '$.hosts', '[]')), 'expires_at', m.expires_at)
+      'hosts', json(coalesce(m.include -> '$.hosts', '[]')), 'expires_at', m.expires_at, 'default_guest_modules', json(
+      coalesce((SELECT s.default_guest_modules FROM workspace_settings s WHERE s.workspace_id = m.workspace_id), '[]')))
     FROM modules m WHERE m.workspace_id = t.workspace_id AND m.name = substr(t.id, 1, instr(t.id, '.') - 1)), NULL) AS module";

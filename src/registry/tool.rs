@@ -152,6 +152,17 @@ impl Tool {
         self.source == Source::Builtin
     }
 
+    /// Whether the module that the tool belongs to is not registered or not enabled, for a tool that was looked up for a
+    /// call.
+    pub fn module_is_off(&self) -> bool {
+        self.source == Source::Module && self.module.as_ref().is_none_or(|it| !it.enabled)
+    }
+
+    /// The workspace's `default_guest_modules`, for a tool of a module that was looked up for a call.
+    pub fn default_guest_modules(&self) -> &[String] {
+        self.module.as_ref().map_or(&[], |it| &it.default_guest_modules)
+    }
+
     /// The module that a tool of source `module` belongs to: its id up to the first dot.
     pub fn module_name(&self) -> Option<&str> {
         match self.source {

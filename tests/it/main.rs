@@ -12,6 +12,7 @@
 //! | `backup` | invariants, backup, and a restore that is all or nothing |
 //! | `backup_lines` | backups of any size, as JSON Lines that are sent and read in pieces |
 //! | `agents` | agents and the toolbox |
+//! | `module_access` | who may use the tools of modules: toolboxes, calls, trying a tool out |
 //! | `workspace` | the settings of a workspace |
 //! | `attachments` | tools attached to agents, and their configuration |
 //! | `files` | the files of sessions: contents, paths, directories, pages, racing writers, cost |
@@ -72,6 +73,7 @@ mod mail;
 mod mcp;
 mod memory;
 mod model_calls;
+mod module_access;
 mod oversight;
 mod python;
 mod quota;

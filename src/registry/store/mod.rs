@@ -4,6 +4,7 @@ pub mod bounded;
 pub mod columns;
 pub mod credentials;
 pub mod lookup;
+pub mod modules;
 pub mod placing;
 pub mod refusals;
 pub mod tools;

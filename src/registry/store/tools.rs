@@ -215,17 +215,6 @@ fn at_version(
     numbers.fold(statement, Statement::bind)
 }
 
-/// Selects the tools with these ids at their current versions. Unknown ids are skipped.
-pub fn find_tools(workspace: &WorkspaceId, ids: &[&str]) -> Statement {
-    sql(format!(
-        "SELECT {TOOL_COLUMNS} FROM tools t JOIN tool_versions v ON v.key = t.current_version_key
-         WHERE t.workspace_id IN ('', ?1) AND t.id IN (SELECT value FROM json_each(?2))
-         ORDER BY t.key"
-    ))
-    .bind(workspace.as_str())
-    .bind(serde_json::json!(ids).to_string())
-}
-
 pub fn read_tool(rows: &Rows) -> Result<Option<Tool>> {
     rows.first()
 }

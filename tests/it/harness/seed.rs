@@ -35,6 +35,7 @@ impl Tool {
         }
     }
 
+    /// Sets the source. A tool of the source `module` brings the row of its module, unless there is one.
     pub fn source(mut self, source: &'static str) -> Self {
         self.source = source;
         self
@@ -81,13 +82,15 @@ impl Tool {
         assert!(answer["error"].is_null(), "{answer}");
     }
 
-    fn statements(self, workspace: &str) -> [Value; 2] {
+    fn statements(self, workspace: &str) -> Vec<Value> {
         let columns = self.version.as_object().unwrap();
         let names = columns.keys().cloned().collect::<Vec<_>>().join(", ");
         let places = (3..columns.len() + 3).map(|index| format!("?{index}")).collect::<Vec<_>>().join(", ");
         let mut params = vec![json!(workspace), json!(self.id)];
         params.extend(columns.values().cloned());
-        [
+        let module = self.id.split('.').next().filter(|_| self.source == "module");
+        let mut statements = module.map(|it| module_row(workspace, it)).into_iter().collect::<Vec<_>>();
+        statements.extend([
             json!({
                 "sql": "INSERT OR IGNORE INTO tools (workspace_id, id, source, created_at)
                         VALUES (?1, ?2, ?3, '2026-11-16T01:00:00.000Z')",
@@ -100,6 +103,18 @@ impl Tool {
                 ),
                 "params": params,
             }),
-        ]
+        ]);
+        statements
     }
+}
+
+/// The statement that writes a module that is enabled and not due for discovery, unless it exists.
+fn module_row(workspace: &str, name: &str) -> Value {
+    json!({
+        "sql": "INSERT OR IGNORE INTO modules (workspace_id, name, kind, url, slow, headers, enabled, auto_accept,
+                  created_at, revision, status, discovered_at, expires_at)
+                VALUES (?1, ?2, 'manifest', 'http://127.0.0.1:9', 0, '{}', 1, 0, '2026-11-16T01:00:00.000Z', 1, 'ok',
+                  '2026-11-16T01:00:00.000Z', '2126-11-16T01:00:00.000Z')",
+        "params": [workspace, name],
+    })
 }

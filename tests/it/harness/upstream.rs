@@ -65,6 +65,8 @@ fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) -> Option<()> {
 
     let (status, text) = match path.as_str() {
         "/echo" => ("200 OK", body.to_string()),
+        // A module that returns the call itself.
+        "/execute" => ("200 OK", json!({"tool_name": body["tool_name"], "success": true, "result": body}).to_string()),
         "/headers" => ("200 OK", json!(headers).to_string()),
         "/text" => ("200 OK", "plain words".to_owned()),
         "/blocks" => ("200 OK", r#"{"content":[{"type":"text","text":"a block"}]}"#.to_owned()),

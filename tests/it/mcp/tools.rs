@@ -1,7 +1,7 @@
 //! Listing and calling tools.
 
 use super::{BOTH, LEGACY, MODERN, Mcp};
-use crate::harness::{Answer, Tool, Upstream, closed_workspace, open, workspace};
+use crate::harness::{Answer, Tool, Upstream, closed, closed_workspace, open, workspace};
 use serde_json::{Value, json};
 
 #[test]
@@ -170,5 +170,49 @@ fn a_tool_goes_by_its_exported_name() {
     let name = mcp.names().into_iter().find(|it| it.starts_with("kit_list_H")).unwrap();
     for called in [name.as_str(), "kit:list"] {
         assert_eq!(mcp.told(called, json!({})), ("Contents of /:".into(), false), "{called}");
+    }
+}
+
+#[test]
+fn tools_of_modules_are_listed_for_those_who_may_call_them() {
+    let root = closed_workspace();
+    let put = |id: &str| Tool::new(id).source("module").builtin("list_files").put(closed(), &root);
+    ["kit.one", "kit.two", "other.one"].into_iter().for_each(put);
+    let guest = root.token(json!({"name": "guest", "level": "guest"}));
+    let agent = root.agent(json!({"default_tools": false, "allowed_modules": ["kit"]}));
+    let finder = root.agent(json!({"default_tools": false, "allowed_modules": ["kit"], "find_tools": true}));
+    let of_modules = |mcp: &Mcp| {
+        let names = mcp.names().into_iter().filter(|it| it.starts_with("kit") || it.starts_with("other"));
+        names.map(|it| it.rsplit_once("_H").unwrap().0.to_owned()).collect::<Vec<_>>()
+    };
+    let enable = |enabled: u8| {
+        let params = [json!(root.workspace()), json!(enabled)];
+        closed().sql("UPDATE modules SET enabled = ?2 WHERE workspace_id = ?1 AND name = 'kit'", &params);
+    };
+    for revision in BOTH {
+        let (by_guest, by_root) = (Mcp::new(&guest, revision), Mcp::new(&root, revision));
+        let by_agent = Mcp::of_agent(&root, &agent, revision);
+        root.patch("/api/workspace", json!({"default_guest_modules": []})).ok();
+        assert_eq!(of_modules(&by_guest), [""; 0]);
+        assert_eq!(of_modules(&by_root), ["kit_one", "kit_two", "other_one"]);
+        assert_eq!(of_modules(&by_agent), ["kit_one", "kit_two"]);
+        root.patch("/api/workspace", json!({"default_guest_modules": ["other"]})).ok();
+        assert_eq!(of_modules(&by_guest), ["other_one"]);
+        let found = Mcp::of_agent(&root, &finder, revision)
+            .result("tools/call", json!({"name": "find_tools", "arguments": {"query": "one"}}));
+        let tools = found["structuredContent"]["tools"].as_array().unwrap();
+        assert_eq!(tools.len(), 1, "{found}");
+        assert!(tools[0]["name"].as_str().unwrap().starts_with("kit_one_H"));
+        // The same holds for a tool that is read by its name.
+        let reads = |mcp: &Mcp, id: &str| {
+            mcp.send("resources/read", json!({"uri": format!("tool://{id}")})).json().get("result").is_some()
+        };
+        assert!(reads(&by_agent, "kit.two") && !reads(&by_agent, "other.one") && !reads(&by_agent, "read_file"));
+        assert!(reads(&by_guest, "other.one") && !reads(&by_guest, "kit.one"));
+        enable(0);
+        assert_eq!(of_modules(&by_root), ["other_one"]);
+        assert_eq!(of_modules(&by_agent), [""; 0]);
+        assert!(!reads(&by_agent, "kit.two"));
+        enable(1);
     }
 }
