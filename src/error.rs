@@ -15,6 +15,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// The request itself is wrong, in these places.
     Invalid(Vec<Problem>),
+    /// The request is wrong in one place, and the whole message is a contract, to the letter.
+    Worded(Problem),
     /// The request has no token although one is needed, or a token that is not valid.
     Unauthorized(&'static str),
     /// The token is valid, but does not allow the request.
@@ -66,6 +68,12 @@ pub struct Problem {
     pub message: String,
 }
 
+impl Problem {
+    fn shown(&self) -> Value {
+        json!({"in": self.place.as_str(), "path": self.path, "message": self.message})
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
     Body,
@@ -90,6 +98,11 @@ impl Error {
     /// One fault in the body, at the JSON pointer `path`.
     pub fn body(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self::at(Place::Body, path, message)
+    }
+
+    /// One fault in the body, with a message that is a contract.
+    pub fn worded(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Worded(Problem { place: Place::Body, path: path.into(), message: message.into() })
     }
 
     /// One fault in the query string, in the parameter `name`.
@@ -118,7 +131,7 @@ impl Error {
     /// The code of the error. Codes are stable, because clients match on them.
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Invalid(_) => "VALIDATION_ERROR",
+            Self::Invalid(_) | Self::Worded(_) => "VALIDATION_ERROR",
             Self::Unauthorized(_) => "UNAUTHORIZED",
             Self::Forbidden(_) => "PERMISSION_DENIED",
             Self::NotFound { .. } | Self::NoRoute => "NOT_FOUND",
@@ -134,7 +147,7 @@ impl Error {
 
     pub const fn status(&self) -> StatusCode {
         match self {
-            Self::Invalid(_) => StatusCode::BAD_REQUEST,
+            Self::Invalid(_) | Self::Worded(_) => StatusCode::BAD_REQUEST,
             Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::NotFound { .. } | Self::NoRoute => StatusCode::NOT_FOUND,
@@ -150,12 +163,8 @@ impl Error {
     /// The `details` of the envelope, for programs.
     pub fn details(&self, request_id: &str) -> Value {
         match self {
-            Self::Invalid(problems) => json!({
-                "problems": problems
-                    .iter()
-                    .map(|it| json!({"in": it.place.as_str(), "path": it.path, "message": it.message}))
-                    .collect::<Vec<_>>(),
-            }),
+            Self::Invalid(problems) => json!({"problems": problems.iter().map(Problem::shown).collect::<Vec<_>>()}),
+            Self::Worded(problem) => json!({"problems": [problem.shown()]}),
             Self::TooLarge { limit_bytes } => json!({"limit_bytes": limit_bytes}),
             Self::NoRoom { limit_bytes, .. } => json!({"limit_bytes": limit_bytes}),
             Self::OverQuota { used_bytes, quota_bytes, .. } => {
@@ -196,6 +205,7 @@ impl fmt::Display for Error {
                 }
                 Ok(())
             }
+            Self::Worded(problem) => f.write_str(&problem.message),
             Self::Unauthorized(message) | Self::Unavailable(message) | Self::TryAgain(message) => f.write_str(message),
             Self::Forbidden(message)
             | Self::AlreadyExists(message)

@@ -165,12 +165,13 @@ impl Scope {
         Ok(rows)
     }
 
-    /// Adds a condition to a statement, so that the statement changes something only if the caller's token is valid.
+    /// Adds a condition to a statement, so that the statement changes something only if the caller's token is valid and has
+    /// the level that the request needs.
     /// The statement must end with a `WHERE` clause. The first batch of a request can therefore write before the caller
     /// has been checked.
     pub fn guarded(&self, statement: Statement) -> Statement {
         match self.token.as_ref().filter(|_| self.caller.get().is_none()) {
-            Some(token) => statement.and(store::token_is_good(&self.workspace, token, self.app.now())),
+            Some(token) => statement.and(store::token_is_good(&self.workspace, token, self.app.now(), self.needs)),
             None => statement,
         }
     }

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::hex;
 use crate::ids::{AgentId, TokenId, WorkspaceId};
 use crate::page::PageRequest;
+use crate::text_enum::TextEnum;
 use crate::time::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
@@ -93,12 +94,14 @@ pub fn find_token(workspace: &WorkspaceId, id: &TokenId) -> Statement {
         .bind(id.as_str())
 }
 
-/// True while the token exists, is equal to the token of the request, and has not expired.
-pub fn token_is_good(workspace: &WorkspaceId, token: &Presented, now: Timestamp) -> Condition {
-    condition(
+/// True while the token exists, is equal to the token of the request, has not expired, and has at least this level.
+pub fn token_is_good(workspace: &WorkspaceId, token: &Presented, now: Timestamp, needs: Level) -> Condition {
+    let enough =
+        Level::ALL.iter().filter(|it| **it >= needs).map(|it| format!("'{it}'")).collect::<Vec<_>>().join(", ");
+    condition(format!(
         "EXISTS (SELECT 1 FROM tokens WHERE workspace_id = ?1 AND id = ?2 AND sha256 = ?3
-           AND coalesce(expires_at > ?4, true))",
-    )
+           AND coalesce(expires_at > ?4, true) AND level IN ({enough}))"
+    ))
     .bind(workspace.as_str())
     .bind(token.id().as_str())
     .bind(hex::encode(token.sha256()))

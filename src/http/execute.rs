@@ -10,37 +10,38 @@ use crate::json_size::MAX_VALUES;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 /// The longest text that a caller may tie to a call.
 const MAX_TEXT_CHARS: usize = 256;
 
-#[derive(Deserialize, ToSchema)]
+#[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CallIn {
     /// A tool's id; `id@version` pins a version that is active or has been replaced.
     #[schema(example = "read_file")]
-    tool_name: String,
+    pub tool_name: String,
     #[schema(value_type = Option<Object>, example = json!({"path": "/notes.txt"}))]
-    arguments: Option<Map<String, Value>>,
+    pub arguments: Option<Map<String, Value>>,
     /// The agent that makes the call. A bound token may omit it.
-    agent_id: Option<String>,
+    pub agent_id: Option<String>,
     /// The session whose files the call uses; `default` if not given. A session need not be created first.
     #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$", example = "notebook")]
-    session_id: Option<String>,
+    pub session_id: Option<String>,
     #[schema(max_length = 256)]
-    user_id: Option<String>,
+    pub user_id: Option<String>,
     #[schema(max_length = 256)]
-    message_id: Option<String>,
+    pub message_id: Option<String>,
     /// A retry with the same key and the same arguments within 24 hours returns the outcome of the first call, and runs
     /// nothing.
     #[schema(min_length = 1, max_length = 256)]
-    idempotency_key: Option<String>,
+    pub idempotency_key: Option<String>,
     /// A longer result is cut to this many bytes and returned as a text, with a notice that says where the whole result
     /// is.
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 4_294_967_295_u32)]
-    max_result_bytes: Option<u32>,
+    pub max_result_bytes: Option<u32>,
 }
 
 /// The only field that is read from a body in which another field is wrong.
@@ -49,21 +50,21 @@ struct NameIn {
     tool_name: String,
 }
 
-impl CallIn {
-    fn into_call(self) -> Call {
+impl From<CallIn> for Call {
+    fn from(given: CallIn) -> Self {
         let mut problems = Vec::new();
         let mut problem = |path: &str, message: String| {
             problems.push(Problem { place: Place::Body, path: path.into(), message });
         };
-        let session_id = self.session_id.as_deref().map(SessionId::parse);
+        let session_id = given.session_id.as_deref().map(SessionId::parse);
         if session_id == Some(None) {
             problem("/session_id", "must be 1 to 64 letters, digits, _ or -".into());
         }
         let texts = [
-            ("/user_id", &self.user_id),
-            ("/message_id", &self.message_id),
-            ("/idempotency_key", &self.idempotency_key),
-            ("/agent_id", &self.agent_id),
+            ("/user_id", &given.user_id),
+            ("/message_id", &given.message_id),
+            ("/idempotency_key", &given.idempotency_key),
+            ("/agent_id", &given.agent_id),
         ];
         for (path, text) in texts {
             let chars = text.as_deref().map_or(0, |it| it.chars().count());
@@ -71,34 +72,34 @@ impl CallIn {
                 problem(path, format!("has {chars} characters; {MAX_TEXT_CHARS} are allowed"));
             }
         }
-        if self.idempotency_key.as_deref() == Some("") {
+        if given.idempotency_key.as_deref() == Some("") {
             problem("/idempotency_key", "must not be empty".into());
         }
-        if self.max_result_bytes == Some(0) {
+        if given.max_result_bytes == Some(0) {
             problem("/max_result_bytes", "must be above 0".into());
         }
         let short = |text: Option<String>| text.filter(|it| it.chars().count() <= MAX_TEXT_CHARS);
-        Call {
-            tool_name: self.tool_name,
-            arguments: self.arguments.unwrap_or_default(),
-            agent_id: short(self.agent_id),
+        Self {
+            tool_name: given.tool_name,
+            arguments: given.arguments.unwrap_or_default(),
+            agent_id: short(given.agent_id),
             session_id: session_id.flatten(),
-            user_id: short(self.user_id),
-            message_id: short(self.message_id),
+            user_id: short(given.user_id),
+            message_id: short(given.message_id),
             // Only a valid request may claim its key.
-            idempotency_key: self.idempotency_key.filter(|_| problems.is_empty()),
-            max_result_bytes: self.max_result_bytes.filter(|it| *it > 0),
+            idempotency_key: given.idempotency_key.filter(|_| problems.is_empty()),
+            max_result_bytes: given.max_result_bytes.filter(|it| *it > 0),
             fault: (!problems.is_empty()).then_some(Error::Invalid(problems)),
-            ..Call::default()
+            ..Self::default()
         }
     }
 }
 
-/// Reads a call from a body. If the tool's name can be read, any other error in the body becomes a recorded failure of
-/// the call.
-fn read_call(body: &[u8]) -> Result<Call> {
-    match read_json::<CallIn>(body) {
-        Ok(call) => Ok(call.into_call()),
+/// Reads a call from a body of the type `T`. If the tool's name can be read, any other error in the body becomes a
+/// recorded failure of the call.
+pub fn read_call<T: DeserializeOwned + Into<Call> + ToSchema>(body: &[u8]) -> Result<Call> {
+    match read_json::<T>(body) {
+        Ok(call) => Ok(call.into()),
         Err(fault) => match read_object::<NameIn>(MAX_VALUES, body) {
             Ok(NameIn { tool_name }) => Ok(Call::faulty(tool_name, fault)),
             Err(_) => Err(fault),
@@ -125,7 +126,7 @@ fn read_call(body: &[u8]) -> Result<Call> {
     ))]
 #[worker::send]
 pub async fn execute_tool(Guest(scope): Guest, Bytes(body): Bytes) -> Result<ToolResult> {
-    let call = read_call(&body)?;
+    let call = read_call::<CallIn>(&body)?;
     // The run may take long, and the body may be large.
     drop(body);
     execution::execute(&scope, call).await
@@ -188,17 +189,17 @@ mod tests {
             json!({"tool_name": "t", "user_id": "x".repeat(257)}),
             json!({"tool_name": "t", "max_result_bytes": 0}),
         ] {
-            let call = read_call(body.to_string().as_bytes()).unwrap();
+            let call = read_call::<CallIn>(body.to_string().as_bytes()).unwrap();
             assert!(call.tool_name == "t" && call.fault.is_some(), "{body}");
         }
-        let call = read_call(br#"{"tool_name": "t", "arguments": null}"#).unwrap();
+        let call = read_call::<CallIn>(br#"{"tool_name": "t", "arguments": null}"#).unwrap();
         assert!(call.fault.is_none() && call.arguments.is_empty());
     }
 
     #[test]
     fn without_a_name_there_is_no_call() {
         for body in [r#"{"arguments": {}}"#, r#"{"tool_name": 7}"#, "[]", "", "{", r#""read_file""#] {
-            assert!(read_call(body.as_bytes()).is_err(), "{body}");
+            assert!(read_call::<CallIn>(body.as_bytes()).is_err(), "{body}");
         }
     }
 }

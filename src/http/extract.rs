@@ -9,7 +9,9 @@ use crate::app::App;
 use crate::callers::{Caller, CallerCredential, Level, Presented, Scope};
 use crate::error::{Error, Place, Problem, Result, escaped, shortened};
 use crate::files::FilePath;
-use crate::ids::{AgentId, ApprovalId, CallId, CredentialId, FileManifestId, SessionId, TokenId, ToolId, WorkspaceId};
+use crate::ids::{
+    AgentId, ApprovalId, CallId, CredentialId, FileManifestId, ModuleName, SessionId, TokenId, ToolId, WorkspaceId,
+};
 use crate::json_size::{MAX_VALUES, values};
 use crate::page::PageRequest;
 use axum::body::{Body as RequestBody, Bytes as Buffer};
@@ -225,6 +227,7 @@ path_ids! {
     CallId, "call_id", "Tool call";
     ApprovalId, "approval_id", "Approval";
     CredentialId, "credential_id", "Credential";
+    ModuleName, "module", "Module";
 }
 
 impl<S: Send + Sync, T: PathId> FromRequestParts<S> for Named<T> {

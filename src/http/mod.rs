@@ -17,6 +17,7 @@ mod history;
 mod known_query;
 mod mcp;
 mod model_calls;
+mod module_calls;
 #[cfg(test)]
 mod openapi;
 mod origin;
@@ -121,6 +122,7 @@ routes![
     tokens::create_token,
     tokens::revoke_token,
     execute::execute_tool,
+    module_calls::execute_module_tool,
     model_calls::run_tool_calls,
     call_log::list_tool_calls,
     call_log::get_call_summary,

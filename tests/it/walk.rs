@@ -75,6 +75,7 @@ fn routes() -> Vec<Route> {
         route("delete", "/api/sessions/{session_id}/files/{path}", "user", None, 404, 404),
         route("delete", "/api/sessions/{session_id}", "user", None, 404, 404),
         route("post", "/api/execute", "guest", Some(json!({"tool_name": "list_files"})), 200, 200),
+        route("post", "/api/modules/{module}/execute", "user", Some(json!({"tool_name": "kit.list"})), 403, 404),
         route("post", "/api/agents/{agent_id}/tool-calls", "guest", tool_calls, 403, 404),
         route("get", "/api/tool-calls", "user", None, 200, 200),
         route("get", "/api/tool-calls/summary", "user", None, 200, 200),
@@ -98,6 +99,8 @@ fn routes() -> Vec<Route> {
         route("get", "/api/registry/invariants", "admin", None, 403, 200),
         route("get", "/api/registry/backup", "owner", None, 403, 200),
         route("post", "/api/registry/restore", "owner", nothing, 403, 200),
+        route("get", "/api/workspace", "user", None, 200, 200),
+        route("patch", "/api/workspace", "admin", Some(json!({"default_guest_modules": ["house"]})), 403, 200),
         route("get", "/api/tokens", "owner", None, 403, 200),
         route("post", "/api/tokens", "owner", Some(json!({"name": "x", "level": "guest"})), 403, 201),
         route("delete", "/api/tokens/{token_id}", "owner", None, 403, 404),
@@ -138,6 +141,7 @@ impl House {
         Tool::new("house-tool").with(json!({"major": 0, "minor": 9})).inactive("deprecated").put(closed(), &root);
         root.post("/api/credentials", json!({"id": "OTHER_KEY"})).created();
         Tool::new("house-waits").builtin("list_files").with(json!({"requires_approval": 1})).put(closed(), &root);
+        Tool::new("kit.list").source("module").builtin("list_files").put(closed(), &root);
         let called = root.execute("list_files", json!({})).result(200);
         let waits = root.execute("house-waits", json!({})).result(202);
         root.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "house-tool"})).created();
@@ -156,7 +160,8 @@ impl House {
 
     fn knock(&self, client: &Client, route: &Route) -> u16 {
         let filled = |text: &str| {
-            text.replace("{tool_id}", "house-tool")
+            text.replace("{module}/execute", "kit/execute")
+                .replace("{tool_id}", "house-tool")
                 .replace("{agent_id}", &self.agent)
                 .replace("{token_id}", &self.token)
                 .replace("{call_id}", &self.call)
@@ -177,7 +182,7 @@ impl House {
     fn contents(&self) -> String {
         let attached = format!("/api/agents/{}/tools", self.agent);
         let sessions = ["/api/sessions", "/api/sessions/house-session/files"];
-        let others = ["/api/agents", "/api/tokens", "/api/approvals", &attached];
+        let others = ["/api/agents", "/api/tokens", "/api/approvals", "/api/workspace", &attached];
         sessions.iter().chain(&others).map(|path| self.root.get(path).text).collect::<Vec<_>>().join("\n")
     }
 }
