@@ -7,6 +7,11 @@ pub fn has_hidden(text: &str) -> bool {
     text.chars().any(is_hidden)
 }
 
+/// The text without its hidden characters.
+pub fn without_hidden(text: &str) -> String {
+    text.chars().filter(|it| !is_hidden(*it)).collect()
+}
+
 fn is_hidden(char: char) -> bool {
     match char {
         '\n' | '\t' => false,
@@ -48,6 +53,7 @@ mod tests {
             '\u{e007f}',
         ] {
             assert!(has_hidden(&format!("a{hidden}b")), "{hidden:?}");
+            assert_eq!(without_hidden(&format!("a{hidden}b\n")), "ab\n");
         }
     }
 }

@@ -60,11 +60,10 @@ impl Include {
         !(self.tags.is_empty() && self.paths.is_empty() && self.operations.is_empty())
     }
 
-    /// The entries that name none of the things for which `is_known` is asked, each with the name of its list.
-    pub fn unmatched(&self, is_known: impl Fn(&str, &str) -> bool) -> Vec<(&'static str, &str)> {
+    /// The entries that choose operations, each with the name of its list.
+    pub fn choices(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let choosing = self.lists().into_iter().take(3);
-        let entries = choosing.flat_map(|(field, entries)| entries.iter().map(move |it| (field, it.as_str())));
-        entries.filter(|(field, entry)| !is_known(field, entry)).collect()
+        choosing.flat_map(|(field, entries)| entries.iter().map(move |it| (field, it.as_str())))
     }
 }
 

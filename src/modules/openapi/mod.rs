@@ -26,6 +26,7 @@ mod servers;
 #[cfg(test)]
 mod tests;
 
+use super::hidden_characters::without_hidden;
 use super::include::Include;
 use super::offer::{ModuleWarning, Offers};
 use crate::ids::{ModuleName, ToolId};
@@ -48,8 +49,9 @@ const MAX_WARNING_CHARS: usize = 500;
 ///
 /// The URLs of the tools are absolute; whether they may be called is checked by `Handler::check`, and again at each call.
 pub fn read(module: &ModuleName, document_url: &str, text: &str, include: Option<&Include>) -> Result<Offers, String> {
-    let document = Document::read(text)?;
-    let Selection { operations, warnings } = select(&document, include)?;
+    // The texts of a document are a stranger's, also where an error repeats them.
+    let document = Document::read(text).map_err(|fault| without_hidden(&fault))?;
+    let Selection { operations, warnings } = select(&document, include).map_err(|fault| without_hidden(&fault))?;
     let mut reading = Reading {
         module,
         document: &document,
@@ -126,8 +128,8 @@ impl<'a> Reading<'a> {
             self.unkept_warnings += 1;
             return;
         }
-        let message = message.chars().filter(|it| !it.is_control()).take(MAX_WARNING_CHARS).collect();
-        self.offers.warnings.push(ModuleWarning { tool, message });
+        let message = without_hidden(&message).chars().take(MAX_WARNING_CHARS).collect();
+        self.offers.warnings.push(ModuleWarning { tool: tool.as_deref().map(without_hidden), message });
     }
 
     fn finish(mut self) -> Offers {

@@ -8,7 +8,7 @@ use crate::modules::offer::ModuleWarning;
 use crate::registry::RestMethod;
 use crate::text_enum::TextEnum;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How many operations become tools if nobody has chosen among them.
 const MAX_UNCHOSEN: usize = 50;
@@ -32,24 +32,29 @@ pub fn select<'a>(document: &'a Document, include: Option<&Include>) -> Result<S
             _ => Err(too_many(&selection.operations)),
         };
     };
-    let is_named = |field: &str, entry: &str, operation: &Operation<'_>| match field {
-        "tags" => operation.tags().any(|it| it == entry),
-        "paths" => is_path_named(entry, operation.path),
-        _ => {
-            operation.id() == Some(entry)
-                || operation_name(operation.id(), operation.method.as_str(), operation.path) == entry
-        }
-    };
-    let unmatched = include.unmatched(|field, entry| selection.operations.iter().any(|it| is_named(field, entry, it)));
-    for (field, entry) in unmatched.into_iter().take(MAX_UNMATCHED) {
+    let mut matched = HashSet::new();
+    selection.operations.retain(|operation| {
+        let entries = named_by(include, operation);
+        matched.extend(entries.iter().copied());
+        !entries.is_empty()
+    });
+    let unmatched = include.choices().filter(|it| !matched.contains(it));
+    for (field, entry) in unmatched.take(MAX_UNMATCHED) {
         let message = format!("include.{field} names {entry}, which no operation has");
         selection.warnings.push(ModuleWarning { tool: None, message });
     }
-    selection.operations.retain(|operation| {
-        let named = |field: &str, entries: &[String]| entries.iter().any(|it| is_named(field, it, operation));
-        named("tags", &include.tags) || named("paths", &include.paths) || named("operations", &include.operations)
-    });
     Ok(selection)
+}
+
+/// The entries of `include` that name the operation.
+fn named_by<'a>(include: &'a Include, operation: &Operation<'_>) -> Vec<(&'static str, &'a str)> {
+    let name = operation_name(operation.id(), operation.method.as_str(), operation.path);
+    let is_named = |(field, entry): &(&str, &str)| match *field {
+        "tags" => operation.tags().any(|it| it == *entry),
+        "paths" => is_path_named(entry, operation.path),
+        _ => operation.id() == Some(entry) || name == *entry,
+    };
+    include.choices().filter(is_named).collect()
 }
 
 /// All operations that a tool can stand for.

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests run on the host, where there is a clock")]
 
 use super::*;
+use crate::modules::hidden_characters::has_hidden;
 use crate::modules::offer::OfferedTool;
 use crate::registry::{Handler, QueryStyle, RestBody, RestHandler, RestMethod, Risk};
 use serde_json::{Value, json};
@@ -294,6 +295,32 @@ fn include_names_tags_paths_or_operations() {
     assert_eq!(chosen(json!({"tags": ["none"], "operations": ["op1", "nobody"]})), (1, 2));
     let unnamed = json!({"openapi": "3.0.0", "paths": {"/a/{b}": {"get": {}}, "/c": {"get": {}}}});
     assert_eq!(ids(&read_with(&unnamed, Some(json!({"operations": ["get_a_b"]}))).unwrap()), ["shop.get_a_b"]);
+}
+
+#[test]
+fn many_operations_and_many_entries_are_matched_soon() {
+    let began = Instant::now();
+    let paths =
+        (0..30_000).map(|n| (format!("/{n}"), json!({"get": {"tags": ["t"]}}))).collect::<serde_json::Map<_, _>>();
+    let entries = (0..1_000).map(|n| format!("get_x{n}")).collect::<Vec<_>>();
+    let include = json!({"operations": entries, "tags": entries, "paths": ["/7"]});
+    let offers = read_with(&json!({"openapi": "3.0.0", "paths": paths}), Some(include)).unwrap();
+    assert_eq!((offers.tools.len(), offers.warnings.len()), (1, 20));
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+#[test]
+fn errors_and_warnings_hide_nothing() {
+    let operation =
+        json!({"operationId": "a\u{202e}b", "tags": ["a\u{e0041}"], "parameters": [{"$ref": "y\u{202e}.json"}]});
+    let mut document = many(60);
+    document["paths"]["/hidden"] = json!({ "get": operation });
+    let fault = read_with(&document, None).unwrap_err();
+    assert!(!has_hidden(&fault) && fault.contains("a (1)"), "{fault}");
+    let offers = read_with(&document, Some(json!({"paths": ["/hidden"]}))).unwrap();
+    let (tool, message) = warning(&offers);
+    assert_eq!((tool, message.ends_with("y.json")), (Some("ab"), true), "{message}");
+    assert!(!has_hidden(&read_with(&json!({"openapi": "9\u{202e}"}), None).unwrap_err()));
 }
 
 #[test]
