@@ -32,7 +32,7 @@ pub const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 const MAX_DRAINED_BYTES: usize = 4 * MAX_BODY_BYTES;
 
 /// The largest body that is read before the caller is known, where other bodies wait for the caller.
-const SMALL_BODY_BYTES: usize = 64 * 1024;
+pub const SMALL_BODY_BYTES: usize = 64 * 1024;
 
 const WORKSPACE: &str = "X-Workspace-Id";
 
@@ -105,13 +105,14 @@ impl Anyone {
     }
 }
 
-/// The workspace that the path names, or else the header. A name that no workspace can have is not found.
+/// The workspace that the path names, or else the header.
 pub async fn named_workspace<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<WorkspaceId> {
     let named = path_param(parts, state, "workspace").await.ok_or(Error::NoRoute)?;
     if named.is_empty() {
         return workspace(&parts.headers);
     }
-    let named = WorkspaceId::parse(&named).ok_or(Error::NoRoute)?;
+    let named = WorkspaceId::parse(&named)
+        .ok_or_else(|| Error::path("workspace", "must be 1 to 64 letters, digits, _ or -"))?;
     match parts.headers.contains_key(WORKSPACE) {
         true if workspace(&parts.headers)? != named => {
             Err(Error::header(WORKSPACE, "names another workspace than the path"))
