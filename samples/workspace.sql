@@ -3,7 +3,7 @@
 --
 -- The rows are those that the API writes: a credential, the tools word_count (two versions) and publish_notes (whose calls
 -- wait for an approval), an agent with an attachment, a token that nobody knows, a session with two file manifests, a call,
--- a call that waits for its approval, and the changes of all of them. Triggers write the rest. A statement ends with `;` at
+-- two calls that wait for their approvals, and the changes of all of them. Triggers write the rest. A statement ends with `;` at
 -- the end of a line, and no text holds this.
 
 INSERT INTO credentials (workspace_id, id, description, created_at)
@@ -60,8 +60,14 @@ VALUES ('sample', 'call_01a1e88543100000000000000000000000000000000001', 'read_f
 INSERT INTO tool_calls (workspace_id, id, tool_name, version, agent_id, user_id, session_id, message_id, operator, status, duration_ms, started_at, finished_at, deadline_at, pre_manifest_id, post_manifest_id, max_result_bytes, error, render_plan, arguments, result)
 VALUES ('sample', 'call_01a1e88546f80000000000000000000000000000000002', 'publish_notes', '1.0.0', NULL, NULL, 'notebook', NULL, 'anonymous', 'pending_approval', NULL, '2026-11-17T08:00:11.000Z', NULL, '2026-11-17T08:01:11.000Z', NULL, NULL, NULL, '{"code":"APPROVAL_REQUIRED","message":"publish_notes needs an approval before it runs","details":{"approval_id":"appr_sample"}}', NULL, '{"path":"/notes"}', NULL);
 
+INSERT INTO tool_calls (workspace_id, id, tool_name, version, agent_id, user_id, session_id, message_id, operator, status, duration_ms, started_at, finished_at, deadline_at, pre_manifest_id, post_manifest_id, max_result_bytes, error, render_plan, arguments, result)
+VALUES ('sample', 'call_01a1e8854ae00000000000000000000000000000000003', 'publish_notes', '1.0.0', NULL, NULL, 'notebook', NULL, 'anonymous', 'pending_approval', NULL, '2026-11-17T08:00:12.000Z', NULL, '2026-11-17T08:01:12.000Z', NULL, NULL, NULL, '{"code":"APPROVAL_REQUIRED","message":"publish_notes needs an approval before it runs","details":{"approval_id":"appr_sample_2"}}', NULL, '{"path":"/notes"}', NULL);
+
 INSERT INTO approvals (workspace_id, id, call_id, status, sealed_arguments, requested_by, created_at, expires_at, decided_by, decided_at, reason)
 VALUES ('sample', 'appr_sample', 'call_01a1e88546f80000000000000000000000000000000002', 'pending', NULL, 'anonymous', '2026-11-17T08:00:11.050Z', '2126-11-17T08:00:00.000Z', NULL, NULL, NULL);
+
+INSERT INTO approvals (workspace_id, id, call_id, status, sealed_arguments, requested_by, created_at, expires_at, decided_by, decided_at, reason)
+VALUES ('sample', 'appr_sample_2', 'call_01a1e8854ae00000000000000000000000000000000003', 'pending', NULL, 'anonymous', '2026-11-17T08:00:12.050Z', '2126-11-17T08:00:00.000Z', NULL, NULL, NULL);
 
 INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
 VALUES ('sample', 1, '2026-11-17T08:00:00.250Z', 'create', 'credential:SAMPLE_TOKEN', NULL, NULL, 'anonymous', NULL, NULL, '{"id":"SAMPLE_TOKEN","description":"A name that no tool uses yet","created_at":"2026-11-17T08:00:00.000Z"}');
@@ -89,3 +95,6 @@ VALUES ('sample', 8, '2026-11-17T08:00:03.250Z', 'create', 'token:tok_sample', N
 
 INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
 VALUES ('sample', 9, '2026-11-17T08:00:11.050Z', 'create', 'approval:appr_sample', 'publish_notes', NULL, 'anonymous', NULL, NULL, '{"id":"appr_sample","call_id":"call_01a1e88546f80000000000000000000000000000000002","tool_name":"publish_notes","status":"pending","reason":null}');
+
+INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
+VALUES ('sample', 10, '2026-11-17T08:00:12.050Z', 'create', 'approval:appr_sample_2', 'publish_notes', NULL, 'anonymous', NULL, NULL, '{"id":"appr_sample_2","call_id":"call_01a1e8854ae00000000000000000000000000000000003","tool_name":"publish_notes","status":"pending","reason":null}');

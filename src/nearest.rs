@@ -5,11 +5,20 @@ const MAX_CHARS: usize = 64;
 
 /// The known name with the fewest edits from the sought one, if these are at most a third of its letters. An edit is a
 /// letter that is added, left out or replaced, or two neighbours that are swapped. Upper and lower case are the same. The
-/// first of several names that are equally near.
-pub fn nearest<'a>(sought: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// first of several names that are equally near. If none is near, a name whose first part is: `tool` for `tool_id`.
+pub fn nearest<'a>(sought: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    nearest_by(sought, known.clone(), |name| Some(name))
+        .or_else(|| nearest_by(sought, known, |name| name.split_once('_').map(|(first, _)| first)))
+}
+
+fn nearest_by<'a>(
+    sought: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    part: impl Fn(&'a str) -> Option<&'a str>,
+) -> Option<&'a str> {
     let from = letters(sought)?;
     let near = known.into_iter().filter_map(|name| {
-        let to = letters(name)?;
+        let to = letters(part(name)?)?;
         let edits = edits(&from, &to);
         (edits * 3 <= from.len().max(to.len())).then_some((edits, name))
     });

@@ -26,7 +26,7 @@ pub enum Moment {
     Seq(u32),
 }
 
-/// The tools, versions, agents and attachments of a workspace at a moment. Each list is sorted by id, and the versions
+/// The tools, versions, agents, attachments and credentials of a workspace at a moment. Each list is sorted by id, and the versions
 /// of a tool by number.
 #[derive(Serialize, ToSchema)]
 pub struct State {
@@ -46,6 +46,9 @@ pub struct State {
     /// Every attachment: `agent_id`, `tool_id` and `config`.
     #[schema(value_type = Vec<Object>)]
     attachments: Vec<Box<RawValue>>,
+    /// Every credential: `id`, `description` and `created_at`. Whether the Worker had its secret is not logged.
+    #[schema(value_type = Vec<Object>)]
+    credentials: Vec<Box<RawValue>>,
 }
 
 /// A tool at its current version, in the words of `GET /api/tools`.
@@ -88,10 +91,11 @@ pub async fn state(scope: &Scope, moment: Moment, shown: ShownVersion) -> Result
     }
     let seq = point.as_ref().map_or(0, |it| it.seq);
 
-    let [mut agents, mut attachments, mut versions] = ["agent", "attachment", "tool"].map(Things::new);
+    let [mut agents, mut attachments, mut credentials, mut versions] =
+        ["agent", "attachment", "credential", "tool"].map(Things::new);
     let mut bytes = 0;
     loop {
-        let open = [&mut agents, &mut attachments, &mut versions].into_iter().filter(|it| !it.ended);
+        let open = [&mut agents, &mut attachments, &mut credentials, &mut versions].into_iter().filter(|it| !it.ended);
         let mut open = open.collect::<Vec<_>>();
         if open.is_empty() {
             break;
@@ -116,6 +120,7 @@ pub async fn state(scope: &Scope, moment: Moment, shown: ShownVersion) -> Result
         versions,
         agents: agents.found,
         attachments: attachments.found,
+        credentials: credentials.found,
     })
 }
 

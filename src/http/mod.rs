@@ -26,6 +26,7 @@ mod queries;
 mod registry;
 mod replicas;
 mod respond;
+mod restore_hint;
 mod sessions;
 mod site;
 mod suggest;
@@ -94,6 +95,8 @@ routes![
     tools::get_rate_limit,
     versions::register_tool,
     versions::list_versions,
+    versions::get_version,
+    versions::compare_versions,
     versions::roll_back_tool,
     versions::deactivate_version,
     versions::activate_version,

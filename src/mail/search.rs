@@ -212,9 +212,9 @@ mod tests {
     fn a_search_may_be_relaxed() {
         let read = |given: Value| MailSearch::read(&given).unwrap();
         let relaxed = |given: Value| read(given).relaxed().map(|it| it.query.fts5().unwrap().to_owned());
-        let auto = json!({"query": "the gas oils -oil", "match": "auto", "order": "date", "from": "bob"});
-        assert_eq!(read(auto.clone()).query.fts5(), Some(r#"(("gas") AND ("oils")) NOT ("oil")"#));
-        assert_eq!(relaxed(auto.clone()).as_deref(), Some(r#"(("gas" OR "oils")) NOT ("oil")"#));
+        let auto = json!({"query": "the gas 2001 -oil", "match": "auto", "order": "date", "from": "bob"});
+        assert_eq!(read(auto.clone()).query.fts5(), Some(r#"(("gas") AND ("2001")) NOT ("oil")"#));
+        assert_eq!(relaxed(auto.clone()).as_deref(), Some(r#"(("gas" OR "2001")) NOT ("oil")"#));
         let again = read(auto).relaxed().unwrap();
         assert_eq!(
             (again.order, again.from.as_deref(), again.relaxed().is_none()),

@@ -20,7 +20,7 @@ pub struct UrlRules<'a> {
 
 /// Checks that requests may be sent to a URL.
 pub fn check_url(url: &str, rules: UrlRules<'_>) -> Result<Url, &'static str> {
-    let url = Url::new(url).map_err(|_| "cannot be read as a URL")?;
+    let url = Url::new(url).map_err(|_| "cannot be read as a URL such as https://tools.example.com/run")?;
     if !url.username().is_empty() || !url.password().is_empty() {
         return Err("must not hold a user or a password: use a header");
     }
