@@ -7,8 +7,8 @@ const MAX_CHARS: usize = 64;
 /// letter that is added, left out or replaced, or two neighbours that are swapped. Upper and lower case are the same. The
 /// first of several names that are equally near. If none is near, a name whose first part is: `tool` for `tool_id`.
 pub fn nearest<'a>(sought: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Option<&'a str> {
-    nearest_by(sought, known.clone(), |name| Some(name))
-        .or_else(|| nearest_by(sought, known, |name| name.split_once('_').map(|(first, _)| first)))
+    let first_part = |name: &'a str| name.split_once('_').map(|(first, _)| first).filter(|_| !sought.contains('_'));
+    nearest_by(sought, known.clone(), Some).or_else(|| nearest_by(sought, known, first_part))
 }
 
 fn nearest_by<'a>(
@@ -58,6 +58,15 @@ fn edits(from: &[char], to: &[char]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_part_of_a_name_stands_for_it() {
+        let known = ["config", "tool_id", "session_id"];
+        assert_eq!(nearest("tool", known), Some("tool_id"));
+        assert_eq!(nearest("sesion", known), Some("session_id"));
+        assert_eq!(nearest("tool_x", ["tool_abcdefgh"]), None);
+        assert_eq!(nearest("x", known), None);
+    }
 
     #[test]
     fn edits_are_counted() {

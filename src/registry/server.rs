@@ -70,10 +70,13 @@ const OTHER_KEY: &str = "a header was sealed with another SECRET_KEY; give the h
 /// the name of a region, occurs in responses by chance.
 const MIN_LITERAL_BYTES: usize = 8;
 
+/// Headers that hold no secret, and whose values are frequent in responses.
+const PUBLIC: [&str; 5] = ["accept", "accept-encoding", "accept-language", "cache-control", "user-agent"];
+
 /// The texts of a header that may be secrets: the value, and each long word of it, because a server may repeat a token
 /// without the scheme before it.
 fn secrets_in(name: &str, value: &str) -> Vec<String> {
-    if !is_literal(value) {
+    if !is_literal(value) || PUBLIC.iter().any(|it| it.eq_ignore_ascii_case(name)) {
         return Vec::new();
     }
     let is_long = |it: &&str| it.len() >= MIN_LITERAL_BYTES;
@@ -92,6 +95,7 @@ mod tests {
             |name: &str, value: &str, expected: &[&str]| assert_eq!(secrets_in(name, value), expected, "{name}");
         check("X-Foo", "otherkey99", &["otherkey99", "otherkey99"]);
         check("X-Region", "eu", &[]);
+        check("Accept", "application/json", &[]);
         check("X-Token", "abcde", &["abcde"]);
         check("Authorization", "Bearer s3cret-token", &["Bearer s3cret-token", "s3cret-token"]);
         check("Authorization", "Bearer ${KEY}", &[]);

@@ -297,7 +297,7 @@ fn two_manifests_are_compared_either_way() {
     assert_eq!(first["to"]["sha256"], "556d7dc3a115356350f1f9910b1af1ab0e312d4b3e4fc788d2da63668f36d017");
 
     let url = |query: &str| files.url(&format!("/diff{query}"));
-    assert_eq!(files.client.get(&url("")).refused(400, "VALIDATION_ERROR").paths(), ["from"]);
+    assert_eq!(files.client.get(&url("")).refused(400, "VALIDATION_ERROR").paths(), ["from", "to"]);
     assert_eq!(files.client.get(&url(&format!("?from={from}"))).refused(400, "VALIDATION_ERROR").paths(), ["to"]);
     files.client.get(&url(&format!("?from={from}&to=man_x"))).refused(404, "NOT_FOUND");
     let other = written(&Files { client: files.client.clone(), session: unique("session") }, "x", "x");
