@@ -5,6 +5,7 @@
 mod common;
 mod foreign;
 mod inflect;
+mod question;
 mod relaxed;
 mod weight;
 
@@ -48,15 +49,6 @@ impl fmt::Display for SearchTextTooLong {
 }
 
 impl FullTextQuery {
-    /// Parses a search text as [`Self::parse`] does, but without its common words, unless it has no others. A question
-    /// as it is typed would else find only the long texts that happen to have `what`, `is` and `the`.
-    pub fn parse_question(text: &str, shortest_prefix: usize) -> Result<Self, SearchTextTooLong> {
-        let all = Self::parse(text, shortest_prefix)?;
-        let (mut wanted, unwanted) = terms(text, shortest_prefix);
-        wanted.retain(|group| !group.iter().all(|it| !it.is_quoted && !it.is_prefix && common::is_common(it)));
-        Ok(if wanted.is_empty() { all } else { Self::of_groups(&wanted, &unwanted) })
-    }
-
     /// Parses a search text whose words are all required. A prefix with fewer letters than `shortest_prefix` is read as
     /// a plain word, because in a large text half of all words may begin with it.
     pub fn parse(text: &str, shortest_prefix: usize) -> Result<Self, SearchTextTooLong> {
@@ -295,20 +287,6 @@ mod tests {
             prefixes
         };
         assert_eq!([as_prefix(1), as_prefix(7), as_prefix(8), as_prefix(40), as_prefix(64)], [1, 7, 7, 3, 0]);
-    }
-
-    #[test]
-    fn common_words_of_a_question_are_not_required() {
-        let check = |text: &str, expected: &str| {
-            assert_eq!(FullTextQuery::parse_question(text, 3).unwrap().fts5(), Some(expected), "{text}");
-        };
-        check("What is the vacation policy?", r#"("vacation") AND ("policy?")"#);
-        check("gas AND price -the", r#"(("gas") AND ("price")) NOT ("the")"#);
-        // Quotes and prefixes are meant, and so is an alternative to another word.
-        check(r#""the" gas thes* the OR oil"#, r#"("the") AND ("gas") AND ("thes" *) AND ("the" OR "oil")"#);
-        check("what is the", r#"("what") AND ("is") AND ("the")"#);
-        let many = (0..=MAX_WORDS).map(|it| format!("w{it} ")).collect::<String>();
-        assert_eq!(FullTextQuery::parse_question(&many, 3), Err(SearchTextTooLong::Words));
     }
 
     #[test]

@@ -65,7 +65,7 @@ fn is_this_machine(name: &str) -> bool {
 /// networks.
 fn check(protocol: &str, host: &str, private: bool) -> Result<(), &'static str> {
     if !matches!(protocol, "http:" | "https:") {
-        return Err("is neither http nor https");
+        return Err("must begin with http:// or https://");
     }
     if !private && is_private(host) {
         return Err("points into a private network");
