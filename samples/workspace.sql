@@ -3,8 +3,8 @@
 --
 -- The rows are those that the API writes: a credential, the tools word_count (two versions) and publish_notes (whose calls
 -- wait for an approval), an agent with an attachment, a token that nobody knows, a session with two file manifests, a call,
--- a call that waits for its approval, the module research with one tool and a definition that is held back, and the changes
--- of all of them. Triggers write the rest. A statement ends with `;` at
+-- two calls that wait for their approvals, the module research with one tool and a definition that is held back, and the
+-- changes of all of them. Triggers write the rest. A statement ends with `;` at
 -- the end of a line, and no text holds this.
 
 INSERT INTO credentials (workspace_id, id, description, created_at)
@@ -61,8 +61,14 @@ VALUES ('sample', 'call_01a1e88543100000000000000000000000000000000001', 'read_f
 INSERT INTO tool_calls (workspace_id, id, tool_name, version, agent_id, user_id, session_id, message_id, operator, status, duration_ms, started_at, finished_at, deadline_at, pre_manifest_id, post_manifest_id, max_result_bytes, error, render_plan, arguments, result)
 VALUES ('sample', 'call_01a1e88546f80000000000000000000000000000000002', 'publish_notes', '1.0.0', NULL, NULL, 'notebook', NULL, 'anonymous', 'pending_approval', NULL, '2026-11-17T08:00:11.000Z', NULL, '2026-11-17T08:01:11.000Z', NULL, NULL, NULL, '{"code":"APPROVAL_REQUIRED","message":"publish_notes needs an approval before it runs","details":{"approval_id":"appr_sample"}}', NULL, '{"path":"/notes"}', NULL);
 
+INSERT INTO tool_calls (workspace_id, id, tool_name, version, agent_id, user_id, session_id, message_id, operator, status, duration_ms, started_at, finished_at, deadline_at, pre_manifest_id, post_manifest_id, max_result_bytes, error, render_plan, arguments, result)
+VALUES ('sample', 'call_01a1e8854ae00000000000000000000000000000000003', 'publish_notes', '1.0.0', NULL, NULL, 'notebook', NULL, 'anonymous', 'pending_approval', NULL, '2026-11-17T08:00:12.000Z', NULL, '2026-11-17T08:01:12.000Z', NULL, NULL, NULL, '{"code":"APPROVAL_REQUIRED","message":"publish_notes needs an approval before it runs","details":{"approval_id":"appr_sample_2"}}', NULL, '{"path":"/notes"}', NULL);
+
 INSERT INTO approvals (workspace_id, id, call_id, status, sealed_arguments, requested_by, created_at, expires_at, decided_by, decided_at, reason)
 VALUES ('sample', 'appr_sample', 'call_01a1e88546f80000000000000000000000000000000002', 'pending', NULL, 'anonymous', '2026-11-17T08:00:11.050Z', '2126-11-17T08:00:00.000Z', NULL, NULL, NULL);
+
+INSERT INTO approvals (workspace_id, id, call_id, status, sealed_arguments, requested_by, created_at, expires_at, decided_by, decided_at, reason)
+VALUES ('sample', 'appr_sample_2', 'call_01a1e8854ae00000000000000000000000000000000003', 'pending', NULL, 'anonymous', '2026-11-17T08:00:12.050Z', '2126-11-17T08:00:00.000Z', NULL, NULL, NULL);
 
 INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
 VALUES ('sample', 1, '2026-11-17T08:00:00.250Z', 'create', 'credential:SAMPLE_TOKEN', NULL, NULL, 'anonymous', NULL, NULL, '{"id":"SAMPLE_TOKEN","description":"A name that no tool uses yet","created_at":"2026-11-17T08:00:00.000Z"}');
@@ -91,20 +97,23 @@ VALUES ('sample', 8, '2026-11-17T08:00:03.250Z', 'create', 'token:tok_sample', N
 INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
 VALUES ('sample', 9, '2026-11-17T08:00:11.050Z', 'create', 'approval:appr_sample', 'publish_notes', NULL, 'anonymous', NULL, NULL, '{"id":"appr_sample","call_id":"call_01a1e88546f80000000000000000000000000000000002","tool_name":"publish_notes","status":"pending","reason":null}');
 
+INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
+VALUES ('sample', 10, '2026-11-17T08:00:12.050Z', 'create', 'approval:appr_sample_2', 'publish_notes', NULL, 'anonymous', NULL, NULL, '{"id":"appr_sample_2","call_id":"call_01a1e8854ae00000000000000000000000000000000003","tool_name":"publish_notes","status":"pending","reason":null}');
+
 INSERT INTO modules (workspace_id, name, kind, url, slow, timeout_seconds, headers, enabled, auto_accept, include, created_at, revision, status, discovered_at, expires_at, last_error, warnings, fingerprint)
-VALUES ('sample', 'research', 'manifest', 'https://research.example.com', 0, NULL, '{}', 1, 0, NULL, '2026-11-17T08:00:12.000Z', 1, 'ok', '2026-11-17T08:00:12.050Z', '2126-11-17T09:00:00.000Z', NULL, '[]', NULL);
+VALUES ('sample', 'research', 'manifest', 'https://research.example.com', 0, NULL, '{}', 1, 0, NULL, '2026-11-17T08:00:13.000Z', 1, 'ok', '2026-11-17T08:00:13.050Z', '2126-11-17T09:00:00.000Z', NULL, '[]', NULL);
 
 INSERT INTO tools (workspace_id, id, source, created_at, revision)
-VALUES ('sample', 'research.web_search', 'module', '2026-11-17T08:00:12.000Z', 12);
+VALUES ('sample', 'research.web_search', 'module', '2026-11-17T08:00:13.000Z', 13);
 
 INSERT INTO tool_versions (workspace_id, tool_key, major, minor, patch, name, description, parameters_schema, returns_schema, handler_key, handler, category, examples, risk_level, required_permission, required_capabilities, requires_approval, rate_limit, timeout_seconds, execution_mode, resource_class, rollback_strategy, credentials_required, side_effects, registered_at, registered_by, active, deactivated_at, deactivated_reason)
-VALUES ('sample', (SELECT key FROM tools WHERE workspace_id = 'sample' AND id = 'research.web_search'), 1, 0, 0, 'web_search', 'Search the web and return results', '{"type":"object","properties":{"query":{"type":"string","description":"Search query"},"max_results":{"type":"integer","description":"Max results"}},"required":["query"]}', NULL, 'module', '{"type":"module","module":"research"}', 'research', '[]', 'low', 'guest', '[]', 0, NULL, 30, 'remote', 'control', 'none', '[]', '[]', '2026-11-17T08:00:12.000Z', 'anonymous', 1, NULL, NULL);
+VALUES ('sample', (SELECT key FROM tools WHERE workspace_id = 'sample' AND id = 'research.web_search'), 1, 0, 0, 'web_search', 'Search the web and return results', '{"type":"object","properties":{"query":{"type":"string","description":"Search query"},"max_results":{"type":"integer","description":"Max results"}},"required":["query"]}', NULL, 'module', '{"type":"module","module":"research"}', 'research', '[]', 'low', 'guest', '[]', 0, NULL, 30, 'remote', 'control', 'none', '[]', '[]', '2026-11-17T08:00:13.000Z', 'anonymous', 1, NULL, NULL);
 
 INSERT INTO held_back_tools (workspace_id, module, tool_id, change, offered)
 VALUES ('sample', 'research', 'research.web_search', 'changed', '{"name":"web_search","description":"Search the web and return the best results first","parameters_schema":"{\"type\":\"object\",\"properties\":{\"query\":{\"type\":\"string\",\"description\":\"Search query\"},\"max_results\":{\"type\":\"integer\",\"description\":\"Max results\"}},\"required\":[\"query\"]}","returns_schema":null,"handler":{"type":"module","module":"research"},"risk_level":"low","required_permission":"guest","requires_approval":false,"timeout_seconds":null,"side_effects":[],"examples":[]}');
 
 INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
-VALUES ('sample', 10, '2026-11-17T08:00:12.050Z', 'create', 'module:research', NULL, NULL, 'anonymous', NULL, NULL, '{"name":"research","kind":"manifest","url":"https://research.example.com","slow":false,"timeout_seconds":null,"headers":{},"enabled":true,"auto_accept":false,"include":null,"created_at":"2026-11-17T08:00:12.000Z"}');
+VALUES ('sample', 11, '2026-11-17T08:00:13.050Z', 'create', 'module:research', NULL, NULL, 'anonymous', NULL, NULL, '{"name":"research","kind":"manifest","url":"https://research.example.com","slow":false,"timeout_seconds":null,"headers":{},"enabled":true,"auto_accept":false,"include":null,"created_at":"2026-11-17T08:00:13.000Z"}');
 
 INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
-VALUES ('sample', 11, '2026-11-17T08:00:12.050Z', 'register', 'tool:research.web_search@1.0.0', 'research.web_search', '1.0.0', 'anonymous', NULL, NULL, '{"id":"research.web_search","name":"web_search","description":"Search the web and return results","parameters_schema":"{\"type\":\"object\",\"properties\":{\"query\":{\"type\":\"string\",\"description\":\"Search query\"},\"max_results\":{\"type\":\"integer\",\"description\":\"Max results\"}},\"required\":[\"query\"]}","handler_key":"module","category":"research","created_at":"2026-11-17T08:00:12.000Z","version":"1.0.0","active":true,"source":"module","returns_schema":null,"examples":[],"risk_level":"low","required_permission":"guest","required_capabilities":[],"requires_approval":false,"rate_limit":null,"timeout_seconds":30,"execution_mode":"remote","resource_class":"control","rollback_strategy":"none","credentials_required":[],"side_effects":[],"needs_approval":false,"registered_at":"2026-11-17T08:00:12.000Z","registered_by":"anonymous","deactivated_at":null,"deactivated_reason":null,"handler":{"type":"module","module":"research"}}');
+VALUES ('sample', 12, '2026-11-17T08:00:13.050Z', 'register', 'tool:research.web_search@1.0.0', 'research.web_search', '1.0.0', 'anonymous', NULL, NULL, '{"id":"research.web_search","name":"web_search","description":"Search the web and return results","parameters_schema":"{\"type\":\"object\",\"properties\":{\"query\":{\"type\":\"string\",\"description\":\"Search query\"},\"max_results\":{\"type\":\"integer\",\"description\":\"Max results\"}},\"required\":[\"query\"]}","handler_key":"module","category":"research","created_at":"2026-11-17T08:00:13.000Z","version":"1.0.0","active":true,"source":"module","returns_schema":null,"examples":[],"risk_level":"low","required_permission":"guest","required_capabilities":[],"requires_approval":false,"rate_limit":null,"timeout_seconds":30,"execution_mode":"remote","resource_class":"control","rollback_strategy":"none","credentials_required":[],"side_effects":[],"needs_approval":false,"registered_at":"2026-11-17T08:00:13.000Z","registered_by":"anonymous","deactivated_at":null,"deactivated_reason":null,"handler":{"type":"module","module":"research"}}');

@@ -28,7 +28,12 @@ pub enum Error {
         nearest: Option<String>,
     },
     NoRoute,
-    MethodNotAllowed,
+    MethodNotAllowed {
+        /// The methods that the route takes, as the header `Allow` lists them.
+        allowed: String,
+        /// What to do instead; empty, or a sentence after a full stop.
+        instead: &'static str,
+    },
     /// In open mode, the request names a host that is not this server's.
     Misdirected,
     AlreadyExists(String),
@@ -135,7 +140,7 @@ impl Error {
             Self::Unauthorized(_) => "UNAUTHORIZED",
             Self::Forbidden(_) => "PERMISSION_DENIED",
             Self::NotFound { .. } | Self::NoRoute => "NOT_FOUND",
-            Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",
+            Self::MethodNotAllowed { .. } => "METHOD_NOT_ALLOWED",
             Self::Misdirected => "MISDIRECTED_REQUEST",
             Self::AlreadyExists(_) => "ALREADY_EXISTS",
             Self::Conflict(_) => "CONFLICT",
@@ -151,7 +156,7 @@ impl Error {
             Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::NotFound { .. } | Self::NoRoute => StatusCode::NOT_FOUND,
-            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
             Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
             Self::AlreadyExists(_) | Self::Conflict(_) => StatusCode::CONFLICT,
             Self::TooLarge { .. } | Self::NoRoom { .. } | Self::OverQuota { .. } => StatusCode::PAYLOAD_TOO_LARGE,
@@ -177,7 +182,7 @@ impl Error {
             | Self::Forbidden(_)
             | Self::NotFound { nearest: None, .. }
             | Self::NoRoute
-            | Self::MethodNotAllowed
+            | Self::MethodNotAllowed { .. }
             | Self::Misdirected
             | Self::AlreadyExists(_)
             | Self::Conflict(_)
@@ -216,8 +221,8 @@ impl fmt::Display for Error {
                 write!(f, "{kind} not found: {id}{}", did_you_mean(nearest.as_deref()))
             }
             Self::NoRoute => f.write_str("There is no such route; GET /openapi.json lists them all"),
-            Self::MethodNotAllowed => {
-                f.write_str("This route does not take that method; the Allow header lists those it takes")
+            Self::MethodNotAllowed { allowed, instead } => {
+                write!(f, "This route does not take that method; it takes {}{instead}", allowed.replace(',', ", "))
             }
             Self::Misdirected => f.write_str(
                 "This server is in open mode, where it answers as localhost, 127.0.0.1, [::1] and the hosts in \

@@ -5,11 +5,20 @@ const MAX_CHARS: usize = 64;
 
 /// The known name with the fewest edits from the sought one, if these are at most a third of its letters. An edit is a
 /// letter that is added, left out or replaced, or two neighbours that are swapped. Upper and lower case are the same. The
-/// first of several names that are equally near.
-pub fn nearest<'a>(sought: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// first of several names that are equally near. If none is near, a name whose first part is: `tool` for `tool_id`.
+pub fn nearest<'a>(sought: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let first_part = |name: &'a str| name.split_once('_').map(|(first, _)| first).filter(|_| !sought.contains('_'));
+    nearest_by(sought, known.clone(), Some).or_else(|| nearest_by(sought, known, first_part))
+}
+
+fn nearest_by<'a>(
+    sought: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    part: impl Fn(&'a str) -> Option<&'a str>,
+) -> Option<&'a str> {
     let from = letters(sought)?;
     let near = known.into_iter().filter_map(|name| {
-        let to = letters(name)?;
+        let to = letters(part(name)?)?;
         let edits = edits(&from, &to);
         (edits * 3 <= from.len().max(to.len())).then_some((edits, name))
     });
@@ -49,6 +58,15 @@ fn edits(from: &[char], to: &[char]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_part_of_a_name_stands_for_it() {
+        let known = ["config", "tool_id", "session_id"];
+        assert_eq!(nearest("tool", known), Some("tool_id"));
+        assert_eq!(nearest("sesion", known), Some("session_id"));
+        assert_eq!(nearest("tool_x", ["tool_abcdefgh"]), None);
+        assert_eq!(nearest("x", known), None);
+    }
 
     #[test]
     fn edits_are_counted() {

@@ -3,9 +3,13 @@
 //! Everything else is quoted, so that FTS5 cannot read any text as its own syntax.
 
 mod common;
+mod foreign;
 mod inflect;
+mod question;
 mod relaxed;
 mod weight;
+
+pub use foreign::ForeignSyntax;
 
 use std::fmt;
 

@@ -40,6 +40,17 @@ impl Timestamp {
         Self(earlier.unwrap_or_default().max(DateTime::UNIX_EPOCH))
     }
 
+    /// A time as people give it: also a date alone, which is its first moment in UTC, and a zone whose `+` a query has
+    /// turned into a space.
+    fn parse_given(text: &str) -> Option<Self> {
+        let zone = text.len().checked_sub("+00:00".len()).filter(|it| text.as_bytes().get(*it) == Some(&b' '));
+        match zone {
+            Some(at) => Self::parse(&format!("{}+{}", text.get(..at)?, text.get(at + 1..)?)),
+            None if text.len() == "2026-11-16".len() => Self::parse(&format!("{text}T00:00:00Z")),
+            None => Self::parse(text),
+        }
+    }
+
     /// Any RFC 3339 time, in any zone.
     pub fn parse(text: &str) -> Option<Self> {
         let time = DateTime::parse_from_rfc3339(text).ok()?;
@@ -66,7 +77,8 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| de::Error::custom("must be an ISO-8601 time such as 2026-11-16T09:30:00Z"))
+        Self::parse_given(&text)
+            .ok_or_else(|| de::Error::custom("must be an ISO-8601 time such as 2026-11-16T09:30:00Z"))
     }
 }
 
@@ -82,6 +94,17 @@ mod tests {
         check("2026-11-16T09:30:00Z", "2026-11-16T09:30:00.000Z");
         check("2026-11-16T09:30:00.123456+02:00", "2026-11-16T07:30:00.123Z");
         check("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn people_give_dates_and_zones_that_a_query_has_changed() {
+        let given = |text: &str| Timestamp::parse_given(text).map(|it| it.to_string());
+        assert_eq!(given("2026-11-17T16:42:57 01:00").as_deref(), Some("2026-11-17T15:42:57.000Z"));
+        assert_eq!(given("2026-11-17T16:42:57+01:00").as_deref(), Some("2026-11-17T15:42:57.000Z"));
+        assert_eq!(given("2026-11-17").as_deref(), Some("2026-11-17T00:00:00.000Z"));
+        for text in ["2026-13-17", "äääää", "2026-11-1 01:00", "yesterday!", " 01:00"] {
+            assert_eq!(given(text), None, "{text}");
+        }
     }
 
     #[test]

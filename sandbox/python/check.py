@@ -9,7 +9,8 @@ MAX_LISTED = 20
 MAX_PARAMETERS = 200
 MAX_MESSAGE_CHARACTERS = 500
 
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SCOPES = (*FUNCTIONS, ast.ClassDef)
 BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
 
 # Code that uses one of these may define a function that its source does not show.
@@ -19,7 +20,7 @@ HIDING = {"eval", "exec", "globals", "locals", "vars"}
 def run(request):
     """Returns a report, as JSON. Its `fault` is the reason why the code does not compile."""
     code, wanted = request["code"], request["check"]
-    told = {"fault": None, "function": None, "functions": [], "parameters": None, "imports": []}
+    told = {"fault": None, "function": None, "functions": [], "parameters": None, "only_prints": False, "imports": []}
     told["importable"] = guest.ALLOWED
     try:
         guest.compile_source(code)
@@ -57,6 +58,7 @@ def _seen(code, wanted):
         "function": is_there,
         "functions": [name for name, node in defined.items() if not isinstance(node, ast.ClassDef)][:MAX_LISTED],
         "parameters": _parameters(function),
+        "only_prints": _only_prints(function),
         "imports": [{"name": name, "line": line} for name, line in imports.items()][:MAX_LISTED],
     }
 
@@ -108,14 +110,42 @@ def _parameters(function):
 
     A decorator may change the parameters, so those of a decorated function are unknown.
     """
-    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.decorator_list:
+    if not isinstance(function, FUNCTIONS) or function.decorator_list:
         return None
     given = function.args
-    names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
-    if len(names) > MAX_PARAMETERS:
+    positional = [each.arg for each in (*given.posonlyargs, *given.args)]
+    named = [each.arg for each in given.kwonlyargs]
+    if len(positional) + len(named) > MAX_PARAMETERS:
         return None
+    required = positional[: len(positional) - len(given.defaults)]
+    required_names = [name for name, default in zip(named, given.kw_defaults) if default is None]
     return {
-        "names": names,
+        "names": positional + named,
+        "required": required + required_names,
+        "takes_one": len(required) <= 1 and not required_names and bool(positional or given.vararg),
         "by_keyword": not given.posonlyargs and given.vararg is None,
         "takes_all": given.kwarg is not None,
     }
+
+
+def _only_prints(function):
+    """Whether a plain function prints, and has no statement that returns a value."""
+    if not isinstance(function, FUNCTIONS) or function.decorator_list:
+        return False
+    prints = False
+    for node in _own_nodes(function):
+        if isinstance(node, (ast.Yield, ast.YieldFrom)) or isinstance(node, ast.Return) and node.value is not None:
+            return False
+        called = node.func if isinstance(node, ast.Call) else None
+        prints = prints or isinstance(called, ast.Name) and called.id == "print"
+    return prints
+
+
+def _own_nodes(function):
+    """The nodes of a function's body, without those of functions and classes inside it."""
+    left = list(function.body)
+    while left:
+        node = left.pop()
+        yield node
+        if not isinstance(node, (*SCOPES, ast.Lambda)):
+            left.extend(ast.iter_child_nodes(node))

@@ -89,7 +89,10 @@ async fn decide(
     let (agent, has_attachments) = found(agent_id, store::read_shown_agents(agent)?.pop())?;
     let tool = registry::read_tool(tool)?.ok_or_else(|| Error::not_found("Tool", &wanted.tool_id))?;
     wanted.check(scope, &tool).await?;
-    let warnings = warnings(&agent, &tool, has_attachments);
+    let mut warnings = warnings(&agent, &tool, has_attachments);
+    if let Some(config) = &wanted.config {
+        warnings.extend(config.warnings(&tool)?);
+    }
     Ok(DecidedAttachment { agent, tool, config: wanted.config, warnings })
 }
 

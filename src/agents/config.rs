@@ -1,7 +1,8 @@
 //! The configuration of a tool for one agent, and the checks that it fits the tool.
 
-use crate::error::{Error, Place, Problem, Result};
-use crate::registry::{Tool, schema};
+use crate::error::{Error, Place, Problem, Result, shortened};
+use crate::nearest::{did_you_mean, nearest};
+use crate::registry::{Tool, Warning, schema};
 use serde_json::{Map, Value};
 
 /// The configuration holds a parameter's default under the parameter's name with this prefix.
@@ -21,14 +22,38 @@ impl Config {
         let mut problems = self.problems(Some(tool))?;
         let defaults = self.defaults();
         if !defaults.is_empty() {
-            for it in schema::compiled(&tool.parameters_schema)?.violations_of_properties(&defaults) {
-                problems.push(match it.path.strip_prefix('/') {
-                    Some(parameter) => problem(format!("/config/{DEFAULT_PREFIX}{parameter}"), it.message),
-                    None => problem("/config".into(), it.message),
-                });
+            let schema = schema::compiled(&tool.parameters_schema)?;
+            let names = schema.property_names();
+            let is_closed = schema.definition()["additionalProperties"] == false;
+            let unknown = defaults.keys().filter(|it| is_closed && !names.contains(&it.as_str())).collect::<Vec<_>>();
+            for it in schema.violations_of_properties(&defaults) {
+                match it.path.strip_prefix('/') {
+                    Some(parameter) => problems.push(problem(default_path(parameter), it.message)),
+                    None if unknown.is_empty() => problems.push(problem("/config".into(), it.message)),
+                    // The unknown parameters are told in other words.
+                    None => {}
+                }
             }
+            problems.extend(unknown.iter().map(|it| problem(default_path(it), no_parameter(it, &names))));
         }
         if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+    }
+
+    /// What the author of the configuration should know: keys that set no default although they are named like a
+    /// parameter, and defaults of parameters that the schema does not name.
+    pub fn warnings(&self, tool: &Tool) -> Result<Vec<Warning>> {
+        let schema = schema::compiled(&tool.parameters_schema)?;
+        let names = schema.property_names();
+        let told = |key: &String| match key.strip_prefix(DEFAULT_PREFIX) {
+            Some(parameter) if names.contains(&parameter) => None,
+            Some(parameter) => Some(Warning::new(&default_path(parameter), &no_parameter(parameter, &names))),
+            None if names.contains(&key.as_str()) => {
+                let message = format!("sets no default: the key for a parameter's default is {DEFAULT_PREFIX}{key}");
+                Some(Warning::new(&format!("/config/{key}"), &message))
+            }
+            None => None,
+        };
+        Ok(self.0.keys().filter_map(told).collect())
     }
 
     /// The faults that no configuration may have. This does not check whether the defaults fit the tool's current
@@ -83,6 +108,15 @@ impl Config {
     }
 }
 
+fn default_path(parameter: &str) -> String {
+    format!("/config/{DEFAULT_PREFIX}{parameter}")
+}
+
+fn no_parameter(parameter: &str, names: &[&str]) -> String {
+    let near = nearest(parameter, names.iter().copied()).map(|it| format!("{DEFAULT_PREFIX}{it}"));
+    format!("the schema names no parameter {}{}", shortened(parameter), did_you_mean(near.as_deref()))
+}
+
 fn problem(path: String, message: String) -> Problem {
     Problem { place: Place::Body, path, message }
 }
@@ -118,7 +152,29 @@ mod tests {
         check(json!({"default_limit": 20}), &[]);
         check(json!({"default_limit": 80}), &["/config/default_limit"]);
         check(json!({"default_limit": "x", "default_query": 1}), &["/config/default_limit", "/config/default_query"]);
-        check(json!({"default_limti": 20}), &["/config"]);
+        check(json!({"default_limti": 20}), &["/config/default_limti"]);
+        assert_eq!(
+            no_parameter("limti", &["limit"]),
+            "the schema names no parameter limti. Did you mean default_limit?"
+        );
+    }
+
+    #[test]
+    fn keys_that_do_nothing_are_told() {
+        let mut tool = fixture("search");
+        tool.parameters_schema = json!({"properties": {"limit": {}}}).to_string();
+        let told = |config: Value| {
+            let warnings = Config(config.as_object().unwrap().clone()).warnings(&tool).unwrap();
+            serde_json::to_value(warnings).unwrap()
+        };
+        assert_eq!(told(json!({"default_limit": 3, "max_result_bytes": 9, "region": "eu"})), json!([]));
+        assert_eq!(
+            told(json!({"limit": 3, "default_lmit": 3})),
+            json!([
+                {"path": "/config/limit", "message": "sets no default: the key for a parameter's default is default_limit"},
+                {"path": "/config/default_lmit", "message": "the schema names no parameter lmit. Did you mean default_limit?"}
+            ])
+        );
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl EarlierCall {
                 "The call with this idempotency key is still running",
             ),
             KeyOrigin::ModelCall => (
-                "The id of this call was used in this session for a call with other arguments: each call needs an id of its own",
+                "The id of this call was used in this session for a call with other arguments: each call needs an id of its own, or each message an ?idempotency_key= of its own",
                 "This call was sent before, and is still running: send it again later",
             ),
         };

@@ -127,8 +127,26 @@ pub async fn arguments_of(scope: &Scope, id: &CallId) -> Result<Box<RawValue>> {
 }
 
 async fn whole(scope: &Scope, id: &CallId, kind: CallDocument) -> Result<Box<RawValue>> {
-    let whole = find(scope, id).await?.whole(scope, kind).await?;
-    whole.ok_or_else(|| Error::not_found(kind.title(), id))
+    let call = find(scope, id).await?;
+    match call.whole(scope, kind).await? {
+        Some(whole) => Ok(whole),
+        None => Err(Error::not_found(kind.title(), format!("{id}{}", why_missing(&call)?))),
+    }
+}
+
+/// Why a call has no such document, in brackets.
+fn why_missing(call: &CallRow) -> Result<String> {
+    let id = &call.id;
+    let failure = call.failure()?;
+    let told = || failure.as_ref().map(|it| it.message.clone()).unwrap_or_default();
+    Ok(match call.status {
+        Status::PendingApproval => {
+            format!(" (the call waits for its approval; GET /api/tool-calls/{id}?wait=30 waits for its end)")
+        }
+        Status::Running => format!(" (the call still runs; GET /api/tool-calls/{id}?wait=30 waits for its end)"),
+        Status::Denied | Status::Error => format!(" (the call has none: {})", told()),
+        Status::Success => String::new(),
+    })
 }
 
 /// The call, if the caller may see it. For a bound token, the call of another agent does not exist.

@@ -107,7 +107,7 @@ impl CallFailure {
             Error::Unavailable(_) | Error::TryAgain(_) => Code::Unavailable,
             Error::NotFound { .. }
             | Error::NoRoute
-            | Error::MethodNotAllowed
+            | Error::MethodNotAllowed { .. }
             | Error::Misdirected
             | Error::Internal(_) => Code::Internal,
         };

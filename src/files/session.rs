@@ -36,6 +36,8 @@ pub struct FileManifest {
     pub created_at: Timestamp,
     pub files: u32,
     pub bytes: u64,
+    /// Whether the file manifest is the session's present.
+    pub is_active: bool,
 }
 
 text_enum! {
@@ -148,14 +150,21 @@ pub async fn check_out(scope: &Scope, id: &SessionId, manifest: &FileManifestId)
     store::session::read(&session)?.ok_or_else(|| session_not_found(id))
 }
 
-/// Makes a session that begins with the files of `session` at its file manifest `at`. The two sessions share all
-/// contents. The new session has the name `named`, which no other session may have, or a random one.
+/// Makes a session that begins with the files of `session` at its file manifest `at`, or at its present, which costs one
+/// more round trip. The two sessions share all contents. The new session has the name `named`, which no other session may
+/// have, or a random one.
 pub async fn branch(
     scope: &Scope,
     session: &SessionId,
-    at: &FileManifestId,
+    at: Option<&FileManifestId>,
     named: Option<SessionId>,
 ) -> Result<Session> {
+    let present = match at {
+        Some(_) => None,
+        None => get_session(scope, session).await?.active_manifest_id,
+    };
+    let nothing = || Error::Conflict(format!("The session {session} has no files yet: there is nothing to branch off"));
+    let at = at.or(present.as_ref()).ok_or_else(nothing)?;
     let workspace = scope.workspace();
     let branched = named.map_or_else(SessionId::random, Ok)?;
     let manifest = FileManifestId::random()?;

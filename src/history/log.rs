@@ -35,6 +35,13 @@ pub struct ChangeFilter {
     pub order: LogOrder,
 }
 
+impl ChangeFilter {
+    /// Whether the subject is a tool without a version, which stands for all of its versions.
+    pub fn names_all_versions(&self) -> bool {
+        self.subject.as_ref().is_some_and(|it| it.starts_with("tool:") && !it.contains('@'))
+    }
+}
+
 /// One row of the log.
 #[derive(Serialize, ToSchema)]
 pub struct ChangeOut {

@@ -26,8 +26,8 @@ pub enum Moment {
     Seq(u32),
 }
 
-/// The tools, versions, agents, attachments, modules and settings of a workspace at a moment. Each list is sorted by id,
-/// and the versions of a tool by number.
+/// The tools, versions, agents, attachments, credentials, modules and settings of a workspace at a moment. Each list is
+/// sorted by id, and the versions of a tool by number.
 #[derive(Serialize, ToSchema)]
 pub struct State {
     /// The number of the last change that the state includes. 0 if there is none.
@@ -46,6 +46,9 @@ pub struct State {
     /// Every attachment: `agent_id`, `tool_id` and `config`.
     #[schema(value_type = Vec<Object>)]
     attachments: Vec<Box<RawValue>>,
+    /// Every credential: `id`, `description` and `created_at`. Whether the Worker had its secret is not logged.
+    #[schema(value_type = Vec<Object>)]
+    credentials: Vec<Box<RawValue>>,
     /// Every module as an admin has set it, with the values of its headers masked.
     #[schema(value_type = Vec<Object>)]
     modules: Vec<Box<RawValue>>,
@@ -100,7 +103,7 @@ pub async fn state(
     }
     let seq = point.as_ref().map_or(0, |it| it.seq);
 
-    let mut all = ["agent", "attachment", "tool", "module", "workspace"].map(Things::new);
+    let mut all = ["agent", "attachment", "credential", "tool", "module", "workspace"].map(Things::new);
     let mut bytes = 0;
     loop {
         let mut open = all.iter_mut().filter(|it| !it.ended).collect::<Vec<_>>();
@@ -118,7 +121,7 @@ pub async fn state(
             });
         }
     }
-    let [agents, attachments, versions, modules, mut settings] = all;
+    let [agents, attachments, credentials, versions, modules, mut settings] = all;
     let versions = versions.found.into_iter().map(shown).collect::<Result<_>>()?;
     let (tools, versions) = by_tool(versions)?;
     Ok(State {
@@ -128,6 +131,7 @@ pub async fn state(
         versions,
         agents: agents.found,
         attachments: attachments.found,
+        credentials: credentials.found,
         modules: modules.found,
         workspace: settings.found.pop().unwrap_or(default_settings),
     })

@@ -90,6 +90,19 @@ pub fn list_changes(workspace: &WorkspaceId, filter: &ChangeFilter, after: Optio
     .bind(limit)
 }
 
+/// The condition on the operator. A token also goes by its name; the change that made a token knows the name for ever.
+fn of_operator(operator: &str) -> &'static str {
+    match operator {
+        "root" | "anonymous" | "pegboard" => " AND operator = ?7",
+        id if id.starts_with("tok_") => " AND operator = ?7",
+        _ => {
+            " AND operator IN (SELECT substr(made.subject, 7) FROM changes made INDEXED BY changes_by_subject
+               WHERE made.workspace_id = ?1 AND made.subject >= 'token:' AND made.subject < 'token;'
+                 AND made.new_state ->> 'name' = ?7)"
+        }
+    }
+}
+
 /// How a query walks through the log.
 struct Walk {
     /// The table with the index and its condition. The index is named, because SQLite's planner would choose by averages
@@ -106,11 +119,14 @@ impl Walk {
         let mut rest = [
             filter.subject.as_ref().map(|_| " AND subject = ?3"),
             filter.tool_id.as_ref().map(|_| " AND tool_id IS ?4"),
-            filter.operator.as_ref().map(|_| " AND operator = ?7"),
+            filter.operator.as_deref().map(of_operator),
             filter.action.map(|_| " AND action = ?8"),
         ];
         let by_token = filter.operator.as_ref().is_some_and(|it| it.starts_with("tok_"));
-        let (along, is_indexed) = if rest[0].take().is_some() {
+        let (along, is_indexed) = if filter.names_all_versions() {
+            rest[0] = Some(" AND subject >= ?3 || '@' AND subject < ?3 || 'A'");
+            ("changes INDEXED BY changes_by_tool WHERE workspace_id = ?1 AND tool_id = substr(?3, 6)", true)
+        } else if rest[0].take().is_some() {
             ("changes INDEXED BY changes_by_subject WHERE workspace_id = ?1 AND subject = ?3", true)
         } else if rest[1].take().is_some() {
             ("changes INDEXED BY changes_by_tool WHERE workspace_id = ?1 AND tool_id = ?4", true)

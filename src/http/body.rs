@@ -154,6 +154,7 @@ impl ExaminedBody {
             ValidationErrorKind::OneOfNotValid { context } | ValidationErrorKind::AnyOf { context } => {
                 context.iter().take(1).flatten().for_each(|it| self.add(it, problems));
             }
+            ValidationErrorKind::Pattern { pattern } => problem(None, format!("must match {pattern}")),
             _ => problem(None, error.masked_with("The value").to_string()),
         }
     }

@@ -35,6 +35,6 @@ pub fn layer(settings: &'static Settings) -> CorsLayer {
 }
 
 /// Whether a path is an endpoint of MCP. `/api/tools/mcp` is not an endpoint, but a tool with the id `mcp`.
-fn is_mcp(path: &str) -> bool {
+pub fn is_mcp(path: &str) -> bool {
     path == "/mcp" || (path.starts_with("/w/") && path.ends_with("/mcp"))
 }

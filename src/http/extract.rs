@@ -10,7 +10,8 @@ use crate::callers::{Caller, CallerCredential, Level, Presented, Scope};
 use crate::error::{Error, Place, Problem, Result, escaped, shortened};
 use crate::files::FilePath;
 use crate::ids::{
-    AgentId, ApprovalId, CallId, CredentialId, FileManifestId, ModuleName, SessionId, TokenId, ToolId, WorkspaceId,
+    AgentId, ApprovalId, CallId, CredentialId, FileManifestId, ModuleName, SessionId, TokenId, ToolId, Version,
+    WorkspaceId,
 };
 use crate::json_size::{MAX_VALUES, values};
 use crate::page::PageRequest;
@@ -34,7 +35,7 @@ pub const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 const MAX_DRAINED_BYTES: usize = 4 * MAX_BODY_BYTES;
 
 /// The largest body that is read before the caller is known, where other bodies wait for the caller.
-const SMALL_BODY_BYTES: usize = 64 * 1024;
+pub const SMALL_BODY_BYTES: usize = 64 * 1024;
 
 const WORKSPACE: &str = "X-Workspace-Id";
 
@@ -107,13 +108,14 @@ impl Anyone {
     }
 }
 
-/// The workspace that the path names, or else the header. A name that no workspace can have is not found.
+/// The workspace that the path names, or else the header.
 pub async fn named_workspace<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<WorkspaceId> {
     let named = path_param(parts, state, "workspace").await.ok_or(Error::NoRoute)?;
     if named.is_empty() {
         return workspace(&parts.headers);
     }
-    let named = WorkspaceId::parse(&named).ok_or(Error::NoRoute)?;
+    let named = WorkspaceId::parse(&named)
+        .ok_or_else(|| Error::path("workspace", "must be 1 to 64 letters, digits, _ or -"))?;
     match parts.headers.contains_key(WORKSPACE) {
         true if workspace(&parts.headers)? != named => {
             Err(Error::header(WORKSPACE, "names another workspace than the path"))
@@ -239,6 +241,31 @@ impl<S: Send + Sync, T: PathId> FromRequestParts<S> for Named<T> {
     }
 }
 
+/// A tool, perhaps with a version: `id` or `id@version`, as calls name it.
+pub struct NamedVersion {
+    pub id: ToolId,
+    pub version: Option<Version>,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for NamedVersion {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let text = path_param(parts, state, ToolId::PARAM).await.ok_or(Error::NoRoute)?;
+        let inner = path_param(parts, state, "version").await.ok_or(Error::NoRoute)?;
+        let (id, version) = match text.split_once('@') {
+            Some((id, version)) => (id, Some(version)),
+            None => (text.as_str(), Some(inner.as_str()).filter(|it| !it.is_empty())),
+        };
+        let named = || Some((ToolId::parse(id)?, version.map(Version::parse)));
+        match named() {
+            Some((id, None)) => Ok(Self { id, version: None }),
+            Some((id, Some(Some(version)))) => Ok(Self { id, version: Some(version) }),
+            Some((_, Some(None))) | None => Err(Error::not_found(ToolId::KIND, &text)),
+        }
+    }
+}
+
 /// The value of a parameter in the path. `None` if the path is not UTF-8 after percent-decoding.
 async fn path_param<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Option<String> {
     let params = RawPathParams::from_request_parts(parts, state).await.ok()?;
@@ -279,7 +306,7 @@ fn read_query<T: DeserializeOwned>(text: &str) -> Result<T> {
 fn query_fault(cause: serde_path_to_error::Error<serde_urlencoded::de::Error>) -> Error {
     let message = cause.inner().to_string();
     let name = place(cause.path(), &message).unwrap_or_default();
-    Error::query(name, message)
+    Error::query(name, worded(message))
 }
 
 fn form_urlencoded(text: &str) -> worker::url::form_urlencoded::Parse<'_> {
@@ -454,6 +481,9 @@ fn check_json(max_values: usize, bytes: &[u8]) -> std::result::Result<(), String
     if values(bytes) > max_values {
         return Err(format!("The body holds more than {max_values} values"));
     }
+    if bytes.trim_ascii_start().is_empty() {
+        return Err("The body is empty: it must be a JSON object".to_owned());
+    }
     // serde would accept an array as a struct, field by field.
     if bytes.trim_ascii_start().first().is_some_and(|it| *it != b'{') {
         return Err("The body must be a JSON object".to_owned());
@@ -470,7 +500,7 @@ fn of_body(message: String) -> Problem {
 fn body_problem(cause: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
     let message = without_value(cause.inner().to_string());
     let pointer = place(cause.path(), &message).map_or_else(String::new, |it| format!("/{it}"));
-    Problem { place: Place::Body, path: shortened(&pointer), message: shortened(&message) }
+    Problem { place: Place::Body, path: shortened(&pointer), message: shortened(&worded(message)) }
 }
 
 /// A message that tells what was expected, without the value that was given: the value may be a secret, and the message
@@ -479,6 +509,35 @@ fn without_value(message: String) -> String {
     let told = ["invalid type: ", "invalid value: ", "invalid length "].iter().any(|start| message.starts_with(start));
     match message.rsplit_once(", expected ") {
         Some((_, expected)) if told => format!("expected {expected}"),
+        _ => message,
+    }
+}
+
+/// A message of serde in the words of our own messages, which follow the name of the field or parameter.
+fn worded(message: String) -> String {
+    let listed = |start: &str| {
+        let (_, listed) = message.strip_prefix(start)?.split_once("expected ")?;
+        let end = listed.find(" at line ").unwrap_or(listed.len());
+        Some(listed[..end].trim_start_matches("one of ").replace('`', "").replace(" or ", ", "))
+    };
+    if message.starts_with("missing field") {
+        return "is required".to_owned();
+    }
+    if message.starts_with("duplicate field") {
+        return "is given twice".to_owned();
+    }
+    if let Some(words) = listed("unknown variant ") {
+        return format!("must be one of {words}");
+    }
+    if let Some(fields) = listed("unknown field ") {
+        return format!("is unknown: the fields are {fields}");
+    }
+    match message.as_str() {
+        "provided string was not `true` or `false`" => "must be true or false".to_owned(),
+        "invalid digit found in string" | "cannot parse integer from empty string" => {
+            "must be a whole number".to_owned()
+        }
+        "number too large to fit in target type" => "is too large".to_owned(),
         _ => message,
     }
 }
@@ -565,6 +624,22 @@ mod tests {
         check(r#"{"name": "a"} x"#, "");
         check(r#"["a"]"#, "");
         check("7", "");
+    }
+
+    #[test]
+    fn faults_are_told_in_our_words() {
+        let told = |result: Result<Outer>| result.err().map(|it| it.to_string()).unwrap_or_default();
+        let body = |json: &str| told(read_json(json.as_bytes()));
+        assert_eq!(body(""), "The body is empty: it must be a JSON object");
+        assert_eq!(body("{}"), "/name: is required");
+        assert_eq!(body(r#"{"name": "a", "name": "b"}"#), "/name: is given twice");
+        assert_eq!(body(r#"{"name": "a", "nmae": 1}"#), "/nmae: is unknown: the fields are name, level, inner");
+        assert_eq!(body(r#"{"name": "a", "level": "root"}"#), "/level: must be one of guest, user, admin, owner");
+        let query = |text: &str| read_query::<Filters>(text).err().map(|it| it.to_string()).unwrap_or_default();
+        assert_eq!(query("limit=x"), "limit: must be a whole number");
+        assert_eq!(query("limit=99999999999"), "limit: is too large");
+        assert_eq!(query("limt=1"), "limt: is unknown: the fields are limit");
+        assert_eq!(worded("provided string was not `true` or `false`".into()), "must be true or false");
     }
 
     #[test]

@@ -28,10 +28,10 @@ pub struct ChangeQuery {
     /// Only changes of this tool, of its versions, and of attachments of it.
     #[param(example = "word_count")]
     tool_id: Option<String>,
-    /// Only changes of exactly this thing.
+    /// Only changes of this thing. `tool:<id>` without a version stands for all versions of the tool.
     #[param(example = "tool:word_count@1.0.0")]
     subject: Option<String>,
-    /// Only changes by this operator: a token's id, `root`, `anonymous` or `pegboard`.
+    /// Only changes by this operator: a token's id or name, `root`, `anonymous` or `pegboard`.
     #[param(example = "anonymous")]
     operator: Option<String>,
     /// Only changes of this kind.
@@ -94,7 +94,8 @@ pub async fn list_changes(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct StateQuery {
-    /// The state after the last change at or before this time, which must not be in the future.
+    /// The state after the last change at or before this time, which must not be in the future. A date alone is its
+    /// first moment in UTC.
     #[param(value_type = Option<String>, format = DateTime)]
     at: Option<Timestamp>,
     /// The state after exactly this change; 0 is the state before the first change.
@@ -106,7 +107,7 @@ pub struct StateQuery {
 ///
 /// The state is rebuilt from the change log alone. Built-ins are not in it, because they never change.
 #[utoipa::path(get, path = "/api/registry/state", tag = "registry", params(StateQuery),
-    responses((status = 200, description = "Tools, versions, agents and attachments", body = State)))]
+    responses((status = 200, description = "Tools, versions, agents, attachments and credentials", body = State)))]
 #[worker::send]
 pub async fn get_state(Admin(scope): Admin, Query(query): Query<StateQuery>) -> Result<Json<State>> {
     let moment = match (query.at, query.seq) {

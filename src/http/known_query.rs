@@ -3,9 +3,11 @@
 //!
 //! The parameters come from `openapi.json` (build.rs), so a described parameter is a known one.
 
+use super::cors;
 use crate::error::{Error, Place, Problem, Result, shortened};
 use crate::nearest::{did_you_mean, nearest};
 use axum::extract::Request;
+use axum::http::Uri;
 use axum::middleware::map_request;
 use axum::routing::MethodRouter;
 use utoipa::openapi::HttpMethod;
@@ -19,8 +21,12 @@ type Names = &'static [&'static str];
 /// The parameters of each operation, by its method and path.
 static PARAMETERS: &[(&str, &str, Names)] = &include!(concat!(env!("OUT_DIR"), "/query_parameters.rs"));
 
-/// The endpoint, for requests whose parameters are all described.
+/// The endpoint, for requests whose parameters are all described. The endpoints of MCP ask [`check_query`] themselves,
+/// because their refusals are messages of JSON-RPC.
 pub fn guarded(path: &str, methods: &[HttpMethod], endpoint: MethodRouter) -> MethodRouter {
+    if cors::is_mcp(path) {
+        return endpoint;
+    }
     let names = parameters(path, methods);
     endpoint.route_layer(map_request(move |request: Request| check(names, request)))
 }
@@ -45,13 +51,18 @@ fn word_of(method: &HttpMethod) -> &'static str {
 }
 
 async fn check(names: Names, request: Request) -> Result<Request> {
-    match problems(names, request.uri().query().unwrap_or_default()) {
-        problems if problems.is_empty() => Ok(request),
+    check_query(names, request.uri()).map(|()| request)
+}
+
+/// Refuses parameters of other names than these.
+pub fn check_query(names: &[&str], uri: &Uri) -> Result<()> {
+    match problems(names, uri.query().unwrap_or_default()) {
+        problems if problems.is_empty() => Ok(()),
         problems => Err(Error::Invalid(problems)),
     }
 }
 
-fn problems(names: Names, query: &str) -> Vec<Problem> {
+fn problems(names: &[&str], query: &str) -> Vec<Problem> {
     let mut problems: Vec<Problem> = Vec::new();
     for (name, _) in form_urlencoded::parse(query.as_bytes()) {
         let path = shortened(&name);
@@ -62,7 +73,7 @@ fn problems(names: Names, query: &str) -> Vec<Problem> {
     problems
 }
 
-fn message(names: Names, name: &str) -> String {
+fn message(names: &[&str], name: &str) -> String {
     if names.is_empty() {
         return "is unknown: this route takes no query parameters".to_owned();
     }

@@ -2,18 +2,22 @@
 //! streams and no sessions, so GET and DELETE are refused.
 
 use super::extract::{self, Query};
+use super::known_query;
 use super::origin::RequestOrigin;
+use crate::app::App;
 use crate::error::{Error, Result};
 use crate::ids::SessionId;
 use crate::json_rpc::{RpcError, RpcErrorCode, RpcMessage, RpcResponse};
-use crate::mcp::{self, McpEndpoint, McpOutcome};
+use crate::mcp::{self, McpEndpoint, McpOutcome, McpReply};
 use crate::mcp_protocol::{McpHeaders, PARAM_HEADER_PREFIX, RepeatingHeader};
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::Value;
+use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
 
 #[derive(Deserialize, IntoParams)]
@@ -97,25 +101,51 @@ pub struct McpRequest {
 }
 
 impl<S: Send + Sync> FromRequest<S> for McpRequest {
-    type Rejection = Error;
+    type Rejection = McpRefusal;
 
-    async fn from_request(request: Request<Body>, state: &S) -> Result<Self> {
+    async fn from_request(request: Request<Body>, state: &S) -> std::result::Result<Self, McpRefusal> {
         let (mut parts, body) = request.into_parts();
-        let workspace = extract::named_workspace(&mut parts, state).await?;
-        let agent = extract::named_agent(&mut parts, state).await?;
-        let Query(McpQuery { session }) = Query::from_request_parts(&mut parts, state).await?;
-        let session = session.as_deref().map(SessionId::parse);
-        if session == Some(None) {
-            return Err(Error::query("session", "must be 1 to 64 letters, digits, _ or -"));
+        let request_id = parts.extensions.get::<Arc<App>>().map(|it| it.request_id().to_owned()).unwrap_or_default();
+        let (caller, endpoint) = match read_head(&mut parts, state).await {
+            Ok(head) => head,
+            Err(error) => {
+                // The refusal is the answer, whatever becomes of the body.
+                let body = extract::collect(body, extract::SMALL_BODY_BYTES).await.unwrap_or_default();
+                return Err(McpRefusal(McpReply::refused(RpcMessage::id_in(&body), error, &request_id)));
+            }
+        };
+        match extract::collect(body, extract::MAX_BODY_BYTES).await {
+            Ok(body) => Ok(Self { caller, endpoint, headers: parts.headers, body }),
+            Err(error) => Err(McpRefusal(McpReply::refused(None, error, &request_id))),
         }
-        let caller = extract::Anyone::of(&parts, workspace)?;
-        if !RequestOrigin::of(&parts.headers, &parts.uri).page_is_allowed(caller.app().settings()) {
-            return Err(Error::Forbidden("Requests from this Origin are not let in: see CORS_ORIGINS".to_owned()));
-        }
-        let body = extract::collect(body, extract::MAX_BODY_BYTES).await?;
-        let endpoint = McpEndpoint { agent, session: session.flatten() };
-        Ok(Self { caller, endpoint, headers: parts.headers, body })
     }
+}
+
+/// A refusal of a request whose message was not looked at. It is a message of JSON-RPC too, because clients do not show
+/// any other body.
+pub struct McpRefusal(McpReply);
+
+impl IntoResponse for McpRefusal {
+    fn into_response(self) -> Response {
+        respond(self.0)
+    }
+}
+
+/// The caller and the endpoint, from everything but the body.
+async fn read_head<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<(extract::Anyone, McpEndpoint)> {
+    known_query::check_query(&["session"], &parts.uri)?;
+    let workspace = extract::named_workspace(parts, state).await?;
+    let agent = extract::named_agent(parts, state).await?;
+    let Query(McpQuery { session }) = Query::from_request_parts(parts, state).await?;
+    let session = session.as_deref().map(SessionId::parse);
+    if session == Some(None) {
+        return Err(Error::query("session", "must be 1 to 64 letters, digits, _ or -"));
+    }
+    let caller = extract::Anyone::of(parts, workspace)?;
+    if !RequestOrigin::of(&parts.headers, &parts.uri).page_is_allowed(caller.app().settings()) {
+        return Err(Error::Forbidden("Requests from this Origin are not let in: see CORS_ORIGINS".to_owned()));
+    }
+    Ok((caller, McpEndpoint { agent, session: session.flatten() }))
 }
 
 impl McpRequest {
@@ -123,22 +153,26 @@ impl McpRequest {
         let Self { caller, endpoint, headers, body } = self;
         if let Some((status, problem)) = media_type_problem(&headers) {
             let error = RpcError::new(RpcErrorCode::INVALID_REQUEST, problem);
-            let message = RpcMessage::Response(RpcResponse { id: None, outcome: Err(error) });
+            let message = RpcMessage::Response(RpcResponse { id: RpcMessage::id_in(&body), outcome: Err(error) });
             return Ok(with_message(status.into_response(), message.write()));
         }
         let mcp_headers = mcp_headers(&headers);
         let reply = mcp::serve(|level| caller.scope(level), &endpoint, &mcp_headers, body).await?;
-        let response = match reply.outcome {
-            McpOutcome::Answered => StatusCode::OK.into_response(),
-            McpOutcome::Accepted => StatusCode::ACCEPTED.into_response(),
-            McpOutcome::Invalid => StatusCode::BAD_REQUEST.into_response(),
-            McpOutcome::NotFound => StatusCode::NOT_FOUND.into_response(),
-            McpOutcome::Refused(error) => error.into_response(),
-        };
-        Ok(match reply.message {
-            Some(message) => with_message(response, message),
-            None => response,
-        })
+        Ok(respond(reply))
+    }
+}
+
+fn respond(reply: McpReply) -> Response {
+    let response = match reply.outcome {
+        McpOutcome::Answered => StatusCode::OK.into_response(),
+        McpOutcome::Accepted => StatusCode::ACCEPTED.into_response(),
+        McpOutcome::Invalid => StatusCode::BAD_REQUEST.into_response(),
+        McpOutcome::NotFound => StatusCode::NOT_FOUND.into_response(),
+        McpOutcome::Refused(error) => error.into_response(),
+    };
+    match reply.message {
+        Some(message) => with_message(response, message),
+        None => response,
     }
 }
 
@@ -166,7 +200,10 @@ fn media_type_problem(headers: &HeaderMap) -> Option<(StatusCode, &'static str)>
     let takes_json =
         |kind: &str| is_json(kind) || ["*/*", "application/*"].iter().any(|it| kind.trim().starts_with(it));
     if text(header::CONTENT_TYPE).is_some_and(|it| !is_json(it)) {
-        return Some((StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json"));
+        return Some((
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "Content-Type must be application/json, or left out: with curl, -H 'Content-Type: application/json'",
+        ));
     }
     if text(header::ACCEPT).is_some_and(|it| !it.split(',').any(takes_json)) {
         return Some((StatusCode::NOT_ACCEPTABLE, "Accept must include application/json"));

@@ -1,6 +1,7 @@
 //! Serves every route. This file holds the list of all routes, and the code that every request and response shares. A
 //! handler takes typed arguments, calls one function of a room, and wraps the result.
 
+mod address;
 mod agents;
 mod approvals;
 mod attachments;
@@ -27,6 +28,7 @@ mod queries;
 mod registry;
 mod replicas;
 mod respond;
+mod restore_hint;
 mod sessions;
 mod site;
 mod suggest;
@@ -98,6 +100,8 @@ routes![
     tools::get_rate_limit,
     versions::register_tool,
     versions::list_versions,
+    versions::get_version,
+    versions::compare_versions,
     versions::roll_back_tool,
     versions::deactivate_version,
     versions::activate_version,
@@ -249,8 +253,10 @@ async fn route(app: App, js_request: &web_sys::Request, mut request: Request<Bod
                 Some(it) => app.reading(&it),
             });
             request.extensions_mut().insert(app.clone());
+            address::drop_trailing_slash(&mut request);
             let has_query = request.uri().query().is_some();
-            let Ok(response) = router(&app, has_query).call(request).await;
+            let Ok(mut response) = router(&app, has_query).call(request).await;
+            address::name_methods(&mut response);
             let response = suggest::nearest(&app, js_request, response).await;
             (app, response)
         }
@@ -276,7 +282,7 @@ fn router(app: &App, has_query: bool) -> Router {
             .get_or_init(|| {
                 routes(guard)
                     .fallback(async || Error::NoRoute)
-                    .method_not_allowed_fallback(async || Error::MethodNotAllowed)
+                    .method_not_allowed_fallback(address::method_not_allowed)
                     .layer(cors::layer(app.settings()))
             })
             .clone()

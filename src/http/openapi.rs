@@ -166,8 +166,8 @@ fn complete(path: &str, operation: &mut Value) {
     }
 }
 
-/// The error responses of an MCP endpoint. A request that is refused before its message is read gets the error envelope
-/// of the API. Later refusals are JSON-RPC errors.
+/// The error responses of an MCP endpoint. Refusals are JSON-RPC errors, with two exceptions: a host that is not answered,
+/// and a fault before the request reaches its handler.
 const MCP_REFUSALS: [(&str, &str); 10] = [
     ("400", "The body is no message, or the message breaks the rules of its revision"),
     ("401", "No token, or one that is not valid in this workspace"),

@@ -4,6 +4,7 @@ use super::body::read_json_up_to;
 use super::extract::{Admin, Owner, Query, UnreadBody, read_object, sends_lines, wants_lines};
 use super::queries::DryRunQuery;
 use super::respond::{Json, JsonText, Lines};
+use super::restore_hint;
 use crate::backup::{self, Backup, MAX_DOCUMENT_BYTES, RestoreMode, Restored};
 use crate::error::Result;
 use crate::json_size;
@@ -75,9 +76,10 @@ pub async fn restore_backup(
 ) -> Result<Json<Restored>> {
     let mode = if query.is_dry_run() { RestoreMode::Preview } else { RestoreMode::Write };
     if sends_lines(&headers) {
-        let read_line = |line: &[u8]| read_object(json_size::MAX_VALUES, line);
+        let read_line = |line: &[u8]| restore_hint::on_line(read_object(json_size::MAX_VALUES, line), line);
         return Ok(Json(backup::lines::restore(&scope, body.pieces(), read_line, mode).await?));
     }
     let body = body.read_for(scope.unbound_caller().await, MAX_DOCUMENT_BYTES).await?;
-    Ok(Json(backup::restore(&scope, read_json_up_to(MAX_VALUES, &body)?, mode).await?))
+    let document = restore_hint::on_document(read_json_up_to(MAX_VALUES, &body), &body)?;
+    Ok(Json(backup::restore(&scope, document, mode).await?))
 }

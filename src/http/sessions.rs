@@ -3,7 +3,7 @@
 
 use super::extract::{Body, Named, PageQuery, Query, User};
 use super::respond::{Created, Json, NoContent};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Problem, Result};
 use crate::files::{
     self, FileChangeKind, FileDifference, FileDigest, FileManifest, FileManifestSource, ListedFile, Session,
     TextDifference,
@@ -97,6 +97,8 @@ pub struct ManifestOut {
     files: u32,
     /// The size of all files together, in bytes.
     bytes: u64,
+    /// Whether this file manifest is the session's present.
+    active: bool,
 }
 
 impl From<FileManifest> for ManifestOut {
@@ -110,6 +112,7 @@ impl From<FileManifest> for ManifestOut {
             created_at: manifest.created_at,
             files: manifest.files,
             bytes: manifest.bytes,
+            active: manifest.is_active,
         }
     }
 }
@@ -196,10 +199,12 @@ pub async fn get_manifest(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DiffQuery {
-    /// The file manifest to compare with.
-    from: String,
-    /// The file manifest that is compared.
-    to: String,
+    /// The file manifest to compare with. Required.
+    #[param(required = true)]
+    from: Option<String>,
+    /// The file manifest that is compared. Required.
+    #[param(required = true)]
+    to: Option<String>,
     /// Whether to show how the contents of texts differ, for files up to 100 KB.
     content: Option<bool>,
     /// The most items that a page may hold.
@@ -208,6 +213,20 @@ pub struct DiffQuery {
     /// The `next_cursor` of the page before this one.
     #[param(pattern = "^[A-Za-z0-9_-]+$")]
     cursor: Option<String>,
+}
+
+impl DiffQuery {
+    /// Both file manifests, or a problem for each that is missing.
+    fn both(&self) -> Result<(&str, &str)> {
+        let missing = |(name, given): (&str, &Option<String>)| {
+            let message = "is required: it is the id of a file manifest".to_owned();
+            given.is_none().then(|| Problem { place: Place::Query, path: name.to_owned(), message })
+        };
+        match (&self.from, &self.to) {
+            (Some(from), Some(to)) => Ok((from, to)),
+            (from, to) => Err(Error::Invalid([("from", from), ("to", to)].into_iter().filter_map(missing).collect())),
+        }
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -282,7 +301,8 @@ pub async fn diff_manifests(
     Query(query): Query<DiffQuery>,
 ) -> Result<Json<DiffPage>> {
     let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
-    let (from, to) = (manifest_id(&query.from)?, manifest_id(&query.to)?);
+    let (from, to) = query.both()?;
+    let (from, to) = (manifest_id(from)?, manifest_id(to)?);
     let page = files::diff(&scope, &session_id, &from, &to, query.content.unwrap_or(false), &request).await?;
     let (changes, next_cursor) = page.map(DifferenceOut::from);
     Ok(Json(DiffPage { changes, next_cursor }))
@@ -316,7 +336,8 @@ pub async fn check_out(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BranchIn {
-    manifest_id: String,
+    /// The file manifest to branch off from. If not given, the session's present.
+    manifest_id: Option<String>,
     /// The id of the new session, which no session may have yet. If not given, Pegboard chooses one.
     #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
     session_id: Option<String>,
@@ -330,7 +351,7 @@ pub struct BranchIn {
     params(("session_id" = String, Path)), request_body = BranchIn,
     responses(
         (status = 201, description = "The new session", body = SessionOut),
-        (status = 409, description = "A session has this id already"),
+        (status = 409, description = "A session has this id already, or the session has no files to branch off from"),
     ))]
 #[worker::send]
 pub async fn branch_session(
@@ -338,11 +359,11 @@ pub async fn branch_session(
     Named(session_id): Named<SessionId>,
     Body(body): Body<BranchIn>,
 ) -> Result<Created<SessionOut>> {
-    let manifest_id = manifest_id(&body.manifest_id)?;
+    let manifest_id = body.manifest_id.as_deref().map(manifest_id).transpose()?;
     let named = body.session_id.as_deref().map(|it| {
         SessionId::parse(it).ok_or_else(|| Error::body("/session_id", "must be 1 to 64 letters, digits, _ or -"))
     });
-    Ok(Created(files::branch(&scope, &session_id, &manifest_id, named.transpose()?).await?.into()))
+    Ok(Created(files::branch(&scope, &session_id, manifest_id.as_ref(), named.transpose()?).await?.into()))
 }
 
 /// The id of a file manifest. A text that cannot be an id is answered with "not found".

@@ -1,7 +1,7 @@
 //! `GET /api/tools`, `GET /api/tools/{tool_id}` and below it `/description`, `/validate` and `/rate-limit`: reads the
 //! registry.
 
-use super::extract::{Body, Guest, Named, Query};
+use super::extract::{Body, Guest, Named, NamedVersion, Query};
 use super::formats::ListedTools;
 #[cfg(not(target_arch = "wasm32"))]
 use super::formats::any_form;
@@ -142,21 +142,23 @@ pub struct VersionQuery {
 /// Get a tool
 ///
 /// The response shows the active version. If no version is active, it shows the highest one, with `active: false`.
+/// `email_search@1.0.0` stands for one version, as in calls.
 #[utoipa::path(get, path = "/api/tools/{tool_id}", tag = "tools",
     params(("tool_id" = String, Path, example = "email_search"), VersionQuery),
     responses((status = 200, description = "The tool", body = ToolOut)))]
 #[worker::send]
-pub async fn get_tool(
-    Guest(scope): Guest,
-    Named(tool_id): Named<ToolId>,
-    Query(query): Query<VersionQuery>,
-) -> Result<JsonText> {
-    let version = query
-        .version
-        .map(|text| Version::parse(&text).ok_or_else(|| Error::query("version", "must be three numbers such as 1.0.0")))
-        .transpose()?;
+pub async fn get_tool(Guest(scope): Guest, named: NamedVersion, Query(query): Query<VersionQuery>) -> Result<JsonText> {
+    let version = query.version.as_deref().map(|text| version("version", text)).transpose()?;
+    if version.is_some() && named.version.is_some() && version != named.version {
+        return Err(Error::query("version", "names another version than the path"));
+    }
     let schemas = query.schemas.unwrap_or(SchemaForm::Text);
-    Ok(JsonText(registry::get_json(&scope, &tool_id, version, schemas).await?))
+    Ok(JsonText(registry::get_json(&scope, &named.id, version.or(named.version), schemas).await?))
+}
+
+/// The version in the query parameter `name`.
+pub fn version(name: &str, text: &str) -> Result<Version> {
+    Version::parse(text).ok_or_else(|| Error::query(name, "must be three numbers such as 1.0.0"))
 }
 
 /// Describe a tool for a model

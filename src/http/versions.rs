@@ -1,20 +1,22 @@
 //! `/api/tools`: registers tools, lists their versions, and activates and deactivates versions.
 
 use super::body::read_given;
-use super::extract::{Admin, Body, MAX_BODY_BYTES, Named, Query, UnreadBody};
-use super::queries::{ToolChangeQuery, ToolPageQuery};
-use super::respond::{Json, Tried};
+use super::extract::{Admin, Body, Guest, MAX_BODY_BYTES, Named, NamedVersion, Query, UnreadBody};
+use super::queries::{SchemasQuery, ToolChangeQuery, ToolPageQuery};
+use super::respond::{Json, JsonText, Tried};
+use super::tools;
 use crate::callers::{Level, Scope};
 use crate::error::{Error, Place, Problem, Result};
 use crate::formats;
 use crate::ids::{ToolId, Version};
 use crate::json_size::MAX_VALUES;
 use crate::registry::{
-    self, DeactivationReason, Handler, Preview, Registration, SchemaForm, Tool, ToolIn, ToolOut, VersionPlan, Warning,
+    self, DeactivationReason, Handler, Preview, Registration, SchemaForm, Tool, ToolIn, ToolOut, VersionComparison,
+    VersionPlan, Warning,
 };
 use crate::runners;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 #[derive(Serialize, ToSchema)]
 pub struct RegisteredOut {
@@ -116,6 +118,52 @@ pub async fn list_versions(
     let page = registry::list_versions(&scope, &tool_id, &request).await?;
     let (versions, next_cursor) = page.map(|it| ToolOut::seen_by(Level::Admin, it).with_schemas(schemas));
     Ok(Json(VersionPage { versions, next_cursor }))
+}
+
+/// Get a version of a tool
+///
+/// The same as `GET /api/tools/{tool_id}?version=`.
+#[utoipa::path(get, path = "/api/tools/{tool_id}/versions/{version}", tag = "versions",
+    params(("tool_id" = String, Path, example = "email_search"), ("version" = String, Path, example = "1.0.0"),
+        SchemasQuery),
+    responses((status = 200, description = "The version", body = ToolOut)))]
+#[worker::send]
+pub async fn get_version(
+    Guest(scope): Guest,
+    named: NamedVersion,
+    Query(query): Query<SchemasQuery>,
+) -> Result<JsonText> {
+    Ok(JsonText(registry::get_json(&scope, &named.id, named.version, query.schemas()).await?))
+}
+
+/// The versions to compare.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct CompareQuery {
+    /// The version to compare with.
+    #[param(example = "1.0.0")]
+    from: String,
+    /// The version that is compared; the active version if not given.
+    #[param(example = "1.1.0")]
+    to: Option<String>,
+}
+
+/// Compare two versions of a tool
+///
+/// Tells the fields that differ, and the step that the differences need from `from` to `to`.
+#[utoipa::path(get, path = "/api/tools/{tool_id}/compare", tag = "versions",
+    params(("tool_id" = String, Path, example = "word_count"), CompareQuery),
+    responses((status = 200, description = "The differences", body = VersionComparison)))]
+#[worker::send]
+pub async fn compare_versions(
+    Admin(scope): Admin,
+    Named(tool_id): Named<ToolId>,
+    Query(query): Query<CompareQuery>,
+) -> Result<Json<VersionComparison>> {
+    let from = tools::version("from", &query.from)?;
+    let to = query.to.as_deref().map(|it| tools::version("to", it)).transpose()?;
+    registry::compare_versions(&scope, &tool_id, from, to).await.map(Json)
 }
 
 #[derive(Deserialize, ToSchema)]

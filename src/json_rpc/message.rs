@@ -92,6 +92,15 @@ impl RpcMessage {
         }
     }
 
+    /// The id of the request in `body`, for a refusal of which the rest of the message is no matter.
+    pub fn id_in(body: &[u8]) -> Option<RpcId> {
+        match Self::read(body) {
+            Ok(Self::Request(request)) => Some(request.id),
+            Ok(Self::Notification(_) | Self::Response(_)) => None,
+            Err(unreadable) => unreadable.id,
+        }
+    }
+
     fn read_fields(mut fields: Map<String, Value>) -> Result<Self, UnreadableMessage> {
         let given_id = fields.remove("id");
         let has_id = given_id.is_some();

@@ -5,6 +5,7 @@ use super::person;
 use super::search::{MailSearch, Role};
 use crate::db::Figure;
 use crate::nearest::nearest;
+use crate::search_text::ForeignSyntax;
 
 /// How many people a part of an address stands for at most (`store/people.sql`).
 const MOST_PEOPLE: usize = 10;
@@ -20,6 +21,10 @@ const NO_WORD_FOUND: &str =
 const NOTHING_TO_SEARCH_FOR: &str = "The query has no word to search for, so nothing was searched: give words of the \
     subject or body in query. The filters from, to, sent_after and sent_before only narrow a search.";
 
+const FIELD_IN_QUERY: &str = "A field with a colon, such as from:name, is only text in query: use the arguments from, \
+    to, sent_after and sent_before, and give words of the subject or body without a field.";
+const NOT_IN_QUERY: &str = "NOT is only a word in query: write -word to leave emails with a word out.";
+
 /// What is known about a search that found nothing.
 pub struct Hints {
     /// The inbox of the search, or all inboxes if there is no such inbox.
@@ -31,7 +36,16 @@ pub struct Hints {
 
 /// The note of a search that found emails as it was asked.
 pub fn on_found(search: &MailSearch, named: &Named) -> Option<String> {
-    joined(vec![several(search, Role::Sender, named), several(search, Role::Recipient, named)])
+    joined(vec![foreign(search), several(search, Role::Sender, named), several(search, Role::Recipient, named)])
+}
+
+/// Says what the query holds that is an operator elsewhere.
+fn foreign(search: &MailSearch) -> Option<String> {
+    let told = match search.foreign? {
+        ForeignSyntax::Field => FIELD_IN_QUERY,
+        ForeignSyntax::Not => NOT_IN_QUERY,
+    };
+    Some(told.to_owned())
 }
 
 /// The note of a search that found nothing. `relaxed` is what the relaxed search found, if there was one.
@@ -47,7 +61,8 @@ pub fn on_nothing(search: &MailSearch, named: &Named, hints: &Hints, relaxed: Op
         return Some(note);
     }
     let words = relaxed.map(|total| if total > 0 { RELAXED } else { NO_WORD_FOUND }.to_owned());
-    joined(vec![words, several(search, Role::Sender, named), several(search, Role::Recipient, named)])
+    let people = [several(search, Role::Sender, named), several(search, Role::Recipient, named)];
+    joined([foreign(search), words].into_iter().chain(people).collect())
 }
 
 fn unknown_inbox(inbox: &str, inboxes: &[String]) -> String {
@@ -227,6 +242,12 @@ mod tests {
         check(json!({"match": "all"}), None, None);
         check(json!({"query": "", "from": "bob"}), None, Some(NOTHING_TO_SEARCH_FOR));
         check(json!({"query": "-gas"}), None, Some(NOTHING_TO_SEARCH_FOR));
+        check(json!({"query": "subject:vacation"}), None, Some(FIELD_IN_QUERY));
+        check(json!({"query": "gas NOT oil"}), Some(3), Some(&format!("{NOT_IN_QUERY} {RELAXED}")));
+        assert_eq!(
+            on_found(&search(json!({"query": "gas NOT oil"})), &Named::default()).as_deref(),
+            Some(NOT_IN_QUERY)
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The arguments of `email_search`, parsed and checked.
 
 use super::person;
-use crate::search_text::{FullTextQuery, SearchTextTooLong};
+use crate::search_text::{ForeignSyntax, FullTextQuery, SearchTextTooLong};
 use crate::time::Timestamp;
 use serde_json::Value;
 
@@ -42,6 +42,8 @@ pub struct MailSearch {
     /// Whether the caller takes notes, and people by parts of their addresses. A tool whose schema does not have `match`
     /// (version 1.0.0 of `email_search`, or a tool of a workspace) takes neither: its search is the first document's.
     takes_notes: bool,
+    /// The part of the query that another search box would not take as text.
+    pub foreign: Option<ForeignSyntax>,
     pub inbox: String,
     pub limit: u32,
     pub order: MailOrder,
@@ -83,7 +85,8 @@ impl MailSearch {
             Some("any") => Some(WordMatch::Any),
             Some(_) => return Err(BadSearchArgument { parameter: "match", reason: "must be auto, all or any".into() }),
         };
-        let (query, relaxed) = queries(text("query")?.unwrap_or_default(), matching.unwrap_or(WordMatch::All))?;
+        let asked = text("query")?.unwrap_or_default();
+        let (query, relaxed) = queries(asked, matching.unwrap_or(WordMatch::All))?;
         let order = match text("order")? {
             None | Some("rank") => MailOrder::Rank,
             Some("date") => MailOrder::Date,
@@ -93,6 +96,7 @@ impl MailSearch {
             query,
             relaxed,
             takes_notes: matching.is_some(),
+            foreign: matching.and_then(|_| ForeignSyntax::of(asked)),
             inbox: address("inbox_id")?.unwrap_or_default(),
             limit: limit(arguments.get("limit"))?,
             order,
@@ -139,14 +143,13 @@ fn queries(text: &str, matching: WordMatch) -> Result<(FullTextQuery, Option<Ful
         return Ok((all, None));
     }
     let relaxed = FullTextQuery::parse_relaxed(text, SHORTEST_PREFIX).map_err(refused)?;
-    Ok(match matching {
-        WordMatch::Any => (relaxed.unwrap_or(all), None),
-        // A single word without other forms is the same search again.
-        WordMatch::Auto | WordMatch::All => {
-            let relaxed = relaxed.filter(|it| *it != all);
-            (all, relaxed)
-        }
-    })
+    if matching == WordMatch::Any {
+        return Ok((relaxed.unwrap_or(all), None));
+    }
+    let question = FullTextQuery::parse_question(text, SHORTEST_PREFIX).map_err(refused)?;
+    // A single word without other forms is the same search again.
+    let relaxed = relaxed.filter(|it| *it != question);
+    Ok((question, relaxed))
 }
 
 fn limit(given: Option<&Value>) -> Result<u32, BadSearchArgument> {
@@ -209,16 +212,18 @@ mod tests {
     fn a_search_may_be_relaxed() {
         let read = |given: Value| MailSearch::read(&given).unwrap();
         let relaxed = |given: Value| read(given).relaxed().map(|it| it.query.fts5().unwrap().to_owned());
-        let auto = json!({"query": "the gas -oil", "match": "auto", "order": "date", "from": "bob"});
-        assert_eq!(read(auto.clone()).query.fts5(), Some(r#"(("the") AND ("gas")) NOT ("oil")"#));
-        assert_eq!(relaxed(auto.clone()).as_deref(), Some(r#"(("gas")) NOT ("oil")"#));
+        let auto = json!({"query": "the gas 2001 -oil", "match": "auto", "order": "date", "from": "bob"});
+        assert_eq!(read(auto.clone()).query.fts5(), Some(r#"(("gas") AND ("2001")) NOT ("oil")"#));
+        assert_eq!(relaxed(auto.clone()).as_deref(), Some(r#"(("gas" OR "2001")) NOT ("oil")"#));
         let again = read(auto).relaxed().unwrap();
         assert_eq!(
             (again.order, again.from.as_deref(), again.relaxed().is_none()),
             (MailOrder::Rank, Some("bob"), true)
         );
         assert_eq!(relaxed(json!({"query": "the gas", "match": "all"})), None);
+        assert_eq!(read(json!({"query": "the gas", "match": "all"})).query.fts5(), Some(r#"("the") AND ("gas")"#));
         assert_eq!(relaxed(json!({"query": "gas", "match": "auto"})), None);
+        assert_eq!(relaxed(json!({"query": "the gas", "match": "auto"})), None);
         assert_eq!(relaxed(json!({"query": "\"the gas\"", "match": "auto"})), None);
         let any = read(json!({"query": "the gas", "match": "any", "order": "date"}));
         assert_eq!((any.query.fts5(), any.order, any.relaxed().is_none()), (Some(r#"("gas")"#), MailOrder::Date, true));

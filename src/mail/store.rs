@@ -135,10 +135,12 @@ pub fn inboxes_near(search: &MailSearch) -> Statement {
     sql(INBOXES_NEAR).bind(search.inbox.as_str())
 }
 
+/// Finds an email by its id, which people also give without the angle brackets around it.
 pub fn find(message_id: &str) -> Statement {
     sql("SELECT message_id, inbox, subject, sender, coalesce(recipients, '[]') AS recipients, date, body
-        FROM emails WHERE message_id = ?1")
+        FROM emails WHERE message_id IN (?1, ?2) ORDER BY message_id = ?1 DESC LIMIT 1")
     .bind(message_id)
+    .bind((!message_id.starts_with('<')).then(|| format!("<{message_id}>")))
 }
 
 pub fn read_email(rows: &Rows) -> Result<Option<Value>> {

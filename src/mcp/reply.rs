@@ -32,6 +32,12 @@ impl McpReply {
         Self { outcome, message: Some(message) }
     }
 
+    /// The message of a refusal that came before the request was read.
+    pub fn refused(id: Option<RpcId>, error: Error, request_id: &str) -> Self {
+        let told = rpc_error(&error, request_id);
+        Self::new(McpOutcome::Refused(error), id, Err(told))
+    }
+
     pub(super) fn answered(id: RpcId, result: JsonObject) -> Self {
         Self::new(McpOutcome::Answered, Some(id), Ok(result.finish()))
     }
@@ -103,7 +109,7 @@ fn rpc_error(error: &Error, request_id: &str) -> RpcError {
         | Error::Forbidden(_)
         | Error::NotFound { .. }
         | Error::NoRoute
-        | Error::MethodNotAllowed
+        | Error::MethodNotAllowed { .. }
         | Error::Misdirected
         | Error::AlreadyExists(_)
         | Error::Conflict(_)

@@ -20,7 +20,7 @@ pub struct UrlRules<'a> {
 
 /// Checks that requests may be sent to a URL.
 pub fn check_url(url: &str, rules: UrlRules<'_>) -> Result<Url, &'static str> {
-    let url = Url::new(url).map_err(|_| "cannot be read as a URL")?;
+    let url = Url::new(url).map_err(|_| "cannot be read as a URL such as https://tools.example.com/run")?;
     if !url.username().is_empty() || !url.password().is_empty() {
         return Err("must not hold a user or a password: use a header");
     }
@@ -65,7 +65,7 @@ fn is_this_machine(name: &str) -> bool {
 /// networks.
 fn check(protocol: &str, host: &str, private: bool) -> Result<(), &'static str> {
     if !matches!(protocol, "http:" | "https:") {
-        return Err("is neither http nor https");
+        return Err("must begin with http:// or https://");
     }
     if !private && is_private(host) {
         return Err("points into a private network");

@@ -37,7 +37,10 @@ pub fn build(definition: &Value, budget: &Arc<PatternBudget>) -> Result<Validato
         .with_keyword("pattern", move |_, pattern, _| BoundedPattern::compile(pattern, budget.clone()));
     #[cfg(test)]
     let options = super::counted_steps::with_counting(options);
-    options.build(definition).map_err(|cause| cause.to_string())
+    options.build(definition).map_err(|cause| match cause.instance_path().as_str() {
+        "" => cause.to_string(),
+        place => format!("at {place}: {cause}"),
+    })
 }
 
 fn engine(max_bytes: u64) -> PatternOptions<jsonschema::Regex> {

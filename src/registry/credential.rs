@@ -75,9 +75,16 @@ pub async fn create(scope: &Scope, given: CredentialIn, read_only: &ReadOnly) ->
         problems.push(problem(
             "/id",
             // The same words for a secret that does not exist and for one that is not lent.
-            "is no secret of this Worker that this workspace may use: wrangler secret put sets one, and \
-             CREDENTIAL_WORKSPACES lends it"
-                .to_owned(),
+            match scope.app().settings().open {
+                true => format!(
+                    "is no secret of this Worker that this workspace may use: add a line {}=the-secret to .dev.vars, and \
+                     start scripts/dev again",
+                    given.id
+                ),
+                false => "is no secret of this Worker that this workspace may use: wrangler secret put sets one, and \
+                          CREDENTIAL_WORKSPACES lends it"
+                    .to_owned(),
+            },
         ));
     }
     let credential = Credential { id: given.id, description, created_at: scope.app().now() };

@@ -4,11 +4,11 @@
 use super::handler::Handler;
 use super::invariants::missing_module;
 use super::placement::{Placement, PlacementOutcome};
-use super::preview::Preview;
+use super::preview::{Preview, VersionComparison};
 use super::store::versions::VersionPosition;
 use super::tool::{DeactivationReason, Tool};
 use super::warnings::{Warning, warnings};
-use super::{ToolLookup, store};
+use super::{ToolLookup, not_found, store};
 use crate::callers::Scope;
 use crate::changes::Action;
 use crate::error::{Error, Result};
@@ -28,6 +28,22 @@ pub async fn list_versions(scope: &Scope, id: &ToolId, request: &PageRequest) ->
     }
     let is_cut = store::bounded::is_cut(&versions)?;
     Ok(request.cut_page(store::tools::read_tools(&versions)?, is_cut, |it| it.version.to_string()))
+}
+
+/// The differences between two versions. Without `to`, the second one is the active version, or the highest if none is
+/// active.
+pub async fn compare_versions(
+    scope: &Scope,
+    id: &ToolId,
+    from: Version,
+    to: Option<Version>,
+) -> Result<VersionComparison> {
+    let found = |version| store::tools::look_up_tools(scope.workspace(), ToolLookup::Id(id), version);
+    let [one, other] = scope.read([found(Some(from)), found(to)]).await?;
+    scope.caller().await?.must_be_unbound()?;
+    let [one, other] = [(one, Some(from)), (other, to)]
+        .map(|(rows, version)| store::tools::read_tool(&rows)?.ok_or_else(|| not_found(id, version)));
+    VersionComparison::of(&one?, &other?, scope.app().settings().sealer.as_ref())
 }
 
 /// A decided change of a tool's versions.
@@ -129,7 +145,7 @@ impl ToolReading {
         scope.caller().await?.must_be_unbound()?;
         let current = store::tools::read_tool(&current)?.ok_or_else(|| Error::not_found("Tool", id))?;
         if current.is_builtin() {
-            let message = format!("{id} is a built-in tool: it has one version, which is always active");
+            let message = format!("{id} is a built-in tool: its newest version is always active");
             return Err(Error::Conflict(message));
         }
         let target = store::tools::read_tool(&target)?;

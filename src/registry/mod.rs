@@ -54,14 +54,14 @@ pub use difference::RecordDifference;
 pub use filter::ToolFilter;
 pub use handler::{Builtin, Handler, QueryStyle, RestBody, RestHandler, RestMethod, UrlTemplate, is_json_type};
 pub use header_value::{HeaderValue, NOT_OPENED};
-pub use lifecycle::{VersionPlan, activate, deactivate, list_versions, roll_back};
+pub use lifecycle::{VersionPlan, activate, compare_versions, deactivate, list_versions, roll_back};
 pub use log::{VersionSwitch, shown_state};
 pub use module_access::ModuleAccess;
 pub use module_connection::MODULE_CONNECTION;
 pub use out::ToolOut;
 pub use placement::{Placement, PlacementOutcome};
 pub use portable::is_portable;
-pub use preview::{FieldDifference, Preview, StepReason};
+pub use preview::{FieldDifference, Preview, StepReason, VersionComparison};
 pub use record::{ToolRecord, VersionRecord};
 pub use redact::scrub;
 pub use reference::References;
@@ -216,7 +216,16 @@ pub async fn get(scope: &Scope, id: &ToolId, version: Option<Version>) -> Result
 pub async fn get_json(scope: &Scope, id: &ToolId, version: Option<Version>, schemas: SchemaForm) -> Result<String> {
     let [rows] = scope.read([store::tools::show_tool(scope.workspace(), id, version, schemas)]).await?;
     let tools = ShownTool::read_all(&rows)?;
-    Ok(tools.first().ok_or_else(|| not_found(id, version))?.to_json(scope.caller().await?.level))
+    match (tools.first(), version) {
+        (Some(tool), _) => Ok(tool.to_json(scope.caller().await?.level)),
+        (None, None) => Err(not_found(id, None)),
+        (None, Some(version)) => {
+            // The tool may have other versions, and everybody may see the current one.
+            let current = get(scope, id, None).await?.version;
+            let (kind, nearest) = ("Tool", Some(format!("{id}@{current}")));
+            Err(Error::NotFound { kind, id: format!("{id}@{version}"), nearest })
+        }
+    }
 }
 
 fn not_found(id: &ToolId, version: Option<Version>) -> Error {

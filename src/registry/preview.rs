@@ -46,6 +46,31 @@ pub struct Preview {
     warnings: Vec<Warning>,
 }
 
+/// The differences between two versions of a tool.
+#[derive(Debug, PartialEq, Serialize, ToSchema)]
+pub struct VersionComparison {
+    #[schema(example = "word_count")]
+    id: String,
+    #[schema(example = "1.0.0")]
+    from: String,
+    #[schema(example = "1.1.0")]
+    to: String,
+    /// The smallest step that the differences need.
+    needed_step: Option<VersionStep>,
+    /// The differences that need more than a patch: what callers of the tool notice.
+    reasons: Vec<StepReason>,
+    /// All fields of the definition that differ.
+    differences: Vec<FieldDifference>,
+}
+
+impl VersionComparison {
+    pub fn of(from: &Tool, to: &Tool, sealer: Option<&Sealer>) -> Result<Self> {
+        let Preview { needed_step, reasons, differences, .. } = Preview::of(Some(from), to, sealer, Vec::new())?;
+        let (id, from, to) = (from.id.to_string(), from.version.to_string(), to.version.to_string());
+        Ok(Self { id, from, to, needed_step, reasons, differences })
+    }
+}
+
 /// A difference, and the step that it needs.
 #[derive(Debug, PartialEq, Serialize, ToSchema)]
 pub struct StepReason {

@@ -182,7 +182,7 @@ async fn decide(
     let seen = current.iter().chain([&tool]).map(|it| shown(&ToolOut::seen_by(Level::Admin, it.clone())));
     add_new(&mut problems, read_only.problems(&seen.collect::<Result<Vec<_>>>()?));
     let reason = if problems.is_empty() { RefusalReason::Credential } else { RefusalReason::Invalid };
-    add_new(&mut problems, undefined_credentials(&tool, &store::credentials::read_ids(&undefined)?));
+    add_new(&mut problems, undefined_credentials(&tool, &handler, &store::credentials::read_ids(&undefined)?));
     if !problems.is_empty() {
         problems.truncate(MAX_PROBLEMS);
         return refuse(reason, Error::Invalid(problems));
@@ -262,13 +262,20 @@ fn overtaken(tool: &Tool) -> Error {
     Error::Conflict(format!("{} was changed by another request meanwhile; read it and try again", tool.id))
 }
 
-/// Returns one problem for each undefined credential, at its place in `credentials_required`.
-fn undefined_credentials(tool: &Tool, undefined: &[String]) -> Vec<Problem> {
-    let problems = tool.credentials_required.iter().enumerate().filter(|(_, it)| undefined.contains(it));
-    let problems = problems.map(|(index, id)| Problem {
+/// Returns a problem for the undefined credentials that headers name, and one for each other, at its place in
+/// `credentials_required`.
+fn undefined_credentials(tool: &Tool, handler: &Handler, undefined: &[String]) -> Vec<Problem> {
+    let in_headers = |id: &&String| handler.credentials().contains(&id.as_str());
+    let problem = |path: String, id: &str| Problem {
         place: Place::Body,
-        path: format!("/credentials_required/{index}"),
-        message: format!("{id} is not a credential of this workspace"),
-    });
-    problems.collect()
+        path,
+        message: format!(
+            "{id} is not a credential of this workspace: define it first, with POST /api/credentials {{\"id\": …}}"
+        ),
+    };
+    let named = undefined.iter().filter(in_headers).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let of_headers = (!named.is_empty()).then(|| problem("/handler/headers".to_owned(), &named));
+    let places = tool.credentials_required.iter().enumerate();
+    let others = places.filter(|(_, id)| undefined.contains(id) && !in_headers(id));
+    of_headers.into_iter().chain(others.map(|(at, id)| problem(format!("/credentials_required/{at}"), id))).collect()
 }

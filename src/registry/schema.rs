@@ -220,6 +220,13 @@ impl Schema {
         unknown::property_names(&self.definition)
     }
 
+    /// Whether valid arguments may lack this property of an object: it is not required, and has no default.
+    pub fn may_lack(&self, name: &str) -> bool {
+        let is_required = self.definition["required"].as_array().is_some_and(|it| it.iter().any(|it| it == name));
+        let filled = self.check(Value::Object(Map::new())).document;
+        !is_required && filled.get(name).is_none()
+    }
+
     /// Fills the defaults into `document`, and lists every way in which it does not fit.
     pub fn check(&self, mut document: Value) -> CheckedDocument {
         let violations = match self.fill_defaults(&mut document) {

@@ -3,7 +3,7 @@
 use super::header_value::HeaderValue;
 use super::redact::scrub;
 use crate::callers::Scope;
-use crate::outgoing::{check_url, credentials_in, fill_in, is_sensitive, may_carry_credentials};
+use crate::outgoing::{check_url, credentials_in, fill_in, is_literal, is_sensitive, may_carry_credentials};
 use std::collections::BTreeMap;
 
 /// Headers as they are stored, and the URL that their literal values were sealed for.
@@ -40,8 +40,7 @@ impl Server {
             return Err("its credentials are sent over https only".to_owned());
         }
         let host = url.host();
-        let mut lent =
-            opened.iter().filter(|(name, _)| is_sensitive(name)).map(|(_, it)| it.clone()).collect::<Vec<_>>();
+        let mut lent = opened.iter().flat_map(|(name, value)| secrets_in(name, value)).collect::<Vec<_>>();
         let filled = fill_in(&opened, |name| {
             let value = scope.app().credential(scope.workspace(), name, &host);
             lent.extend(value.clone());
@@ -66,3 +65,39 @@ impl Server {
 }
 
 const OTHER_KEY: &str = "a header was sealed with another SECRET_KEY; give the header's value again";
+
+/// The shortest literal value of a header that counts as a secret whatever the header is called. A shorter one, such as
+/// the name of a region, occurs in responses by chance.
+const MIN_LITERAL_BYTES: usize = 8;
+
+/// Headers that hold no secret, and whose values are frequent in responses.
+const PUBLIC: [&str; 5] = ["accept", "accept-encoding", "accept-language", "cache-control", "user-agent"];
+
+/// The texts of a header that may be secrets: the value, and each long word of it, because a server may repeat a token
+/// without the scheme before it.
+fn secrets_in(name: &str, value: &str) -> Vec<String> {
+    if !is_literal(value) || PUBLIC.iter().any(|it| it.eq_ignore_ascii_case(name)) {
+        return Vec::new();
+    }
+    let is_long = |it: &&str| it.len() >= MIN_LITERAL_BYTES;
+    let whole = Some(value).filter(|it| is_sensitive(name) || is_long(it));
+    let words = value.split(' ').filter(is_long);
+    whole.into_iter().chain(words).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literal_values_are_secrets_whatever_the_header_is_called() {
+        let check =
+            |name: &str, value: &str, expected: &[&str]| assert_eq!(secrets_in(name, value), expected, "{name}");
+        check("X-Foo", "otherkey99", &["otherkey99", "otherkey99"]);
+        check("X-Region", "eu", &[]);
+        check("Accept", "application/json", &[]);
+        check("X-Token", "abcde", &["abcde"]);
+        check("Authorization", "Bearer s3cret-token", &["Bearer s3cret-token", "s3cret-token"]);
+        check("Authorization", "Bearer ${KEY}", &[]);
+    }
+}

@@ -3,7 +3,7 @@
 
 use super::portable::is_portable;
 use super::tool::Tool;
-use crate::error::shortened;
+use crate::error::{escaped, shortened};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -49,6 +49,13 @@ pub fn warnings(tool: &Tool) -> Vec<Warning> {
     found.0
 }
 
+/// Whether a value is what people write for a property: the name of a type, or a schema with one.
+fn is_like_a_property(value: &Value) -> bool {
+    const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
+    let named = value.get("type").unwrap_or(value).as_str();
+    named.is_some_and(|it| TYPES.contains(&it))
+}
+
 struct WarningList(Vec<Warning>);
 
 impl WarningList {
@@ -61,6 +68,12 @@ impl WarningList {
         let at = "/parameters_schema";
         if schema.get("type").and_then(Value::as_str) != Some("object") {
             self.add(at, "OpenAI, Anthropic and Gemini refuse parameters whose type is not \"object\"");
+        }
+        if ["type", "properties", "$ref", "anyOf", "oneOf", "allOf"].iter().all(|it| !schema.contains_key(*it)) {
+            for (name, _) in schema.iter().filter(|(_, it)| is_like_a_property(it)) {
+                let at = format!("{at}/{}", escaped(name));
+                self.add(&at, "is no keyword of JSON Schema: a parameter stands in properties");
+            }
         }
         for keyword in ["anyOf", "oneOf", "allOf", "enum", "not"] {
             if schema.contains_key(keyword) {

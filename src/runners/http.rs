@@ -91,7 +91,9 @@ fn failed(task: &RunTask<'_>, failure: OutgoingFailure) -> RunFailure {
         OutgoingFailure::Unusable(cause) => {
             RunFailure::Broken(Error::Internal(format!("a tool's request could not be made: {cause}")))
         }
-        OutgoingFailure::Unreachable(_) => RunFailure::Unreachable(format!("{tool} could not be reached")),
+        OutgoingFailure::Unreachable(_) => {
+            RunFailure::Unreachable(format!("{tool} could not be reached: no server answers at its URL"))
+        }
         OutgoingFailure::TimedOut => RunFailure::timeout(task.tool),
         OutgoingFailure::BrokenOff(cause) => RunFailure::Unreachable(format!("{tool} broke off its answer: {cause}")),
         OutgoingFailure::TooLarge => RunFailure::tool(format!("{tool} answered more than {MAX_RESPONSE_BYTES} bytes")),

@@ -11,6 +11,7 @@ mod mail;
 mod module;
 mod python;
 mod python_check;
+mod python_parameters;
 mod rest;
 mod sandbox;
 

@@ -2,11 +2,12 @@
 //! has the function, and what it imports. The sandbox looks at the code without running it.
 
 use super::RunFailure;
+use super::python_parameters::FunctionParameters;
 use super::sandbox::{self, Limits, SandboxJob, SandboxOutput};
 use crate::callers::Scope;
 use crate::durable::sandbox::SandboxRoute;
 use crate::error::shortened;
-use crate::registry::schema;
+use crate::registry::schema::{self, Schema};
 use crate::registry::{Handler, Inspection, Tool};
 use futures_util::future::{Either, select};
 use serde::Deserialize;
@@ -31,6 +32,8 @@ struct CodeReport {
     functions: Vec<String>,
     /// The parameters of the function, as far as they can be seen.
     parameters: Option<FunctionParameters>,
+    /// Whether the function prints and returns nothing.
+    only_prints: bool,
     /// The modules that the code imports and that the sandbox does not have.
     imports: Vec<MissingImport>,
     importable: Vec<String>,
@@ -40,15 +43,6 @@ struct CodeReport {
 struct CodeFault {
     line: Option<u32>,
     message: String,
-}
-
-#[derive(Deserialize)]
-struct FunctionParameters {
-    names: Vec<String>,
-    /// Whether every parameter can be given by its name.
-    by_keyword: bool,
-    /// Whether the function takes arguments of any name.
-    takes_all: bool,
 }
 
 #[derive(Deserialize)]
@@ -73,9 +67,10 @@ pub async fn inspect(scope: &Scope, tool: &Tool, handler: &Handler) -> Inspectio
         Either::Left((Err(failure), _)) => return unasked(code, function, &reason(failure)),
         Either::Right(_) => return unasked(code, function, "The sandbox did not answer within a second"),
     };
-    let properties = schema::compiled(&tool.parameters_schema);
-    let properties = properties.as_ref().map(|it| it.property_names()).unwrap_or_default();
-    judge(code, function, &properties, output)
+    match schema::compiled(&tool.parameters_schema) {
+        Ok(schema) => judge(code, function, &schema, output),
+        Err(_) => unasked(code, function, "The schema of its parameters cannot be read"),
+    }
 }
 
 fn reason(failure: RunFailure) -> String {
@@ -97,7 +92,7 @@ fn unasked(code: &str, function: &str, reason: &str) -> Inspection {
 }
 
 /// Turns the sandbox's response into problems and warnings.
-fn judge(code: &str, function: &str, properties: &[&str], output: SandboxOutput) -> Inspection {
+fn judge(code: &str, function: &str, schema: &Schema, output: SandboxOutput) -> Inspection {
     // If the compiler itself gives up, it would do so at every call.
     let gives_up = match output.error_kind.as_deref() {
         None => None,
@@ -111,12 +106,12 @@ fn judge(code: &str, function: &str, properties: &[&str], output: SandboxOutput)
         return found;
     }
     match serde_json::from_value(output.result) {
-        Ok(report) => judge_report(function, properties, &report),
+        Ok(report) => judge_report(function, schema, &report),
         Err(_) => unasked(code, function, "The sandbox answered something else"),
     }
 }
 
-fn judge_report(function: &str, properties: &[&str], report: &CodeReport) -> Inspection {
+fn judge_report(function: &str, schema: &Schema, report: &CodeReport) -> Inspection {
     let mut found = Inspection::default();
     if let Some(fault) = &report.fault {
         let line = fault.line.map(|it| format!("line {it}: ")).unwrap_or_default();
@@ -138,23 +133,15 @@ fn judge_report(function: &str, properties: &[&str], report: &CodeReport) -> Ins
         let importable = report.importable.join(", ");
         found.warn(CODE, &format!("line {line} imports {}, and only {importable} can be imported", shortened(name)));
     }
-    for property in report.parameters.iter().flat_map(|it| it.missing(properties)) {
-        let message = format!("{function} has no parameter {}: a call with this argument fails", shortened(property));
+    for message in report.parameters.iter().flat_map(|it| it.warnings(function, schema)) {
+        found.warn(CODE, &message);
+    }
+    if report.only_prints {
+        let message =
+            format!("{function} returns no value: the result is null, and the printed text is only in the record");
         found.warn(CODE, &message);
     }
     found
-}
-
-impl FunctionParameters {
-    /// The properties of the schema that the function does not take, if it is called with keyword arguments.
-    fn missing<'a>(&self, properties: &[&'a str]) -> Vec<&'a str> {
-        let is_named = |property: &&str| self.names.iter().any(|it| it == property);
-        let gets_keywords = self.by_keyword && self.names.iter().all(|it| properties.contains(&it.as_str()));
-        if self.takes_all || !gets_keywords {
-            return Vec::new();
-        }
-        properties.iter().copied().filter(|it| !is_named(it)).collect()
-    }
 }
 
 #[cfg(test)]
@@ -177,14 +164,15 @@ mod tests {
 
     /// The paths of the problems, and the number of warnings.
     fn judged(output: SandboxOutput) -> (Vec<String>, usize) {
-        let found = judge("def run(a): ...", "run", &["a", "b"], output);
+        let schema = Schema::compile(json!({"properties": {"a": {}, "b": {}}})).unwrap();
+        let found = judge("def run(a): ...", "run", &schema, output);
         (found.problems.into_iter().map(|it| it.path).collect(), found.warnings.len())
     }
 
     fn report(change: Value) -> SandboxOutput {
         let mut report = json!({
-            "fault": null, "function": true, "functions": ["run"], "parameters": null, "imports": [],
-            "importable": ["json"],
+            "fault": null, "function": true, "functions": ["run"], "parameters": null,
+            "only_prints": false, "imports": [], "importable": ["json"],
         });
         report.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         output(None, Some(0), report)
@@ -205,24 +193,15 @@ mod tests {
     fn what_may_run_is_only_warned_about() {
         assert_eq!(judged(report(json!({"function": null}))), (vec![], 1));
         assert_eq!(judged(report(json!({"imports": [{"name": "os", "line": 1}]}))), (vec![], 1));
+        assert_eq!(judged(report(json!({"only_prints": true}))), (vec![], 1));
+        let parameters = json!({
+            "names": ["a"], "required": ["a"], "takes_one": true, "by_keyword": true, "takes_all": true,
+        });
+        assert_eq!(judged(report(json!({"parameters": parameters}))), (vec![], 1));
         for (kind, exit) in [("timeout", Some(-9)), ("killed", None), ("exception", Some(1))] {
             assert_eq!(judged(output(Some(kind), exit, Value::Null)), (vec![], 1));
         }
         assert_eq!(judged(output(None, Some(0), json!({"other": 1}))), (vec![], 1));
         assert_eq!(unasked("x = 1", "run", "nobody").warnings.len(), 2);
-    }
-
-    #[test]
-    fn a_property_that_no_parameter_takes_is_told() {
-        let check = |names: &[&str], by_keyword: bool, takes_all: bool, expected: usize| {
-            let parameters = json!({"names": names, "by_keyword": by_keyword, "takes_all": takes_all});
-            assert_eq!(judged(report(json!({"parameters": parameters}))), (vec![], expected), "{names:?}");
-        };
-        check(&["a", "b"], true, false, 0);
-        check(&["a"], true, false, 1);
-        check(&[], true, false, 2);
-        check(&["a"], true, true, 0);
-        check(&["a"], false, false, 0);
-        check(&["arguments"], true, false, 0);
     }
 }

@@ -135,7 +135,12 @@ fn a_denied_call_never_runs() {
     let client = workspace();
     writer(open(), &client);
     let (pending, id) = ask(&client, write("/a"));
+    let result = format!("/api/tool-calls/{}/result", pending["call_id"].as_str().unwrap());
+    let waits = client.get(&result).refused(404, "NOT_FOUND");
+    assert!(waits.message.contains("(the call waits for its approval; GET /api/tool-calls/"), "{waits:?}");
     assert_eq!(decide(&client, &id, "deny").ok()["status"], "denied");
+    let denied = client.get(&result).refused(404, "NOT_FOUND");
+    assert!(denied.message.contains("(the call has none: ") && denied.message.contains("because"), "{denied:?}");
     let record = client.record(&pending);
     assert_eq!((&record["status"], &record["error"]["code"]), (&json!("denied"), &json!("APPROVAL_DENIED")));
     assert!(record["error"]["message"].as_str().unwrap().contains("because") && record["finished_at"].is_string());

@@ -136,7 +136,7 @@ fn a_configuration_must_fit_the_tool() {
         (json!({"default_limit": 51}), "/config/default_limit"),
         (json!({"default_limit": "20"}), "/config/default_limit"),
         (json!({"default_order": "random"}), "/config/default_order"),
-        (json!({"default_limti": 20}), "/config"),
+        (json!({"default_limti": 20}), "/config/default_limti"),
         (json!({"max_result_bytes": -1}), "/config/max_result_bytes"),
         (json!([1]), "/config"),
         (json!("x"), "/config"),
@@ -147,7 +147,11 @@ fn a_configuration_must_fit_the_tool() {
     }
     assert_eq!(client.get(&path).ok()["tools"], json!([]));
 
-    client.post(&path, json!({"tool_id": "email_search", "config": {"default_limit": 20}})).created();
+    let config = json!({"default_limit": 20, "limit": 3});
+    let attached = client.post(&path, json!({"tool_id": "email_search", "config": config})).created();
+    let told = attached["warnings"].as_array().unwrap().iter().find(|it| it["path"] == "/config/limit").unwrap();
+    assert_eq!(told["message"], "sets no default: the key for a parameter's default is default_limit");
+    client.patch(&format!("{path}/email_search"), json!({"config": {"default_limit": 20}})).ok();
     client
         .patch(&format!("{path}/email_search"), json!({"config": {"default_limit": 0}}))
         .refused(400, "VALIDATION_ERROR");

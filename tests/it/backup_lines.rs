@@ -1,7 +1,7 @@
 //! Backups of any size: JSON Lines, sent and read in pieces.
 
 use crate::backup::{Form, backup, furnish};
-use crate::harness::{Client, Server, Upstream, closed, closed_workspace, open, workspace};
+use crate::harness::{Answer, Client, Server, Upstream, closed, closed_workspace, open, workspace};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -70,6 +70,21 @@ fn every_line_is_a_record_and_the_last_one_counts_them() {
     Form::Lines.restore(&client, &empty).ok();
     assert_eq!(Form::Lines.take(&client), empty);
     assert_eq!(left_behind(&client), 0);
+}
+
+#[test]
+fn a_backup_that_was_sent_in_the_other_form_says_so() {
+    let client = workspace();
+    furnish(&client);
+    let (lines, document) = (Form::Lines.take(&client), Form::Document.take(&client));
+    let told = |answer: Answer| answer.refused(400, "VALIDATION_ERROR").message;
+    let message = told(Form::Document.restore(&client, &lines));
+    assert!(message.starts_with("Content-Type: must be application/x-ndjson"), "{message}");
+    let message = told(Form::Lines.restore(&client, &document));
+    assert!(message.starts_with("/1: is the beginning of a backup as one document"), "{message}");
+    // curl -d takes the line breaks away.
+    let message = told(Form::Lines.restore(&client, &lines.replace('\n', "")));
+    assert!(message.starts_with("/1: holds more than one record") && message.contains("--data-binary"), "{message}");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn every_answer_carries_a_request_id_of_its_own() {
 #[test]
 fn unknown_routes_and_methods_are_refused_in_the_envelope() {
     let client = workspace();
-    for path in ["/nowhere", "/api", "/api/", "/api/nowhere", "/api/tools/x/y/z", "/api/agents/", "/API/tools"] {
+    for path in ["/nowhere", "/api", "/api/", "/api/nowhere", "/api/tools/x/y/z", "/API/tools"] {
         client.get(path).refused(404, "NOT_FOUND");
     }
     for (method, path, allowed) in [
@@ -50,9 +50,22 @@ fn unknown_routes_and_methods_are_refused_in_the_envelope() {
         ("POST", "/healthz", "GET,HEAD"),
     ] {
         let answer = client.send(method, path, None);
-        answer.refused(405, "METHOD_NOT_ALLOWED");
+        let refused = answer.refused(405, "METHOD_NOT_ALLOWED");
         assert_eq!(answer.header("allow"), Some(allowed), "{method} {path}");
+        assert!(refused.message.contains(&format!("it takes {}", allowed.replace(',', ", "))), "{refused:?}");
     }
+    let refused = client.delete("/api/tools/read_file").refused(405, "METHOD_NOT_ALLOWED");
+    assert!(refused.message.ends_with("POST /api/tools/:id/deactivate takes it out of use"), "{refused:?}");
+}
+
+#[test]
+fn a_slash_at_the_end_of_a_path_makes_no_difference() {
+    let client = workspace();
+    assert_eq!(client.get("/api/tools/").ok(), client.get("/api/tools").ok());
+    assert_eq!(client.get("/api/tools/read_file/?schemas=object").ok()["id"], "read_file");
+    client.post("/api/agents/", json!({"name": "a"})).created();
+    client.put("/api/sessions/s/files/notes.txt/", b"one").created();
+    assert_eq!(client.get("/api/sessions/s/files/").ok()["entries"][0]["path"], "/notes.txt");
 }
 
 /// The status of a request whose target is sent without any escaping.
@@ -341,15 +354,23 @@ fn every_route_refuses_query_parameters_that_it_does_not_have() {
             let method = method.to_uppercase();
             let body = (method != "GET").then(|| b"{}".to_vec());
             let answer = client.send(&method, &format!("{filled}?no_such_parameter=1&no_such_parameter=2"), body);
-            let refused = answer.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.paths(), ["no_such_parameter"], "{method} {path}");
-            assert_eq!(refused.details["problems"][0]["in"], "query");
+            let (message, details) = if path.ends_with("/mcp") {
+                let error = answer.json()["error"].clone();
+                assert_eq!((answer.status, &error["data"]["code"]), (400, &json!("VALIDATION_ERROR")), "{path}");
+                (error["message"].as_str().unwrap().to_owned(), error["data"]["details"].clone())
+            } else {
+                let refused = answer.refused(400, "VALIDATION_ERROR");
+                (refused.message, refused.details)
+            };
+            let problems = details["problems"].as_array().unwrap();
+            assert_eq!((problems.len(), &problems[0]["path"]), (1, &json!("no_such_parameter")), "{method} {path}");
+            assert_eq!(problems[0]["in"], "query");
             assert_eq!(answer.cost("round_trips"), 0, "{method} {path}");
             let parameters = operation["parameters"].as_array().into_iter().flatten();
             let names = parameters.filter(|it| it["in"] == "query").map(|it| it["name"].as_str().unwrap());
             let names = names.collect::<Vec<_>>().join(", ");
             let takes = if names.is_empty() { "takes no query parameters" } else { &*names };
-            assert!(refused.message.contains(takes), "{method} {path}: {}", refused.message);
+            assert!(message.contains(takes), "{method} {path}: {message}");
             walked += 1;
         }
     }

@@ -94,7 +94,10 @@ fn a_secret_goes_to_its_host_alone_and_over_https() {
         failed["error"]["message"].as_str().unwrap().replace(id, "TOOL").replace(credential, "SECRET")
     };
     // The request is sent, and nobody listens there.
-    assert_eq!(message("lent", "LENT", "https://127.0.0.1:1/"), "TOOL could not be reached");
+    assert_eq!(
+        message("lent", "LENT", "https://127.0.0.1:1/"),
+        "TOOL could not be reached: no server answers at its URL"
+    );
     let hidden = message("absent", "ABSENT", "https://127.0.0.1:1/");
     assert!(hidden.contains("SECRET has no value here"), "{hidden}");
     assert_eq!(message("t-port", "LENT", "https://127.0.0.1:2/"), hidden);
@@ -132,7 +135,14 @@ fn tool(url: &str) -> Value {
 fn headers_get_their_values_when_the_tool_is_called_and_nobody_sees_them() {
     let (client, upstream) = (workspace(), Upstream::start());
     let undefined = client.post("/api/tools", definition("x", "1.0.0", tool(&upstream.at("/headers"))));
-    assert_eq!(undefined.refused(400, "VALIDATION_ERROR").paths(), ["/credentials_required/0"]);
+    let refused = undefined.refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["/handler/headers"]);
+    assert!(
+        refused.message.contains("GITHUB_TOKEN is not a credential of this workspace: define it first"),
+        "{refused:?}"
+    );
+    let absent = client.post("/api/credentials", json!({"id": "ABSENT_KEY"})).refused(400, "VALIDATION_ERROR");
+    assert!(absent.message.contains("add a line ABSENT_KEY=the-secret to .dev.vars"), "{absent:?}");
     client.post("/api/credentials", json!({"id": "GITHUB_TOKEN"})).created();
     let made = client.register("x", "1.0.0", tool(&upstream.at("/headers")));
     assert_eq!(made["credentials_required"], json!(["GITHUB_TOKEN"]));
@@ -148,6 +158,20 @@ fn headers_get_their_values_when_the_tool_is_called_and_nobody_sees_them() {
         assert!(!shown.contains("gh-value-1234"), "{shown}");
     }
     assert_eq!(client.get("/api/tools?credential=GITHUB_TOKEN").ok()["tools"][0]["id"], "x");
+}
+
+/// A literal value may be a secret, whatever its header is called.
+#[test]
+fn literal_values_of_headers_are_not_repeated() {
+    let (client, upstream) = (workspace(), Upstream::start());
+    let headers = json!({"X-Foo": "otherkey99", "X-Region": "eu", "Authorization": "Bearer literal-token"});
+    let handler = json!({"type": "http", "url": upstream.at("/headers"), "headers": headers});
+    client.register("x", "1.0.0", json!({"handler": handler, "parameters_schema": {"type": "object"}}));
+    let answer = client.execute("x", json!({})).result(200);
+    for shown in [answer.to_string(), client.record(&answer).to_string()] {
+        assert!(!shown.contains("otherkey99") && !shown.contains("literal-token"), "{shown}");
+        assert!(shown.contains("[redacted]") && shown.contains("\"eu\""), "{shown}");
+    }
 }
 
 #[test]

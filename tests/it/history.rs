@@ -110,7 +110,13 @@ fn the_log_tells_operators_by_name_and_filters_by_operator_and_action() {
     assert_eq!(seqs(&format!("action=register&operator={ada_id}&tool_id=y")), [6]);
     assert_eq!(seqs(&format!("operator={ada_id}&subject=token:{bob_id}")), [0; 0]);
     assert_eq!(seqs(&format!("operator=root&action=revoke&subject=token:{bob_id}")), [7]);
-    assert_eq!(seqs("operator=Ada"), [0; 0]);
+    assert_eq!(seqs("operator=Ada"), [3, 6], "a token also goes by its name");
+    assert_eq!(seqs("operator=Bob&action=update"), [5], "also after it was revoked");
+    assert_eq!(seqs("operator=Eve"), [0; 0]);
+    assert_eq!(seqs("subject=tool:x"), [3, 4, 5], "without a version, all versions");
+    assert_eq!(seqs("subject=tool:x&operator=Bob&order=newest"), [5, 4]);
+    assert_eq!(seqs("subject=tool:x&tool_id=y"), [0; 0]);
+    assert_eq!(seqs("subject=tool:"), [0; 0]);
     assert_eq!(seqs("operator=tok_none"), [0; 0]);
     root.get("/api/registry/changes?action=creat").refused(400, "VALIDATION_ERROR");
 }
@@ -199,7 +205,7 @@ fn a_state_is_asked_for_by_number_or_by_time() {
     assert_eq!(
         empty,
         json!({"seq": 0, "timestamp": null, "tools": [], "versions": [], "agents": [], "attachments": [],
-            "modules": [], "workspace": {"default_guest_modules": []}})
+            "credentials": [], "modules": [], "workspace": {"default_guest_modules": []}})
     );
     client.register("x", "1.0.0", json!({}));
     std::thread::sleep(std::time::Duration::from_millis(5));
@@ -218,6 +224,8 @@ fn a_state_is_asked_for_by_number_or_by_time() {
     assert_eq!(active(&format!("at={}", log[0]["timestamp"].as_str().unwrap())), (json!(1), json!("1.0.0")));
     assert_eq!(active(&format!("at={}", log[2]["timestamp"].as_str().unwrap())), (json!(3), json!("1.1.0")));
     assert_eq!(active("at=2000-01-01T00:00:00Z"), (json!(0), json!(null)));
+    assert_eq!(active("at=2000-01-01"), (json!(0), json!(null)), "a date is its first moment");
+    assert_eq!(active("at=2000-01-01T00:00:00+01:00"), (json!(0), json!(null)), "a query turns + into a space");
     let refused = client.get("/api/registry/state?at=2999-01-01T00:00:00Z").refused(400, "VALIDATION_ERROR");
     assert_eq!(refused.paths(), ["at"]);
     assert!(refused.message.contains("must not be in the future: it is 20"), "{}", refused.message);
@@ -280,14 +288,18 @@ fn live(client: &Client) -> Value {
         it.as_object_mut().unwrap().remove("created_at");
     }
     attachments.sort_by_key(|it| format!("{}/{}", text(it, "agent_id"), text(it, "tool_id")));
+    let mut credentials = list("credentials");
+    credentials.sort_by_key(|it| text(it, "id"));
     let mut modules = list("modules");
     for (_, value) in modules.iter_mut().flat_map(|it| it["headers"].as_object_mut().unwrap()) {
         *value = json!("***");
     }
     modules.sort_by_key(|it| text(it, "name"));
     let workspace = client.get("/api/workspace").ok();
-    json!({"tools": states, "versions": versions, "agents": agents, "attachments": attachments, "modules": modules,
-        "workspace": workspace})
+    json!({
+        "tools": states, "versions": versions, "agents": agents, "attachments": attachments, "credentials": credentials,
+        "modules": modules, "workspace": workspace,
+    })
 }
 
 /// The part of a state that a list shows, to check that `live` matches the responses of the API.

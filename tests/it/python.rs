@@ -216,7 +216,8 @@ fn a_function_gets_keyword_arguments_if_its_parameters_are_properties() {
         ("named", "def run(text, limit, arguments=None):\n    return text.split()[:limit]", json!(["a", "b"])),
         ("all", "def run(text, **rest):\n    return rest", json!({"limit": 2})),
         ("dict", "def run(given):\n    return given", json!({"text": "a b c", "limit": 2})),
-        ("mixed", "def run(text, more=None):\n    return text", json!({"text": "a b c", "limit": 2})),
+        ("mixed", "def run(text, limit, arguments=0, more=7):\n    return [text, more]", json!(["a b c", 7])),
+        ("async", "async def run(text, limit, arguments=0):\n    return text", json!("a b c")),
         ("rest", "def run(*text):\n    return text", json!([{"text": "a b c", "limit": 2}])),
         ("first", "def run(text, /):\n    return text", json!({"text": "a b c", "limit": 2})),
     ] {
@@ -283,6 +284,24 @@ fn python_that_may_fail_is_registered_with_a_warning() {
     assert_eq!(client.execute("hidden", json!({"text": "a"})).success(), 1);
     assert_eq!(warnings("none", "def run(): return 1"), ["run has no parameter text: a call with this argument fails"]);
     client.execute("none", json!({"text": "a"})).failed(200, "TOOL_ERROR");
+    assert_eq!(warnings("extra", "def run(text, limit=3): return text[:limit]"), [""; 0]);
+    assert_eq!(client.execute("extra", json!({"text": "abcdef"})).success(), "abc");
+    assert_eq!(
+        warnings("misnamed", "def run(txt): return txt.upper()"),
+        ["run gets one dict of all arguments, because txt is no property of the schema. Did you mean text?"]
+    );
+    assert_eq!(
+        warnings("more", "def run(text, limit): return text[:limit]"),
+        [
+            "run gets one dict of all arguments, because limit is no property of the schema; every call fails, because it \
+          needs more than one argument"
+        ]
+    );
+    client.execute("more", json!({"text": "a"})).failed(200, "TOOL_ERROR");
+    assert_eq!(
+        warnings("prints", "def run(text): print(text)"),
+        ["run returns no value: the result is null, and the printed text is only in the record"]
+    );
 }
 
 #[test]

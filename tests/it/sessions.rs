@@ -221,7 +221,8 @@ fn manifests_are_listed_newest_first_and_by_what_made_them() {
       "source_ref": "call_x",
       "created_at": "[time]",
       "files": 3,
-      "bytes": 3
+      "bytes": 3,
+      "active": false
     }
     "#);
     for cursor in ["6e6f7768657265", "2f78", "6d616e5f78"] {
@@ -296,7 +297,7 @@ fn two_manifests_are_compared_either_way() {
     assert_eq!(first["to"]["sha256"], "556d7dc3a115356350f1f9910b1af1ab0e312d4b3e4fc788d2da63668f36d017");
 
     let url = |query: &str| files.url(&format!("/diff{query}"));
-    assert_eq!(files.client.get(&url("")).refused(400, "VALIDATION_ERROR").paths(), ["from"]);
+    assert_eq!(files.client.get(&url("")).refused(400, "VALIDATION_ERROR").paths(), ["from", "to"]);
     assert_eq!(files.client.get(&url(&format!("?from={from}"))).refused(400, "VALIDATION_ERROR").paths(), ["to"]);
     files.client.get(&url(&format!("?from={from}&to=man_x"))).refused(404, "NOT_FOUND");
     let other = written(&Files { client: files.client.clone(), session: unique("session") }, "x", "x");
@@ -405,6 +406,31 @@ fn a_session_has_one_shape_wherever_it_is_shown() {
     let (branched, made) = branch(&files, &one);
     assert_eq!(made, branched.client.get(&branched.url("")).ok());
     assert_eq!(files.client.pages("/api/sessions", "sessions", 1), [shown(), made]);
+}
+
+#[test]
+fn a_branch_begins_with_the_present_unless_told_otherwise() {
+    let files = Files::on(open());
+    let one = written(&files, "x", "1");
+    written(&files, "x", "2");
+    let made = files.client.post(&files.url("/branch"), json!({})).created();
+    let branched = Files { client: files.client.clone(), session: id(&made, "id") };
+    assert_eq!(branched.get("x").text, "2");
+    // The present is marked, also after a checkout.
+    let active = || {
+        let listed = files.client.get(&files.url("/manifests")).ok()["manifests"].clone();
+        listed.as_array().unwrap().iter().map(|it| it["active"].as_bool().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(active(), [true, false]);
+    files.client.post(&files.url("/checkout"), json!({"manifest_id": one})).ok();
+    assert_eq!(active(), [false, true]);
+    assert_eq!(files.client.get(&files.url(&format!("/manifests/{one}"))).ok()["active"], true);
+    let missing = files.client.get(&files.url("/diff")).refused(400, "VALIDATION_ERROR");
+    assert_eq!(missing.paths(), ["from", "to"]);
+    // A session without files has nothing to branch off.
+    files.client.call(json!({"tool_name": "list_files", "session_id": "bare"})).result(200);
+    files.client.post("/api/sessions/bare/branch", json!({})).refused(409, "CONFLICT");
+    files.client.post("/api/sessions/nobody/branch", json!({})).refused(404, "NOT_FOUND");
 }
 
 #[test]

@@ -116,10 +116,12 @@ fn a_token_that_was_not_made_here_costs_nothing() {
             client.post("/api/registry/restore", json!({})),
             client.put("/api/sessions/s/files/f", "contents"),
             client.execute("list_files", json!({})),
-            client.post("/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})),
         ]
     };
     for caller in forged.iter().map(|it| root.with_token(it)).chain([elsewhere]) {
+        let answer = caller.post("/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}));
+        assert_eq!((answer.status, &answer.json()["error"]["data"]["code"]), (401, &json!("UNAUTHORIZED")));
+        assert_eq!((answer.cost("round_trips"), answer.cost("rows_read")), (0, 0));
         for answer in requests(&caller) {
             answer.refused(401, "UNAUTHORIZED");
             assert_eq!((answer.cost("round_trips"), answer.cost("rows_read")), (0, 0));

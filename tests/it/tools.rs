@@ -325,7 +325,7 @@ fn the_active_version_is_shown_else_the_highest() {
     let old = client.get("/api/tools/grown?version=1.0.0").ok();
     assert_eq!((&old["active"], &old["deactivated_reason"]), (&json!(false), &json!("version_update")));
     let refused = client.get("/api/tools/grown?version=9.9.9").refused(404, "NOT_FOUND");
-    assert_eq!(refused.message, "Tool not found: grown@9.9.9");
+    assert_eq!(refused.message, "Tool not found: grown@9.9.9. Did you mean grown@1.2.0?");
     for bad in ["1", "1.0", "v1.0.0", "1.0.0-rc", ""] {
         let refused = client.get(&format!("/api/tools/grown?version={bad}")).refused(400, "VALIDATION_ERROR");
         assert_eq!(refused.paths(), ["version"]);
@@ -562,7 +562,7 @@ fn an_unknown_tool_or_agent_gets_the_nearest_name() {
     }
     let attached = client.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "word-count"}));
     assert_eq!(attached.refused(404, "NOT_FOUND").details["nearest"], "word_count");
-    for far in ["/api/tools/calculator", "/api/tools/word_count?version=9.9.9", "/api/agents/agent_x"] {
+    for far in ["/api/tools/calculator", "/api/tools/calculator?version=9.9.9", "/api/agents/agent_x"] {
         assert_eq!(client.get(far).refused(404, "NOT_FOUND").details, Value::Null, "{far}");
     }
     // No name of another workspace is suggested.

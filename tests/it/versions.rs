@@ -829,3 +829,50 @@ fn a_masked_value_keeps_the_value_and_never_becomes_one() {
     given["handler"]["headers"]["X-Key"] = json!("other");
     assert_eq!(dry_run(&client, "/api/tools", given)["differences"][0]["path"], "/handler");
 }
+
+#[test]
+fn versions_can_be_read_by_their_number_and_compared() {
+    let client = workspace();
+    client.register("x", "1.0.0", json!({"timeout_seconds": 30}));
+    client.register("x", "2.0.0", json!({"timeout_seconds": 20, "description": "Counts the words of another text"}));
+    let one = version(&client, "x", "1.0.0");
+    assert_eq!(client.get("/api/tools/x@1.0.0").ok(), one);
+    assert_eq!(client.get("/api/tools/x@1.0.0?version=1.0.0").ok(), one);
+    assert_eq!(client.get("/api/tools/x/versions/1.0.0").ok(), one);
+    client.get("/api/tools/x@1.0.0?version=2.0.0").refused(400, "VALIDATION_ERROR");
+    for path in ["/api/tools/x@1", "/api/tools/x/versions/1", "/api/tools/x@", "/api/tools/x/versions/9.9.9"] {
+        client.get(path).refused(404, "NOT_FOUND");
+    }
+    // A number that no version has gets the current one.
+    let unknown = client.get("/api/tools/x?version=9.9.9").refused(404, "NOT_FOUND");
+    assert_eq!(unknown.message, "Tool not found: x@9.9.9. Did you mean x@2.0.0?");
+
+    let compared = client.get("/api/tools/x/compare?from=1.0.0&to=2.0.0").ok();
+    assert_eq!(client.get("/api/tools/x/compare?from=1.0.0").ok(), compared, "with the active one");
+    assert_eq!(
+        compared,
+        json!({
+            "id": "x", "from": "1.0.0", "to": "2.0.0", "needed_step": "minor",
+            "reasons": [{"step": "minor", "path": "/timeout_seconds", "message": "went from 30 down to 20"}],
+            "differences": [
+                {"path": "/description", "from": "Counts the words of a text", "to": "Counts the words of another text"},
+                {"path": "/timeout_seconds", "from": 30, "to": 20},
+            ],
+        })
+    );
+    client.get("/api/tools/x/compare?from=1.0.0&to=9.9.9").refused(404, "NOT_FOUND");
+    client.get("/api/tools/x/compare").refused(400, "VALIDATION_ERROR");
+    assert_eq!(client.get("/api/tools/email_search/compare?from=1.0.0").ok()["to"], "1.1.0", "built-ins too");
+}
+
+#[test]
+fn faults_of_a_schema_have_their_place() {
+    let client = workspace();
+    let schema = json!({"type": "object", "properties": {"a": {"type": "strin"}}});
+    let refused = client.post("/api/tools", definition("x", "1.0.0", json!({"parameters_schema": schema})));
+    let message = refused.refused(400, "VALIDATION_ERROR").message;
+    assert!(message.contains("at /properties/a/type: "), "{message}");
+    let made = client.register("y", "1.0.0", json!({"parameters_schema": {"text": "string"}}));
+    let told = made["warnings"].as_array().unwrap().iter().find(|it| it["path"] == "/parameters_schema/text").unwrap();
+    assert_eq!(told["message"], "is no keyword of JSON Schema: a parameter stands in properties");
+}

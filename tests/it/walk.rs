@@ -89,6 +89,8 @@ fn routes() -> Vec<Route> {
         route("post", "/api/approvals/{approval_id}/deny", "admin", Some(json!({"reason": "x"})), 403, 404),
         route("post", "/api/tools", "admin", registration, 403, 201),
         route("get", "/api/tools/{tool_id}/versions", "admin", None, 200, 404),
+        route("get", "/api/tools/{tool_id}/versions/{version}", "guest", None, 200, 404),
+        route("get", "/api/tools/{tool_id}/compare", "admin", None, 403, 404),
         route("post", "/api/tools/{tool_id}/rollback", "admin", Some(json!({"version": "0.9.0"})), 403, 404),
         route("post", "/api/tools/{tool_id}/deactivate", "admin", Some(json!({"reason": "deprecated"})), 403, 404),
         route("post", "/api/tools/{tool_id}/activate", "admin", Some(json!({"version": "1.0.0"})), 403, 404),
@@ -172,6 +174,7 @@ impl House {
         let filled = |text: &str| {
             text.replace("{module}/execute", "kit/execute")
                 .replace("{tool_id}", "house-tool")
+                .replace("{version}", "1.0.0")
                 .replace("{agent_id}", &self.agent)
                 .replace("{token_id}", &self.token)
                 .replace("{call_id}", &self.call)
@@ -183,7 +186,11 @@ impl House {
                 .replace("{path}", "house-file")
                 .replace("{workspace}", self.root.workspace())
         };
-        let query = if route.path.ends_with("/diff") { "?from={manifest_id}&to={manifest_id}" } else { "" };
+        let query = match route.path.rsplit('/').next() {
+            Some("diff") => "?from={manifest_id}&to={manifest_id}",
+            Some("compare") => "?from={version}",
+            _ => "",
+        };
         let path = filled(&format!("{}{query}", route.path));
         let body = route.body.as_ref().map(|it| filled(&it.to_string()).into_bytes());
         client.send(&route.method.to_uppercase(), &path, body).status

@@ -138,7 +138,7 @@ fn functions_are_called_with_their_arguments() {
             "what f() returned is not JSON: TypeError: Object of type set is not JSON serializable",
         ),
         ("def f(a): return float('nan')", "what f() returned is not JSON: ValueError"),
-        ("async def f(a): pass", "Object of type coroutine is not JSON serializable"),
+        ("async def f(a): yield a", "Object of type async_generator is not JSON serializable"),
         ("def f(a): return 10 ** 400", "cannot be passed on: number out of range"),
         ("def f(a): return 'x' * (2 << 20)", "bytes long as JSON"),
         ("def f(a):\n    x = []\n    x.append(x)\n    return x", "Circular reference detected"),
@@ -176,9 +176,15 @@ fn a_function_whose_parameters_are_properties_gets_keyword_arguments() {
         ("def f(): return 'none'", json!({}), json!("none")),
         // The schema does not know `c`.
         ("def f(a, b): return [a, b]", json!({"a": 1, "b": 2, "c": 3}), json!([1, 2])),
+        // A parameter that is no property has its default.
+        ("def f(a, b, given=7): return [a, b, given]", both.clone(), json!([1, 2, 7])),
+        ("def f(a, b, *, given=7): return [a, b, given]", both.clone(), json!([1, 2, 7])),
+        ("async def f(a, b): return [a, b]", both.clone(), json!([1, 2])),
+        ("async def g(a): return a\nasync def f(given): return await g(given)", both.clone(), both.clone()),
         // All other functions get the one dict.
         ("def f(given): return given", both.clone(), both.clone()),
-        ("def f(a, given=None): return [a, given]", both.clone(), json!([both, null])),
+        ("def f(given=7): return given", both.clone(), both.clone()),
+        ("def f(given, a=7): return given", both.clone(), both.clone()),
         ("def f(a, /): return a", both.clone(), both.clone()),
         ("def f(a, *b): return [a, b]", both.clone(), json!([both, []])),
         ("class f:\n    def __new__(cls, a): return a", both.clone(), both.clone()),
@@ -187,6 +193,9 @@ fn a_function_whose_parameters_are_properties_gets_keyword_arguments() {
     }
     let told = call("def f(a, b): return 1", json!({"a": 1}));
     assert!(told.as_str().unwrap().ends_with("TypeError: f() missing 1 required positional argument: 'b'"), "{told}");
+    let waits = "class Never:\n    def __await__(self): yield\nasync def f(a, b): await Never()";
+    let told = call(waits, both.clone());
+    assert!(told.as_str().unwrap().contains("there is no event loop"), "{told}");
     let told = call("def f(a): return 1", both);
     assert!(told.as_str().unwrap().ends_with("TypeError: f() got an unexpected keyword argument 'b'"), "{told}");
 }
@@ -203,8 +212,10 @@ fn code_can_be_looked_at_without_running_it() {
         check("import json\nprint('ran')\ndef run(text, limit=5): return json.dumps(text)"),
         json!({
             "fault": null, "function": true, "functions": ["run"],
-            "parameters": {"names": ["text", "limit"], "by_keyword": true, "takes_all": false},
-            "imports": [], "importable": ["json", "re", "typing"]
+            "parameters": {
+                "names": ["text", "limit"], "required": ["text"], "takes_one": true, "by_keyword": true, "takes_all": false
+            },
+            "only_prints": false, "imports": [], "importable": ["json", "re", "typing"]
         })
     );
     for (code, line, message) in [
@@ -243,8 +254,27 @@ fn code_can_be_looked_at_without_running_it() {
     let parameters = |code: &str| check(code)["parameters"].clone();
     assert_eq!(
         parameters("def run(a, /, *b, c, **d): pass"),
-        json!({"names": ["a", "c"], "by_keyword": false, "takes_all": true})
+        json!({"names": ["a", "c"], "required": ["a", "c"], "takes_one": false, "by_keyword": false, "takes_all": true})
     );
+    let takes = |parameters: &str| {
+        let found = check(&format!("def run({parameters}): pass"))["parameters"].clone();
+        (found["required"].clone(), found["takes_one"].clone())
+    };
+    assert_eq!(takes("a, b=1, *, c=2"), (json!(["a"]), json!(true)));
+    assert_eq!(takes("a, b"), (json!(["a", "b"]), json!(false)));
+    assert_eq!(takes("*a"), (json!([]), json!(true)));
+    assert_eq!(takes("*, a=1"), (json!([]), json!(false)));
+    for (code, expected) in [
+        ("def run(a): print(a)", true),
+        ("async def run(a):\n    if a: print(a)\n    return", true),
+        ("def run(a):\n    print(a)\n    return a", false),
+        ("def run(a):\n    print(a)\n    yield a", false),
+        ("def run(a):\n    def inner(): print(a)", false),
+        ("def run(a): pass", false),
+        ("@print\ndef run(a): print(a)", false),
+    ] {
+        assert_eq!(check(code)["only_prints"], expected, "{code}");
+    }
     assert_eq!(parameters("@print\ndef run(a): pass"), json!(null));
 }
 

@@ -114,7 +114,9 @@ pub fn check_out(workspace: &WorkspaceId, id: &SessionId, manifest: &FileManifes
     .bind(now.to_string())
 }
 
-const MANIFEST_COLUMNS: &str = "id, session_id, parent_id, source, source_ref, created_at, files, bytes";
+/// The columns of a file manifest. The parameters ?1 and ?2 are the workspace and the session.
+const MANIFEST_COLUMNS: &str = "id, session_id, parent_id, source, source_ref, created_at, files, bytes,
+    id IS (SELECT active_manifest_id FROM sessions WHERE workspace_id = ?1 AND id = ?2 AND deleted = 0) AS active";
 
 #[derive(Deserialize)]
 struct FileManifestRow {
@@ -126,6 +128,7 @@ struct FileManifestRow {
     created_at: Timestamp,
     files: u32,
     bytes: u64,
+    active: u8,
 }
 
 impl TryFrom<FileManifestRow> for FileManifest {
@@ -141,6 +144,7 @@ impl TryFrom<FileManifestRow> for FileManifest {
             created_at: row.created_at,
             files: row.files,
             bytes: row.bytes,
+            is_active: row.active != 0,
         })
     }
 }

@@ -82,8 +82,8 @@ pub fn read(mut body: Value) -> Result<(CallFormat, Vec<ModelCall>), String> {
         calls.push(ModelCall { id: given.id, name: given.name, arguments: arguments(given.arguments, &mut left) });
     }
     let format = format.ok_or(
-        "holds no call: send OpenAI's tool_calls or function_call items, Anthropic's tool_use blocks or Gemini's \
-         functionCall parts, or the message that they are in",
+        "holds no call: send OpenAI's tool_calls or function_call items, Anthropic's tool_use blocks, Gemini's \
+         functionCall parts or LangChain's tool_calls, or the message that they are in",
     )?;
     Ok((format, calls))
 }

@@ -1,5 +1,6 @@
 //! OpenAI's two formats: the `tool_calls` of a message, and the `function_call` items of a response. Arguments are JSON
-//! in a text.
+//! in a text. LangChain's own `tool_calls`, whose arguments are an object, get the same messages as OpenAI's, which
+//! LangChain takes as they are.
 
 use super::{CallFormat, CallOutcome, ModelCall, ProviderCall, text};
 use crate::formats::json::object;
@@ -10,7 +11,11 @@ pub fn read(item: &mut Value) -> Option<ProviderCall> {
     if let Some(function) = item.get_mut("function").filter(|it| it.is_object()) {
         return Some(ProviderCall::take(CallFormat::Openai, id, function, "arguments"));
     }
-    let is_item = item.get("type")? == "function_call";
+    let kind = item.get("type")?;
+    if kind == "tool_call" {
+        return Some(ProviderCall::take(CallFormat::Openai, id, item, "args"));
+    }
+    let is_item = kind == "function_call";
     is_item.then(|| ProviderCall::take(CallFormat::OpenaiResponses, text(item, "call_id"), item, "arguments"))
 }
 

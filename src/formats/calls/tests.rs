@@ -18,6 +18,12 @@ fn calls_are_found_in_all_that_holds_them() {
     for body in [json!([call]), call.clone(), message.clone(), json!({"choices": [{"index": 0, "message": message}]})] {
         check(body, CallFormat::Openai, &["a"]);
     }
+    let langchain = json!({"name": "a", "args": {"x": 1}, "id": "c1", "type": "tool_call"});
+    for body in [json!([langchain]), json!({"type": "ai", "content": "", "tool_calls": [langchain]})] {
+        check(body, CallFormat::Openai, &["a"]);
+    }
+    let (_, calls) = read(json!([langchain])).unwrap();
+    assert_eq!((calls[0].id.as_deref(), calls[0].arguments.clone().unwrap()["x"].as_u64()), (Some("c1"), Some(1)));
     let item = json!({"type": "function_call", "call_id": "c1", "name": "a", "arguments": "{}"});
     for body in [json!([item]), json!({"output": [{"type": "reasoning", "summary": []}, item, item]})] {
         let count = body.get("output").map_or(1, |_| 2);

@@ -68,6 +68,29 @@ fn all_and_any_are_as_asked() {
 }
 
 #[test]
+fn common_words_are_not_required() {
+    let client = client();
+    let asked = |query: &str| search(&client, query, ADA, json!({}));
+    let plain = asked("lunch meeting");
+    assert_eq!(ids(&plain), ["<2@mail>"]);
+    assert_eq!(asked("What is the lunch for which you have a meeting?"), plain);
+    let all = search(&client, "what is the lunch meeting", ADA, json!({"match": "all"}));
+    assert_eq!(all, json!({"emails": [], "total": 0}));
+    let quoted = asked("\"which\" lunch meeting");
+    assert_eq!(quoted["total"], 0);
+}
+
+#[test]
+fn the_syntax_of_other_search_boxes_is_told() {
+    let client = client();
+    let asked = |query: &str| note(&search(&client, query, ADA, json!({}))).to_owned();
+    assert!(asked("subject:zebra").starts_with("A field with a colon, such as from:name, is only text in query"));
+    assert!(asked("meeting NOT lunch").starts_with("NOT is only a word in query: write -word"));
+    let email = |id: &str| client.execute("email_get", json!({"message_id": id})).success();
+    assert_eq!(email("1@mail"), email("<1@mail>"));
+}
+
+#[test]
 fn what_is_wrong_is_said() {
     let client = client();
     let check = |query: &str, inbox: &str, more: Value, expected: &str| {

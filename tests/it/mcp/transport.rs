@@ -49,11 +49,25 @@ fn the_workspace_is_in_the_path_or_in_a_header() {
     assert_eq!(listed, client.post(&format!("/w/{}/mcp", client.workspace()), list.clone()).ok());
     let bare = client.without_header("X-Workspace-Id");
     assert_eq!(listed, bare.post(&format!("/w/{}/mcp", client.workspace()), list.clone()).ok());
-    bare.post("/mcp", list.clone()).refused(400, "VALIDATION_ERROR");
-    client.post("/w/another/mcp", list.clone()).refused(400, "VALIDATION_ERROR");
-    client.post("/w/no%20body/mcp", list.clone()).refused(404, "NOT_FOUND");
-    client.post("/mcp?session=a%20b", list.clone()).refused(400, "VALIDATION_ERROR");
-    client.post("/mcp?sesion=a", list).refused(400, "VALIDATION_ERROR");
+    assert_eq!(listed, client.post("/mcp/", list.clone()).ok(), "a slash at the end makes no difference");
+    assert_eq!(listed, bare.post(&format!("/w/{}/mcp/", client.workspace()), list.clone()).ok());
+    // A client shows only messages of JSON-RPC with the id of its request.
+    let refused = |client: &Client, path: &str, told: &str| {
+        let answer = client.post(path, list.clone());
+        assert_eq!(answer.status, 400, "{path}: {}", answer.text);
+        let answer = answer.json();
+        assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(1)), "{path}: {answer}");
+        assert_eq!(answer["error"]["data"]["code"], "VALIDATION_ERROR", "{path}: {answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().starts_with(told), "{path}: {answer}");
+    };
+    refused(&bare, "/mcp", "X-Workspace-Id: is required");
+    refused(&client, "/w/another/mcp", "X-Workspace-Id: names another workspace than the path");
+    refused(&client, "/w/no%20body/mcp", "workspace: must be 1 to 64 letters, digits, _ or -");
+    refused(&client, "/mcp?session=a%20b", "session: must be 1 to 64 letters, digits, _ or -");
+    refused(&client, "/mcp?sesion=a", "sesion: is unknown: this route takes session. Did you mean session?");
+    let form = client.with_header("Content-Type", "application/x-www-form-urlencoded");
+    let answer = form.post("/mcp", list.clone());
+    assert_eq!((answer.status, &answer.json()["id"]), (415, &json!(1)), "{}", answer.text);
 }
 
 #[test]
@@ -259,7 +273,9 @@ fn callers_are_checked_as_everywhere() {
             assert_eq!(answer.headers["www-authenticate"], "Bearer");
         }
         let nobody = owner.without_header("Authorization");
-        Mcp::new(&nobody, revision).send("tools/list", json!({})).refused(401, "UNAUTHORIZED");
+        let refused = Mcp::new(&nobody, revision).fault(401, "tools/list", json!({}));
+        assert_eq!(refused["data"]["code"], "UNAUTHORIZED");
+        assert_eq!(refused["message"], "A token is needed: Authorization: Bearer …");
 
         let bound = owner.token(json!({"name": "b", "level": "user", "agent_id": owner.agent(json!({}))}));
         let other = Mcp::of_agent(&bound, &agent, revision);
