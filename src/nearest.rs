@@ -6,23 +6,23 @@ const MAX_CHARS: usize = 64;
 /// The known name with the fewest edits from the sought one, if these are at most a third of its letters. An edit is a
 /// letter that is added, left out or replaced, or two neighbours that are swapped. Upper and lower case are the same. The
 /// first of several names that are equally near. If none is near, a name whose first part is: `tool` for `tool_id`.
-pub fn nearest<'a>(sought: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Option<&'a str> {
-    let first_part = |name: &'a str| name.split_once('_').map(|(first, _)| first).filter(|_| !sought.contains('_'));
-    nearest_by(sought, known.clone(), Some).or_else(|| nearest_by(sought, known, first_part))
+pub fn nearest<'a>(sought: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_of(sought, &known.into_iter().collect::<Vec<_>>())
 }
 
-fn nearest_by<'a>(
-    sought: &str,
-    known: impl IntoIterator<Item = &'a str>,
-    part: impl Fn(&'a str) -> Option<&'a str>,
-) -> Option<&'a str> {
+/// The part that does not depend on a type is in the bundle once.
+fn nearest_of<'a>(sought: &str, known: &[&'a str]) -> Option<&'a str> {
     let from = letters(sought)?;
-    let near = known.into_iter().filter_map(|name| {
-        let to = letters(part(name)?)?;
-        let edits = edits(&from, &to);
-        (edits * 3 <= from.len().max(to.len())).then_some((edits, name))
-    });
-    near.min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
+    let by = |part: fn(&str) -> Option<&str>| {
+        let near = known.iter().filter_map(|name| {
+            let to = letters(part(name)?)?;
+            let edits = edits(&from, &to);
+            (edits * 3 <= from.len().max(to.len())).then_some((edits, *name))
+        });
+        near.min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
+    };
+    let first_part: fn(&str) -> Option<&str> = |name| name.split_once('_').map(|(first, _)| first);
+    by(|name| Some(name)).or_else(|| if sought.contains('_') { None } else { by(first_part) })
 }
 
 /// A sentence that suggests the name, to be appended to a message. Empty without a name.
