@@ -197,7 +197,7 @@ fn differences_are_put_right(form: Form) {
     client.patch("/api/modules/search", json!({"url": format!("{CLOSED}/elsewhere"), "slow": false})).ok();
     client.delete("/api/modules/books").no_content();
     client.post("/api/modules", json!({"name": "later", "url": CLOSED})).created();
-    // Something was found of the module, a discovery is going on, and a definition is held back.
+    // Something was found of the module, and a discovery is going on.
     open().sql(
         "UPDATE modules SET status = 'ok', discovered_at = '2026-11-16T01:00:00.000Z', fingerprint = 'f', lease = 'l',
            expires_at = '2999-01-01T00:00:00.000Z', leased_until = '2999-01-01T00:00:00.000Z'
