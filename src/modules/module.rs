@@ -3,7 +3,7 @@
 use super::include::Include;
 use super::offer::ModuleWarning;
 use crate::ids::ModuleName;
-use crate::registry::HeaderValue;
+use crate::registry::{HeaderValue, masked_url};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -124,10 +124,11 @@ impl ModuleRecord {
         Self::stored(module).without_values()
     }
 
-    /// The record with the names of its headers, but without their values.
+    /// The record with the names of its headers and of its URL's parameters, but without their values.
     pub fn without_values(self) -> Self {
         let mask = |(name, _)| (name, HeaderValue::Plain(MASK.to_owned()));
-        Self { headers: self.headers.into_iter().map(mask).collect(), ..self }
+        let headers = self.headers.into_iter().map(mask).collect();
+        Self { headers, url: masked_url(&self.url), ..self }
     }
 }
 

@@ -63,7 +63,7 @@ fn masked_headers(headers: &Headers) -> Map<String, Value> {
 }
 
 /// The URL with the names of its parameters, but without their values, which may be keys.
-fn masked_url(url: &str) -> String {
+pub fn masked_url(url: &str) -> String {
     let (url, fragment) = url.split_once('#').map_or((url, String::new()), |(url, _)| (url, format!("#{MASK}")));
     let Some((path, query)) = url.split_once('?') else { return format!("{url}{fragment}") };
     let parameters = query.split('&').map(|it| match it.split_once('=') {

@@ -17,6 +17,7 @@ mod rest;
 mod secrets;
 mod url_template;
 
+pub use mask::masked_url;
 pub use rest::{QueryStyle, RestBody, RestHandler, RestMethod, is_json_type};
 pub use url_template::UrlTemplate;
 
