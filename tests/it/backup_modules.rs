@@ -537,6 +537,7 @@ fn invariants_name_the_module_that_is_missing() {
     assert_eq!(client.get("/api/registry/invariants").ok()["ok"], true);
     tool_of("gone", "a").put(open(), &client);
     tool_of("gone", "b").inactive("operator_request").put(open(), &client);
+    open().sql("DELETE FROM modules WHERE workspace_id = ?1 AND name = 'gone'", &[json!(client.workspace())]);
     let found = client.get("/api/registry/invariants");
     let targets = &found.ok()["invariants"][1];
     assert_eq!((&targets["name"], &targets["ok"]), (&json!("handler_targets_exist"), &json!(false)));

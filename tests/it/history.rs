@@ -480,10 +480,11 @@ fn a_state_shows_the_modules_and_the_settings_as_they_were() {
         (slow, state["workspace"].clone())
     };
     let settings = json!({"default_guest_modules": ["research"]});
-    assert_eq!(at(0), (vec![], Value::Null));
-    assert_eq!(at(1), (vec![false], Value::Null));
-    assert_eq!(at(2), (vec![true], Value::Null));
-    assert_eq!(at(3), (vec![], Value::Null));
+    let defaults = || json!({"default_guest_modules": []});
+    assert_eq!(at(0), (vec![], defaults()));
+    assert_eq!(at(1), (vec![false], defaults()));
+    assert_eq!(at(2), (vec![true], defaults()));
+    assert_eq!(at(3), (vec![], defaults()));
     assert_eq!(at(4), (vec![], settings));
     assert!(!client.get("/api/registry/state").text.contains("s3cret"));
 }

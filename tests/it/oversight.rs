@@ -382,6 +382,7 @@ fn an_active_version_without_its_module_is_critical() {
     tool_of("m01", "asleep").inactive("operator_request").put(open(), &client);
     assert_eq!(health(&client)["status"], "ok");
     tool_of("m01", "a").put(open(), &client);
+    open().sql("DELETE FROM modules WHERE workspace_id = ?1 AND name = 'm01'", &[json!(client.workspace())]);
     let health = health(&client);
     assert_eq!(health["status"], "critical");
     assert_eq!(alert(&health, "missing_target").unwrap()["details"], json!({"count": 1, "versions": ["m01.a@1.0.0"]}));

@@ -550,7 +550,8 @@ fn registering_and_rolling_back_take_two_round_trips() {
     for answer in answers {
         assert!(answer.status < 300, "{}", answer.text);
         assert_eq!(answer.cost("round_trips"), 2);
-        assert!(answer.cost("rows_read") < 125, "{} rows read", answer.cost("rows_read"));
+        // About 60, and more when FTS5 merges what other tests have written.
+        assert!(answer.cost("rows_read") < 250, "{} rows read", answer.cost("rows_read"));
     }
     let listed = admin.get("/api/tools/x/versions");
     listed.ok();

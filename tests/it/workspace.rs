@@ -93,7 +93,7 @@ fn racing_changes_of_settings_lose_none_that_was_acknowledged() {
 #[test]
 fn a_state_shows_the_settings_of_its_time() {
     let client = workspace();
-    let state = |seq: u32| client.get(&format!("/api/registry/state?seq={seq}")).ok()["settings"].clone();
+    let state = |seq: u32| client.get(&format!("/api/registry/state?seq={seq}")).ok()["workspace"].clone();
     client.agent(json!({}));
     client.patch(PATH, json!({"default_guest_modules": ["one"]})).ok();
     client.patch(PATH, json!({"default_guest_modules": ["one", "two"]})).ok();

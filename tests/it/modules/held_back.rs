@@ -150,7 +150,7 @@ fn a_module_that_is_registered_again_finds_its_old_versions() {
     assert_eq!((&gone["active"], &gone["deactivated_reason"]), (&json!(false), &json!("operator_request")));
     client.get("/api/modules/research").refused(404, "NOT_FOUND");
     let refused = client.post("/api/tools/research.web_search/rollback", json!({"version": "1.0.0"}));
-    assert!(refused.refused(409, "CONFLICT").message.contains("the module research is not registered"));
+    assert!(refused.refused(409, "CONFLICT").message.contains("its module research is not registered"));
     let mut tools = changed();
     tools[1]["description"] = json!("Another text");
     server.offer(tools);
