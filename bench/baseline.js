@@ -27,7 +27,7 @@ export default {
 };
 
 /** The D1 requests of a call of a module's tool: a batch that reads the tool with its module and opens the record, the POST
- * to the module, and a batch that closes the record. */
+ * to the module, and a batch that looks at the quota, closes the record, and makes sure that the session exists. */
 async function moduleCall(db, workspace, call) {
   const started = Date.now();
   const id = `call_${started.toString(16).padStart(12, "0")}${crypto.randomUUID()}`;
@@ -53,6 +53,10 @@ async function moduleCall(db, workspace, call) {
   const { result } = await response.json();
   const duration = Date.now() - started;
   await db.batch([
+    db.prepare("SELECT files_bytes + calls_bytes FROM workspace_usage WHERE workspace_id = ?1").bind(workspace),
+    db
+      .prepare("INSERT OR IGNORE INTO sessions (workspace_id, id, tree_id, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)")
+      .bind(workspace, call.session_id, crypto.randomUUID(), now),
     db
       .prepare("UPDATE tool_calls SET status = 'success', version = ?3, duration_ms = ?4, finished_at = ?5, result = ?6 WHERE workspace_id = ?1 AND id = ?2")
       .bind(workspace, id, version, duration, new Date().toISOString(), JSON.stringify(result)),

@@ -22,7 +22,8 @@ const server = createServer(async (request, response) => {
   const begun = performance.now();
   const url = new URL(request.url, "http://modules");
   const answer = (body) => {
-    response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+    const text = JSON.stringify(body);
+    response.writeHead(200, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text) }).end(text);
   };
   if (url.pathname === "/delay") {
     delay = Number(url.searchParams.get("ms"));

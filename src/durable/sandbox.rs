@@ -170,7 +170,7 @@ impl Sandbox {
         while let Some(server) = self.server(container, begun).await? {
             let request = OutgoingRequest { time: Some(ANSWER), ..OutgoingRequest::post(route.url(), asked) };
             match request.send(Route::Container(&server)).await {
-                Ok(response) => return Ok(response.into_unread()),
+                Ok(response) => return response.into_response(),
                 Err(OutgoingFailure::Unusable(cause)) => return Err(cause.into()),
                 // The container has died. The loop starts it again.
                 Err(OutgoingFailure::Unreachable(cause) | OutgoingFailure::BrokenOff(cause)) => {

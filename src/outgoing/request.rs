@@ -5,8 +5,20 @@ use super::deadline::Deadline;
 use super::response::OutgoingResponse;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use wasm_bindgen::prelude::wasm_bindgen;
+use worker::js_sys::{Array, Promise, Uint8Array};
+use worker::wasm_bindgen::JsCast;
+use worker::wasm_bindgen_futures::JsFuture;
 use worker::web_sys::{self, RequestRedirect};
-use worker::{Fetch, Fetcher, Headers, Method, Request, Stub};
+use worker::{Fetcher, Headers, Method, Request, Stub};
+
+/// The largest body that crosses from JavaScript in one piece.
+const SMALL_BYTES: u32 = 256 * 1024;
+
+#[wasm_bindgen(module = "/src/outgoing/fetch.js")]
+extern "C" {
+    fn send(url: &str, method: &str, headers: &str, body: Option<&str>, redirect: &str, small_bytes: u32) -> Promise;
+}
 
 pub struct OutgoingRequest<'a> {
     pub method: Method,
@@ -59,17 +71,56 @@ impl<'a> OutgoingRequest<'a> {
 
     /// Sends the request, and waits for the head of its response.
     pub async fn send(&self, route: Route<'_>) -> Result<OutgoingResponse, OutgoingFailure> {
-        let request = self.build().map_err(|cause| OutgoingFailure::Unusable(cause.to_string()))?;
         let deadline = Deadline::after(self.time);
-        let response = deadline.hold(async {
-            match route {
-                Route::Network => Fetch::Request(request).send().await,
-                Route::Container(port) => port.fetch_request(request).await?.try_into(),
-                Route::Object(object) => object.fetch_with_request(request).await,
+        let build = || self.build().map_err(|cause| OutgoingFailure::Unusable(cause.to_string()));
+        let response = match route {
+            Route::Network => return self.fetch(deadline).await,
+            Route::Container(port) => {
+                let request = build()?;
+                deadline.hold(async { port.fetch_request(request).await?.try_into() }).await?
             }
-        });
-        let response = response.await?.map_err(|cause| OutgoingFailure::Unreachable(cause.to_string()))?;
-        Ok(OutgoingResponse::new(response, deadline))
+            Route::Object(object) => deadline.hold(object.fetch_with_request(build()?)).await?,
+        };
+        let response = response.map_err(|cause| OutgoingFailure::Unreachable(cause.to_string()))?;
+        Ok(OutgoingResponse::unread(response, deadline))
+    }
+
+    /// Sends the request to the network.
+    async fn fetch(&self, deadline: Deadline) -> Result<OutgoingResponse, OutgoingFailure> {
+        let body = self.content();
+        let content_type = body.map(|(content_type, _)| ("Content-Type", content_type));
+        let headers = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain(content_type);
+        let headers = serde_json::json!(headers.collect::<Vec<_>>()).to_string();
+        let redirect = match self.redirects {
+            Redirects::Follow => "follow",
+            Redirects::GiveBack => "manual",
+        };
+        let text = body.map(|(_, text)| text);
+        let sent = send(self.url, self.method.as_ref(), &headers, text, redirect, SMALL_BYTES);
+        let answer = deadline.hold(JsFuture::from(sent)).await?;
+        let answer = answer.map_err(|cause| OutgoingFailure::Unreachable(worker::Error::from(cause).to_string()))?;
+        let [status, bytes, response, cause] = [0, 1, 2, 3].map(|it| answer.unchecked_ref::<Array>().get(it));
+        // A status is a number below 1,000.
+        let status = status.as_f64().unwrap_or_default() as u16;
+        if let Some(cause) = cause.as_string() {
+            let failure = if status == 0 { OutgoingFailure::Unusable } else { OutgoingFailure::BrokenOff };
+            return Err(failure(cause));
+        }
+        if bytes.is_undefined() {
+            let response = response.unchecked_into::<web_sys::Response>();
+            return Ok(OutgoingResponse::unread(response.into(), deadline));
+        }
+        Ok(OutgoingResponse::read(status, bytes.unchecked_into::<Uint8Array>().to_vec()))
+    }
+
+    /// The media type and the text of the body.
+    fn content(&self) -> Option<(&str, &str)> {
+        match self.body {
+            RequestBody::Empty => None,
+            RequestBody::Json(text) => Some(("application/json", text)),
+            RequestBody::JsonAs(media_type, text) => Some((media_type, text)),
+            RequestBody::Form(text) => Some(("application/x-www-form-urlencoded", text)),
+        }
     }
 
     /// Builds the request with JavaScript's own options. The options of the crate `worker` name everything that
@@ -85,13 +136,7 @@ impl<'a> OutgoingRequest<'a> {
             Redirects::Follow => RequestRedirect::Follow,
             Redirects::GiveBack => RequestRedirect::Manual,
         });
-        let body = match self.body {
-            RequestBody::Empty => None,
-            RequestBody::Json(text) => Some(("application/json", text)),
-            RequestBody::JsonAs(media_type, text) => Some((media_type, text)),
-            RequestBody::Form(text) => Some(("application/x-www-form-urlencoded", text)),
-        };
-        if let Some((content_type, text)) = body {
+        if let Some((content_type, text)) = self.content() {
             headers.set("Content-Type", content_type)?;
             options.set_body(&text.into());
         }

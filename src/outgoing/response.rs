@@ -10,46 +10,58 @@ use worker::{ByteStream, Response, ResponseBody};
 const EXCERPT_BYTES: usize = 500;
 
 pub struct OutgoingResponse {
-    response: Response,
-    deadline: Deadline,
+    status: u16,
+    body: ResponseContent,
+}
+
+enum ResponseContent {
+    /// A small body, which came with the head.
+    Read(Vec<u8>),
+    Unread {
+        response: Response,
+        deadline: Deadline,
+    },
 }
 
 impl OutgoingResponse {
-    pub fn new(response: Response, deadline: Deadline) -> Self {
-        Self { response, deadline }
+    pub fn read(status: u16, bytes: Vec<u8>) -> Self {
+        Self { status, body: ResponseContent::Read(bytes) }
+    }
+
+    pub fn unread(response: Response, deadline: Deadline) -> Self {
+        Self { status: response.status_code(), body: ResponseContent::Unread { response, deadline } }
     }
 
     pub fn status(&self) -> u16 {
-        self.response.status_code()
+        self.status
     }
 
-    /// The unread response, for passing it on.
-    pub fn into_unread(self) -> Response {
-        self.response
+    /// The response, for passing it on.
+    pub fn into_response(self) -> worker::Result<Response> {
+        match self.body {
+            ResponseContent::Read(bytes) => Ok(Response::from_bytes(bytes)?.with_status(self.status)),
+            ResponseContent::Unread { response, .. } => Ok(response),
+        }
     }
 
     /// The whole body, if it is text of at most `max_bytes`. A large body is read when it is the call's turn.
     pub async fn text(self, max_bytes: usize, turn: &MemoryTurn) -> Result<String, OutgoingFailure> {
-        let mut body = self.body(max_bytes)?;
-        let mut bytes = Vec::new();
-        while let Some(piece) = body.next().await? {
-            bytes.extend_from_slice(&piece);
-            if bytes.len() > LARGE_BYTES {
-                turn.take().await;
-            }
-        }
-        String::from_utf8(bytes).map_err(|_| OutgoingFailure::NotText)
-    }
-
-    fn body(mut self, max_bytes: usize) -> Result<BoundedBody, OutgoingFailure> {
-        let stream = match self.response.body() {
-            ResponseBody::Empty => None,
-            ResponseBody::Body(_) | ResponseBody::Stream(_) => {
-                let stream = self.response.stream();
-                Some(stream.map_err(|cause| OutgoingFailure::BrokenOff(cause.to_string()))?)
+        let bytes = match self.body {
+            ResponseContent::Read(bytes) if bytes.len() > max_bytes => return Err(OutgoingFailure::TooLarge),
+            ResponseContent::Read(bytes) => bytes,
+            ResponseContent::Unread { response, deadline } => {
+                let mut body = BoundedBody::of(response, deadline, max_bytes)?;
+                let mut bytes = Vec::new();
+                while let Some(piece) = body.next().await? {
+                    bytes.extend_from_slice(&piece);
+                    if bytes.len() > LARGE_BYTES {
+                        turn.take().await;
+                    }
+                }
+                bytes
             }
         };
-        Ok(BoundedBody { stream, bytes_left: max_bytes, deadline: self.deadline })
+        String::from_utf8(bytes).map_err(|_| OutgoingFailure::NotText)
     }
 }
 
@@ -62,6 +74,17 @@ struct BoundedBody {
 }
 
 impl BoundedBody {
+    fn of(mut response: Response, deadline: Deadline, max_bytes: usize) -> Result<Self, OutgoingFailure> {
+        let stream = match response.body() {
+            ResponseBody::Empty => None,
+            ResponseBody::Body(_) | ResponseBody::Stream(_) => {
+                let stream = response.stream();
+                Some(stream.map_err(|cause| OutgoingFailure::BrokenOff(cause.to_string()))?)
+            }
+        };
+        Ok(Self { stream, bytes_left: max_bytes, deadline })
+    }
+
     /// The next piece. None at the end.
     async fn next(&mut self) -> Result<Option<Vec<u8>>, OutgoingFailure> {
         let Some(stream) = &mut self.stream else { return Ok(None) };

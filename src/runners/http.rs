@@ -9,7 +9,6 @@ use crate::outgoing::{OutgoingFailure, OutgoingRequest, Route, excerpt};
 use crate::registry::{HeaderValue, Server, StoredHeaders};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 struct HttpRunner {
     url: String,
@@ -30,9 +29,8 @@ async fn post(scope: &Scope, task: &RunTask<'_>, headers: StoredHeaders<'_>) -> 
     let server = server(scope, task, headers.url, &[headers])?;
     let body = json!({"tool_name": task.tool.id.as_str(), "arguments": task.arguments, "user_id": task.user_id});
     let body = body.to_string();
-    let time = Some(Duration::from_secs(task.tool.timeout_seconds.into()));
-    let request =
-        OutgoingRequest { headers: server.headers.clone(), time, ..OutgoingRequest::post(&server.url, &body) };
+    // `runners::run` limits the time of the whole run, so the request needs no timer of its own.
+    let request = OutgoingRequest { headers: server.headers.clone(), ..OutgoingRequest::post(&server.url, &body) };
     let (status, text) = answer(scope, task, &server, &request).await?;
     if (200..300).contains(&status) { result(task, text) } else { Err(refused(task, status, &text)) }
 }

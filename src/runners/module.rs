@@ -9,7 +9,6 @@ use crate::outgoing::{OutgoingFailure, OutgoingRequest, Route, excerpt};
 use crate::registry::{StoredHeaders, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::time::Duration;
 
 struct ModuleRunner;
 
@@ -52,9 +51,7 @@ async fn execute(scope: &Scope, task: &RunTask<'_>) -> Result<RunOutput, RunFail
     let server = server(scope, task, &format!("{}/execute", module.url), &[headers])?;
     let call = ModuleCall { tool_name: task.tool.id.as_str(), arguments: task.arguments, user_id: task.user_id };
     let body = serde_json::to_string(&call).map_err(|cause| Error::Internal(format!("a call is not JSON: {cause}")))?;
-    let time = Some(Duration::from_secs(task.tool.timeout_seconds.into()));
-    let request =
-        OutgoingRequest { headers: server.headers.clone(), time, ..OutgoingRequest::post(&server.url, &body) };
+    let request = OutgoingRequest { headers: server.headers.clone(), ..OutgoingRequest::post(&server.url, &body) };
     let response = request.send(Route::Network).await.map_err(|it| failed(task.tool, it))?;
     let status = response.status();
     let text = response.text(MAX_RESPONSE_BYTES, scope.memory_turn()).await.map_err(|it| failed(task.tool, it))?;

@@ -12,7 +12,6 @@ use crate::registry::{RestHandler, RestMethod, Source, StoredHeaders};
 use filling::{FilledBody, FilledRequest, fill};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::time::Duration;
 use worker::Method;
 
 /// Headers that many APIs ask for, unless the tool has its own.
@@ -48,7 +47,6 @@ impl RestRunner {
                 (FilledBody::Json(text), Some(media_type)) => RequestBody::JsonAs(media_type, text),
                 (FilledBody::Form(text), _) => RequestBody::Form(text),
             },
-            time: Some(Duration::from_secs(task.tool.timeout_seconds.into())),
             ..OutgoingRequest::get(&server.url)
         };
         let (status, text) = answer(scope, task, &server, &request).await?;
