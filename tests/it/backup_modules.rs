@@ -1,46 +1,14 @@
 //! Modules and the settings of a workspace in backups and restores, and what a discovery does after a restore.
 
 use crate::backup::{Form, backup};
-use crate::harness::{Client, ROOT_TOKEN, Server, Tool, open, race, workspace};
+use crate::harness::{Client, ModuleServer, ROOT_TOKEN, Server, Tool, open, race, workspace};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
-use std::sync::{Arc, Mutex};
+
 use std::thread;
 use std::time::Duration;
 
 /// Nothing listens at this address.
 const CLOSED: &str = "http://127.0.0.1:9";
-
-/// A module whose manifest a test changes while the module runs.
-struct ManifestServer {
-    url: String,
-    tools: Arc<Mutex<Value>>,
-}
-
-impl ManifestServer {
-    fn start(tools: Value) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let tools = Arc::new(Mutex::new(tools));
-        let offered = tools.clone();
-        thread::spawn(move || {
-            for mut stream in listener.incoming().flatten() {
-                let lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
-                lines.take_while(|it| !it.is_empty()).for_each(drop);
-                let text = json!({"tools": *offered.lock().unwrap()}).to_string();
-                let length = text.len();
-                let _ =
-                    write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{text}");
-            }
-        });
-        Self { url, tools }
-    }
-
-    fn offer(&self, tools: Value) {
-        *self.tools.lock().unwrap() = tools;
-    }
-}
 
 fn offered(name: &str, description: &str) -> Value {
     json!({"name": name, "description": description, "parameters": {"type": "object"}})
@@ -428,13 +396,13 @@ fn modules_restore_only_under_the_same_key_or_with_the_values_given_again() {
 #[test]
 fn a_restored_module_was_accepted_before() {
     for form in [Form::Document, Form::Lines] {
-        let module = ManifestServer::start(json!([
+        let module = ModuleServer::start(json!([
             offered("a", "The first tool of the module"),
             offered("b", "The second tool of the module"),
             offered("off", "A tool that an admin switches off"),
         ]));
         let client = workspace();
-        client.post("/api/modules", json!({"name": "m", "url": module.url})).created();
+        client.post("/api/modules", json!({"name": "m", "url": module.url()})).created();
         client.post("/api/tools/m.off/deactivate", json!({"reason": "operator_request"})).ok();
         assert_eq!(active_tools(&client), ["m.a", "m.b"]);
         let taken = form.take(&client);
@@ -463,9 +431,9 @@ fn a_restored_module_was_accepted_before() {
 fn a_module_that_was_never_seen_is_accepted_at_first_sight_after_a_restore() {
     let client = workspace();
     client.post("/api/modules", json!({"name": "m", "url": CLOSED})).created();
-    let module = ManifestServer::start(json!([offered("a", "The first tool of the module")]));
+    let module = ModuleServer::start(json!([offered("a", "The first tool of the module")]));
     let mut taken = backup(&client);
-    taken["modules"][0]["url"] = json!(module.url);
+    taken["modules"][0]["url"] = json!(module.url());
     let other = workspace();
     other.post("/api/registry/restore", taken).ok();
     assert_eq!(refresh(&other)["added"], 1);
@@ -475,9 +443,9 @@ fn a_module_that_was_never_seen_is_accepted_at_first_sight_after_a_restore() {
 #[test]
 fn a_restore_of_older_versions_makes_the_module_due() {
     for form in [Form::Document, Form::Lines] {
-        let module = ManifestServer::start(json!([offered("a", "The first description of the tool")]));
+        let module = ModuleServer::start(json!([offered("a", "The first description of the tool")]));
         let client = workspace();
-        client.post("/api/modules", json!({"name": "m", "url": module.url})).created();
+        client.post("/api/modules", json!({"name": "m", "url": module.url()})).created();
         let taken = form.take(&client);
         module.offer(json!([offered("a", "The second description of the tool")]));
         assert_eq!(refresh(&client)["held_back"], 1);
@@ -496,11 +464,11 @@ fn a_restore_of_older_versions_makes_the_module_due() {
 
 #[test]
 fn a_change_after_a_restore_asks_at_the_new_address() {
-    let [one, other] = ["one", "other"].map(|it| ManifestServer::start(json!([offered(it, "A tool of the module")])));
+    let [one, other] = ["one", "other"].map(|it| ModuleServer::start(json!([offered(it, "A tool of the module")])));
     let client = workspace();
-    client.post("/api/modules", json!({"name": "m", "url": one.url, "auto_accept": true})).created();
+    client.post("/api/modules", json!({"name": "m", "url": one.url(), "auto_accept": true})).created();
     let mut moved = backup(&client);
-    moved["modules"][0]["url"] = json!(other.url);
+    moved["modules"][0]["url"] = json!(other.url());
     client.post("/api/registry/restore", moved).ok();
     // The cache still has the description of the first address.
     client.patch("/api/modules/m", json!({"slow": true})).ok();

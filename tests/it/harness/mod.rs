@@ -4,6 +4,7 @@ mod client;
 mod definition;
 mod dice;
 mod module_server;
+mod received;
 mod sandbox;
 mod seed;
 mod server;

@@ -1,27 +1,13 @@
 //! A module: a small real HTTP server with `GET /manifest` and `POST /execute`. A test changes what it answers while it
 //! runs. It keeps every request that it received.
 
+use super::received::{Received, listen};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::Write;
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
-
-/// One request as it came in.
-#[derive(Clone, Debug)]
-pub struct Asked {
-    pub method: String,
-    pub path: String,
-    pub headers: Vec<(String, String)>,
-    pub body: Value,
-}
-
-impl Asked {
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
-    }
-}
 
 /// What the module answers to a GET.
 #[derive(Clone)]
@@ -40,7 +26,7 @@ pub enum Reply {
 
 struct State {
     reply: Reply,
-    asked: Vec<Asked>,
+    asked: Vec<Received>,
 }
 
 #[derive(Clone)]
@@ -52,17 +38,10 @@ pub struct ModuleServer {
 impl ModuleServer {
     /// Starts a module with these tools.
     pub fn start(tools: Value) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
         let reply = Reply::With(200, json!({"tools": tools}).to_string());
         let state = Arc::new(Mutex::new(State { reply, asked: Vec::new() }));
         let shared = state.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let shared = shared.clone();
-                thread::spawn(move || serve(stream, &shared));
-            }
-        });
+        let url = listen(move |stream| serve(stream, &shared));
         Self { url, state }
     }
 
@@ -80,7 +59,7 @@ impl ModuleServer {
         self.state.lock().unwrap().reply = reply;
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<Received> {
         self.state.lock().unwrap().asked.clone()
     }
 
@@ -92,29 +71,15 @@ impl ModuleServer {
 
 /// Serves one request. A broken connection is no failure: the client may have given up.
 fn serve(mut stream: TcpStream, state: &Mutex<State>) -> Option<()> {
-    let mut reader = BufReader::new(stream.try_clone().ok()?);
-    let mut line = String::new();
-    reader.read_line(&mut line).ok()?;
-    let mut words = line.split(' ');
-    let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let mut headers = Vec::new();
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
-        headers.push((name.to_ascii_lowercase(), value.to_owned()));
-    }
-    let length = headers.iter().find(|(name, _)| name == "content-length").map_or(Some(0), |it| it.1.parse().ok())?;
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let request = Received::read(&stream)?;
     let reply = {
         let mut state = state.lock().unwrap();
-        state.asked.push(Asked { method: method.clone(), path: path.clone(), headers, body: body.clone() });
+        state.asked.push(request.clone());
         state.reply.clone()
     };
-    let reply = match (method.as_str(), path.as_str()) {
-        ("POST", "/execute") => executed(&body),
+    let (method, path) = (request.method.as_str(), request.path());
+    let reply = match (method, path) {
+        ("POST", "/execute") => executed(&request.body),
         ("GET", "/manifest") => reply,
         _ => Reply::With(404, format!("nothing at {path}")),
     };

@@ -1,29 +1,13 @@
 //! A small real HTTP server for tools that call servers. Its response depends on the path. It keeps every request
 //! that it received.
 
-use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use super::received::{Received, listen};
+use serde_json::json;
+use std::io::Write;
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
-
-/// One request as it came in.
-#[derive(Clone, Debug)]
-pub struct Received {
-    pub method: String,
-    /// The path and the query, as they were sent.
-    pub target: String,
-    pub headers: Vec<(String, String)>,
-    /// A body that is not JSON is a text. No body is an empty text.
-    pub body: Value,
-}
-
-impl Received {
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
-    }
-}
 
 pub struct Upstream {
     url: String,
@@ -32,16 +16,9 @@ pub struct Upstream {
 
 impl Upstream {
     pub fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
         let received = Arc::new(Mutex::new(Vec::new()));
         let kept = received.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let kept = kept.clone();
-                thread::spawn(move || serve(stream, &kept));
-            }
-        });
+        let url = listen(move |stream| serve(stream, &kept));
         Self { url, received }
     }
 
@@ -56,28 +33,11 @@ impl Upstream {
 
 /// Serves one request. A broken connection is no failure: the client may have given up.
 fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) -> Option<()> {
-    let mut reader = BufReader::new(stream.try_clone().ok()?);
-    let mut line = String::new();
-    reader.read_line(&mut line).ok()?;
-    let mut words = line.split(' ').map(str::to_owned);
-    let (method, target) = (words.next()?, words.next()?);
-    let path = target.split('?').next()?;
-    let mut headers = Vec::new();
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
-        headers.push((name.to_ascii_lowercase(), value.to_owned()));
-    }
-    let length = headers.iter().find(|(name, _)| name == "content-length").map_or(Ok(0), |(_, it)| it.parse()).ok()?;
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    let body: Value = serde_json::from_slice(&body).unwrap_or_else(|_| String::from_utf8_lossy(&body).into());
-    let request =
-        Received { method: method.clone(), target: target.clone(), headers: headers.clone(), body: body.clone() };
-    kept.lock().unwrap().push(request);
-
-    let (status, text) = match path {
+    let request = Received::read(&stream)?;
+    kept.lock().unwrap().push(request.clone());
+    let path = request.path().to_owned();
+    let Received { method, target, headers, body } = request;
+    let (status, text) = match path.as_str() {
         "/echo" => ("200 OK", body.to_string()),
         // A module that returns the call itself.
         "/execute" => ("200 OK", json!({"tool_name": body["tool_name"], "success": true, "result": body}).to_string()),

@@ -19,7 +19,7 @@ fn the_module_gets_the_call_and_nothing_of_the_caller() {
     let calls = server.asked().into_iter().filter(|it| it.method == "POST").collect::<Vec<_>>();
     assert_eq!(calls[0].body, json!({"tool_name": "research.web_search", "arguments": {"query": "gas"}}));
     assert_eq!(calls[1].body["user_id"], "ada");
-    assert_eq!(calls[0].path, "/execute");
+    assert_eq!(calls[0].path(), "/execute");
     assert!(calls[0].header("x-secret-of-caller").is_none() && calls[0].header("x-workspace-id").is_none());
     client.execute("research.web_search", json!({})).failed(400, "INVALID_ARGUMENTS");
     assert_eq!(server.asked().iter().filter(|it| it.method == "POST").count(), 2, "a wrong call does not leave");

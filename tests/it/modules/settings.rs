@@ -89,7 +89,7 @@ fn another_origin_gets_no_header_values() {
     assert_eq!((&moved["headers"], &moved["status"]), (&json!({}), &json!("ok")));
     client.execute("research.web_search", json!({"query": "x"})).success();
     assert!(other.asked().iter().all(|it| it.header("x-literal").is_none()));
-    assert!(other.asked().iter().any(|it| it.path == "/execute"), "the same tools run at the new address");
+    assert!(other.asked().iter().any(|it| it.path() == "/execute"), "the same tools run at the new address");
     let log = client.changes();
     let updates = log.iter().filter(|it| it["subject"] == "module:research" && it["action"] == "update");
     assert_eq!(updates.count(), 1);
