@@ -50,6 +50,17 @@ fn every_failure_has_the_words_of_the_contract() {
 }
 
 #[test]
+fn calls_of_a_slow_module_have_two_minutes_and_are_recorded() {
+    let (client, server) = (workspace(), ModuleServer::start(research()));
+    client.post("/api/modules", json!({"name": "research", "url": server.url(), "slow": true})).created();
+    assert_eq!(client.get("/api/tools/research.web_search").ok()["timeout_seconds"], 120);
+    // Such a call is run by a Durable Object that owns it.
+    let result = client.execute("research.web_search", json!({"query": "gas"})).result(200);
+    assert_eq!(result["result"], json!({"got": {"query": "gas"}}));
+    assert_eq!(client.record(&result)["status"], "success");
+}
+
+#[test]
 fn a_module_that_is_down_is_unreachable() {
     let (client, server) = (workspace(), ModuleServer::start(research()));
     register(&client, "research", &server);
