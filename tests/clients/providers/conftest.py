@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import threading
+import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -33,6 +34,14 @@ class Echo(BaseHTTPRequestHandler):
         pass
 
 
+def module(name: str, url: str, created_at: str) -> dict:
+    """A module as a backup holds it. Its server has no manifest, so its tools stay as they are."""
+    return {
+        "name": name, "kind": "manifest", "url": url, "slow": False, "timeout_seconds": None, "headers": {}, "enabled": True,
+        "auto_accept": False, "include": None, "created_at": created_at,
+    }  # fmt: skip
+
+
 class Registry:
     """A client of one workspace, as its owner."""
 
@@ -42,8 +51,11 @@ class Registry:
     def ask(self, method: str, path: str, body=None):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, {"X-Workspace-Id": self.workspace}, method=method)
-        with urllib.request.urlopen(request) as answer:
-            return json.load(answer)
+        try:
+            with urllib.request.urlopen(request) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as refused:
+            raise AssertionError(f"{method} {path} answered {refused.code}: {refused.read().decode()[:2000]}") from None
 
     def get(self, path: str):
         return self.ask("GET", path)
@@ -70,7 +82,7 @@ def registry(server):
     for tool in fixtures:
         if tool.get("source") is None:
             registry.post("/api/tools", {**tool, "version": "1.0.0", "handler": handler})
-    # Tools of modules and servers cannot be registered by hand yet, but a backup may hold them.
+    # Tools of modules and servers cannot be registered by hand, but a backup may hold them.
     backup = registry.get("/api/registry/backup")
     for tool in fixtures:
         if source := tool.pop("source", None):
@@ -78,6 +90,9 @@ def registry(server):
             backup["tools"].append({**backup["tools"][0], "id": tool["id"], "source": source})
             version = {**backup["versions"][0], "tool_id": tool["id"], "name": tool["name"], "parameters_schema": schema}
             backup["versions"].append({**version, "description": tool["description"]})
+            if source == "module":
+                name, created_at = tool["id"].split(".")[0], backup["tools"][0]["created_at"]
+                backup["modules"].append(module(name, handler["url"].rstrip("/"), created_at))
     registry.post("/api/registry/restore", backup)
     registry.fixtures = fixtures
     agent = {"name": "All", "max_risk": "critical", "allowed_modules": ["research"]}
