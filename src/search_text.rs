@@ -5,7 +5,6 @@
 mod common;
 mod foreign;
 mod inflect;
-mod question;
 mod relaxed;
 mod weight;
 

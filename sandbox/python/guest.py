@@ -28,30 +28,20 @@ def run(request):
 
 
 def _named(function, arguments, properties):
-    """The keyword arguments for a function, if its parameters are names of the schema's properties; else none.
+    """The keyword arguments for a function, if all of its parameters are names of the schema's properties; else none.
 
-    A parameter with a default may have another name, as long as one parameter is a property. An argument that the
-    schema does not name is left out, unless the function takes all names.
+    An argument that the schema does not name is left out, unless the function takes all names.
     """
     if properties is None or type(function) is not type(run):
         return None
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     known = set(properties)
-    if code.co_posonlyargcount or code.co_flags & TAKES_REST or not known.issuperset(_required(function, names)):
-        return None
-    if names and known.isdisjoint(names):
+    if code.co_posonlyargcount or code.co_flags & TAKES_REST or not known.issuperset(names):
         return None
     if code.co_flags & TAKES_ALL_NAMES:
         return arguments
     return {name: value for name, value in arguments.items() if name in known}
-
-
-def _required(function, names):
-    """The parameters without a default."""
-    positional = function.__code__.co_argcount
-    optional = set(names[positional - len(function.__defaults__ or ()) : positional])
-    return [name for name in names if name not in optional and name not in (function.__kwdefaults__ or ())]
 
 
 def _awaited(value):

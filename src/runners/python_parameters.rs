@@ -33,9 +33,7 @@ impl FunctionParameters {
 
     fn gets_keywords(&self, properties: &[&str]) -> bool {
         let is_property = |name: &String| properties.contains(&name.as_str());
-        self.by_keyword
-            && self.required.iter().all(is_property)
-            && (self.names.is_empty() || self.names.iter().any(is_property))
+        self.by_keyword && self.names.iter().all(is_property)
     }
 
     fn of_keywords(&self, function: &str, schema: &Schema, properties: &[&str]) -> Vec<String> {
@@ -52,12 +50,11 @@ impl FunctionParameters {
     }
 
     fn of_one_dict(&self, function: &str, properties: &[&str]) -> Option<String> {
-        let mut others = self.required.iter().filter(|it| !properties.contains(&it.as_str())).peekable();
+        let other = self.names.iter().find(|it| !properties.contains(&it.as_str()));
         let near = self.names.iter().find_map(|it| nearest(it, properties.iter().copied()));
-        let reason = match others.peek() {
-            _ if !self.by_keyword => "it has a parameter that cannot be given by name".to_owned(),
-            Some(name) => format!("{} is no property of the schema", shortened(name)),
-            None => "none of its parameters is a property of the schema".to_owned(),
+        let reason = match other {
+            Some(name) if self.by_keyword => format!("{} is no property of the schema", shortened(name)),
+            Some(_) | None => "it has a parameter that cannot be given by name".to_owned(),
         };
         let told = format!("{function} gets one dict of all arguments, because {reason}");
         match near {
@@ -97,7 +94,8 @@ mod tests {
     #[test]
     fn calls_that_fail_are_told() {
         check(&["text", "limit", "sep="], true, &[]);
-        check(&["text", "limit", "sep=", "other="], true, &[]);
+        let dict = "run gets one dict of all arguments, because other is no property of the schema";
+        check(&["text", "other="], true, &[dict]);
         check(&["text", "limit"], true, &["run has no parameter sep: a call with this argument fails"]);
         let needs =
             "run needs sep, and a call may leave sep out: give the parameter a default, or require the property";
@@ -113,11 +111,7 @@ mod tests {
         let why = "run gets one dict of all arguments, because";
         check(&["txt"], true, &[&format!("{why} txt is no property of the schema. Did you mean text?")]);
         check(&["other", "limit="], true, &[&format!("{why} other is no property of the schema")]);
-        check(
-            &["txt="],
-            true,
-            &[&format!("{why} none of its parameters is a property of the schema. Did you mean text?")],
-        );
+        check(&["txt="], true, &[&format!("{why} txt is no property of the schema. Did you mean text?")]);
         check(&["text"], false, &[&format!("{why} it has a parameter that cannot be given by name")]);
     }
 }

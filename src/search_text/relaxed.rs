@@ -21,19 +21,19 @@ impl FullTextQuery {
             return Ok(None);
         }
         let counted = required.iter().flatten().chain(&unwanted).chain(&words).map(SearchTerm::words).sum::<usize>();
-        required.push(with_forms(words, &mut MAX_WORDS.saturating_sub(counted)));
+        required.push(with_forms(words, MAX_WORDS.saturating_sub(counted)));
         Ok(Some(Self::of_groups(&required, &unwanted)))
     }
 }
 
 /// The words, each followed by its other forms, as far as `left` allows.
-pub fn with_forms(words: Vec<SearchTerm>, left: &mut usize) -> Vec<SearchTerm> {
+fn with_forms(words: Vec<SearchTerm>, mut left: usize) -> Vec<SearchTerm> {
     let mut all = Vec::new();
     for word in words {
         let forms = if word.is_prefix { Vec::new() } else { inflect::other_forms(&word.text) };
         push_term(&mut all, word);
-        if forms.len() <= *left {
-            *left -= forms.len();
+        if forms.len() <= left {
+            left -= forms.len();
             for text in forms {
                 push_term(&mut all, SearchTerm { text, is_prefix: false, is_quoted: false });
             }

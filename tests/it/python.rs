@@ -216,7 +216,7 @@ fn a_function_gets_keyword_arguments_if_its_parameters_are_properties() {
         ("named", "def run(text, limit, arguments=None):\n    return text.split()[:limit]", json!(["a", "b"])),
         ("all", "def run(text, **rest):\n    return rest", json!({"limit": 2})),
         ("dict", "def run(given):\n    return given", json!({"text": "a b c", "limit": 2})),
-        ("mixed", "def run(text, limit, arguments=0, more=7):\n    return [text, more]", json!(["a b c", 7])),
+        ("mixed", "def run(text, more=None):\n    return text", json!({"text": "a b c", "limit": 2})),
         ("async", "async def run(text, limit, arguments=0):\n    return text", json!("a b c")),
         ("rest", "def run(*text):\n    return text", json!([{"text": "a b c", "limit": 2}])),
         ("first", "def run(text, /):\n    return text", json!({"text": "a b c", "limit": 2})),
@@ -284,8 +284,10 @@ fn python_that_may_fail_is_registered_with_a_warning() {
     assert_eq!(client.execute("hidden", json!({"text": "a"})).success(), 1);
     assert_eq!(warnings("none", "def run(): return 1"), ["run has no parameter text: a call with this argument fails"]);
     client.execute("none", json!({"text": "a"})).failed(200, "TOOL_ERROR");
-    assert_eq!(warnings("extra", "def run(text, limit=3): return text[:limit]"), [""; 0]);
-    assert_eq!(client.execute("extra", json!({"text": "abcdef"})).success(), "abc");
+    assert_eq!(
+        warnings("extra", "def run(text, limit=3): return text[:limit]"),
+        ["run gets one dict of all arguments, because limit is no property of the schema"]
+    );
     assert_eq!(
         warnings("misnamed", "def run(txt): return txt.upper()"),
         ["run gets one dict of all arguments, because txt is no property of the schema. Did you mean text?"]

@@ -68,19 +68,6 @@ fn all_and_any_are_as_asked() {
 }
 
 #[test]
-fn common_words_are_not_required() {
-    let client = client();
-    let asked = |query: &str| search(&client, query, ADA, json!({}));
-    let plain = asked("lunch meeting");
-    assert_eq!(ids(&plain), ["<2@mail>"]);
-    assert_eq!(asked("What is the lunch for which you have a meeting?"), plain);
-    let all = search(&client, "what is the lunch meeting", ADA, json!({"match": "all"}));
-    assert_eq!(all, json!({"emails": [], "total": 0}));
-    let quoted = asked("\"which\" lunch meeting");
-    assert_eq!(quoted["total"], 0);
-}
-
-#[test]
 fn the_syntax_of_other_search_boxes_is_told() {
     let client = client();
     let asked = |query: &str| note(&search(&client, query, ADA, json!({}))).to_owned();
