@@ -105,8 +105,9 @@ pub async fn refresh_tools(Admin(scope): Admin, Body(given): Body<RefreshIn>) ->
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct HeldBackList {
+pub struct HeldBackPage {
     held_back: Vec<HeldBackOut>,
+    next_cursor: Option<String>,
 }
 
 /// List the definitions that wait for an admin
@@ -114,11 +115,16 @@ pub struct HeldBackList {
 /// Definitions that a module has changed, and tools that it offers since a later discovery. Meanwhile the accepted
 /// versions are listed and run.
 #[utoipa::path(get, path = "/api/modules/{module}/held-back", tag = "modules",
-    params(("module" = String, Path, example = "research")),
-    responses((status = 200, description = "The definitions, sorted by tool", body = HeldBackList)))]
+    params(("module" = String, Path, example = "research"), PageQuery),
+    responses((status = 200, description = "The definitions, sorted by tool", body = HeldBackPage)))]
 #[worker::send]
-pub async fn list_held_back(Admin(scope): Admin, Named(name): Named<ModuleName>) -> Result<Json<HeldBackList>> {
-    Ok(Json(HeldBackList { held_back: modules::list_held_back(&scope, &name).await? }))
+pub async fn list_held_back(
+    Admin(scope): Admin,
+    Named(name): Named<ModuleName>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<HeldBackPage>> {
+    let page = modules::list_held_back(&scope, &name, &query.check()?).await?;
+    Ok(Json(HeldBackPage { held_back: page.items, next_cursor: page.next_cursor }))
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -6,6 +6,7 @@ use super::{found, limits, store};
 use crate::callers::{Level, Scope};
 use crate::error::{Error, Place, Problem, Result, shortened};
 use crate::ids::{ModuleName, ToolId};
+use crate::page::{Page, PageRequest};
 use crate::registry::{
     self, FieldDifference, Placement, PlacementOutcome, Preview, StepReason, ToolOut, ToolReading, VersionStep,
 };
@@ -60,7 +61,7 @@ pub struct Accepted {
     change: HeldBackChange,
 }
 
-/// Everything that is held back of one module, with the present tools.
+/// What is held back of one module, with the present tools.
 struct Waiting {
     module: Module,
     held: Vec<HeldBack>,
@@ -68,7 +69,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Takes one round trip.
+    /// Everything that is held back. Takes one round trip.
     async fn of(scope: &Scope, name: &ModuleName) -> Result<Self> {
         let workspace = scope.workspace();
         let names = [name.as_str()];
@@ -92,9 +93,17 @@ impl Waiting {
     }
 }
 
-/// What is held back of the module, sorted by tool.
-pub async fn list(scope: &Scope, name: &ModuleName) -> Result<Vec<HeldBackOut>> {
-    let waiting = Waiting::of(scope, name).await?;
+/// A page of what is held back of the module, sorted by tool.
+pub async fn list(scope: &Scope, name: &ModuleName, request: &PageRequest) -> Result<Page<HeldBackOut>> {
+    let workspace = scope.workspace();
+    let [module, held] =
+        scope.read([store::find(workspace, name), store::list_held_back(workspace, name, request)]).await?;
+    scope.caller().await?.must_be_unbound()?;
+    let module = found(name, store::read_module(&module)?)?;
+    let page = request.cut_page(store::read_held_back(&held)?, registry::is_cut(&held)?, |it| it.tool_id.to_string());
+    let ids = page.items.iter().map(|it| it.tool_id.as_str()).collect::<Vec<_>>();
+    let [present] = scope.read([registry::find_readings(workspace, &ids)]).await?;
+    let waiting = Waiting { module, present: registry::read_readings(&present)?, held: page.items };
     let present = waiting.present();
     let by = Registrant { operator: scope.operator(), now: scope.app().now() };
     let timeout = limits::timeout_seconds(scope.app().settings(), &waiting.module.settings);
@@ -116,7 +125,7 @@ pub async fn list(scope: &Scope, name: &ModuleName) -> Result<Vec<HeldBackOut>> 
             differences: preview.differences,
         });
     }
-    Ok(shown)
+    Ok(Page { items: shown, next_cursor: page.next_cursor })
 }
 
 /// Accepts what is held back of the module: everything, or these tools. Everything is accepted at once, or nothing.

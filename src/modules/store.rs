@@ -10,7 +10,7 @@ use crate::db::{Condition, Rows, Statement, condition, for_each, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ModuleName, ToolId, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::HeaderValue;
+use crate::registry::{HeaderValue, select_within_bytes};
 use crate::time::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -346,6 +346,19 @@ pub fn read_names(rows: &Rows) -> Result<Vec<ModuleName>> {
         name: String,
     }
     Ok(rows.all::<NameRow>()?.iter().filter_map(|it| ModuleName::parse(&it.name)).collect())
+}
+
+/// A page of the definitions that are held back of one module, sorted by tool. The page is bounded by bytes
+/// ([`registry::is_cut`](crate::registry::is_cut)).
+pub fn list_held_back(workspace: &WorkspaceId, module: &ModuleName, request: &PageRequest) -> Statement {
+    let columns = "h.module, h.tool_id, h.change, h.offered";
+    let from = "FROM (SELECT * FROM held_back_tools WHERE workspace_id = ?1 AND module = ?2 AND tool_id > ?3
+                 ORDER BY tool_id LIMIT ?4) h";
+    sql(select_within_bytes("module, tool_id, change, offered", columns, "octet_length(h.offered)", from, "h.tool_id"))
+        .bind(workspace.as_str())
+        .bind(module.as_str())
+        .bind(request.after().unwrap_or_default())
+        .bind(request.rows_to_ask())
 }
 
 /// The definitions that are held back, of all these modules, sorted by tool.

@@ -93,7 +93,7 @@ pub use store::tools::{
 pub use store::versions::{
     BUILTIN_KEY, ToolReading, after as versions_after, bytes_of_all as bytes_of_all_versions,
     find_all as find_all_versions, find_banned as find_banned_versions, find_of_modules as find_tools_of_modules,
-    read_readings,
+    find_readings, read_readings,
 };
 #[cfg(test)]
 pub use tool::fixture;

@@ -52,14 +52,23 @@ pub fn find_of_modules(workspace: &WorkspaceId, modules: &[&str]) -> Statement {
     // An id of a module's tool begins with the module's name and a dot, and a slash follows the dot in ASCII.
     let tools = "json_each(?2) m CROSS JOIN tools t
         ON t.workspace_id = ?1 AND t.id > m.value || '.' AND t.id < m.value || '/' AND t.source = 'module'";
+    select_readings(tools).bind(workspace.as_str()).bind(json!(modules).to_string())
+}
+
+/// Selects the tools with these ids, for [`read_readings`]. Unknown ids are skipped.
+pub fn find_readings(workspace: &WorkspaceId, ids: &[&str]) -> Statement {
+    select_readings("json_each(?2) m CROSS JOIN tools t ON t.workspace_id = ?1 AND t.id = m.value")
+        .bind(workspace.as_str())
+        .bind(json!(ids).to_string())
+}
+
+fn select_readings(tools: &str) -> Statement {
     sql(format!(
         "SELECT {TOOL_COLUMNS}, t.revision, (
            SELECT h.major || '.' || h.minor || '.' || h.patch FROM tool_versions h WHERE h.tool_key = t.key
            ORDER BY h.major DESC, h.minor DESC, h.patch DESC LIMIT 1) AS highest
          FROM {tools} CROSS JOIN tool_versions v ON v.key = t.current_version_key"
     ))
-    .bind(workspace.as_str())
-    .bind(json!(modules).to_string())
 }
 
 pub fn read_readings(rows: &Rows) -> Result<Vec<ToolReading>> {

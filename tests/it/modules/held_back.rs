@@ -1,7 +1,7 @@
 //! Definitions that change, and tools that appear later, wait for an admin.
 
 use super::{ids, refresh, register, research, version};
-use crate::harness::{Client, ModuleServer, workspace};
+use crate::harness::{Client, ModuleServer, open, workspace};
 use serde_json::{Value, json};
 
 fn held_back(client: &Client) -> Value {
@@ -45,6 +45,42 @@ fn what_changes_upstream_waits_and_the_accepted_definition_runs() {
     client.execute("research.web_search", json!({"query": "x"})).success();
     // The same offer again changes nothing.
     assert_eq!(refresh(&client, "research")["held_back"], 2);
+}
+
+#[test]
+fn what_is_held_back_comes_in_pages_that_are_bounded_by_bytes() {
+    let (client, server) = (workspace(), ModuleServer::start(json!([])));
+    register(&client, "research", &server);
+    let large = "x".repeat(8_000);
+    let tool = |it: u32| json!({"name": format!("tool_{it:03}"), "description": large});
+    server.offer((0..120).map(tool).collect());
+    assert_eq!(refresh(&client, "research")["held_back"], 120);
+    let path = "/api/modules/research/held-back";
+    let first = client.get(path).ok();
+    assert_eq!(first["held_back"].as_array().unwrap().len(), 50);
+    assert!(first["next_cursor"].is_string());
+    let all = client.pages(path, "held_back", 40);
+    assert_eq!((all.len(), &all[119]["tool_id"]), (120, &json!("research.tool_119")));
+    // Schemas of 60 KB: 80 of them are more than a page of 4 MB.
+    let schema = json!({"type": "object", "description": "x".repeat(60_000)});
+    for part in 0..5 {
+        // A manifest has at most 1 MiB, so the tools of five modules are written as one module's.
+        let module =
+            ModuleServer::start((0..16).map(|it| json!({"name": format!("t{it}"), "parameters": schema})).collect());
+        let name = format!("m{part}");
+        client.post("/api/modules", json!({"name": name, "url": module.url()})).created();
+        let moved = "INSERT INTO held_back_tools (workspace_id, module, tool_id, change, offered)
+            SELECT h.workspace_id, 'research', 'research.' || replace(t.id, '.', '_'), 'new',
+              json_set(h.offered, '$.parameters_schema', v.parameters_schema)
+            FROM tools t JOIN tool_versions v ON v.key = t.current_version_key
+            JOIN held_back_tools h ON h.workspace_id = t.workspace_id AND h.tool_id = 'research.tool_000'
+            WHERE t.workspace_id = ?1 AND t.id GLOB ?2";
+        open().sql(moved, &[json!(client.workspace()), json!(format!("{name}.*"))]);
+    }
+    let bounded = client.get(&format!("{path}?limit=200")).ok();
+    let count = bounded["held_back"].as_array().unwrap().len();
+    assert!(count < 200 && bounded["next_cursor"].is_string(), "{count}");
+    assert_eq!(client.pages(path, "held_back", 200).len(), 200);
 }
 
 #[test]
