@@ -53,7 +53,7 @@ pub struct UnreadableMessage {
 }
 
 impl RpcId {
-    fn read(id: Value) -> Option<Self> {
+    pub(super) fn read(id: Value) -> Option<Self> {
         match id {
             Value::String(text) => Some(Self::Text(text)),
             Value::Number(number) if !number.is_f64() => Some(Self::Number(number)),

@@ -3,6 +3,7 @@
 
 use crate::execution::{CallFailure, CalledTool, Code, DoorCheck};
 use crate::formats::names;
+use crate::mcp_protocol::{PARAM_HEADER_PREFIX, param_header};
 use serde_json::{Value, json};
 
 /// The arguments that the headers repeat, by name. The case of a name does not matter. None, where a value cannot be
@@ -25,7 +26,7 @@ pub fn check(tool_name: &str, mirrored: Mirrored) -> DoorCheck {
 fn mismatch(schema: &Value, arguments: &Value, mirrored: &Mirrored, is_required: bool) -> Option<CallFailure> {
     for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let value = arguments.get(name).unwrap_or(&Value::Null);
-        if let Some(header) = header_of(property) {
+        if let Some(header) = param_header(property) {
             let told = mirrored.iter().find(|(it, _)| it.eq_ignore_ascii_case(header)).map(|(_, it)| it.as_deref());
             let agrees = match (value, told) {
                 (Value::Null, told) => told.is_none(),
@@ -36,7 +37,7 @@ fn mismatch(schema: &Value, arguments: &Value, mirrored: &Mirrored, is_required:
                 (value, Some(told)) => told.is_some_and(|it| is_same(value, it)),
             };
             if !agrees {
-                let header = format!("Mcp-Param-{header}");
+                let header = format!("{PARAM_HEADER_PREFIX}{header}");
                 let message = format!("Header mismatch: {header} does not say what the argument {name} says");
                 return Some(CallFailure::new(Code::ValidationError, message).with(json!({"header": header})));
             }
@@ -47,14 +48,6 @@ fn mismatch(schema: &Value, arguments: &Value, mirrored: &Mirrored, is_required:
         }
     }
     None
-}
-
-/// The header that repeats a property. Only a string, an integer or a boolean can have such a header. On other
-/// properties the header has no meaning, and clients drop such a tool.
-fn header_of(property: &Value) -> Option<&str> {
-    let kind = property.get("type")?.as_str()?;
-    let header = property.get("x-mcp-header")?.as_str()?;
-    ["string", "integer", "boolean"].contains(&kind).then_some(header)
 }
 
 /// Whether a header has the same value as the argument. A number may be written in any form.

@@ -3,6 +3,8 @@
 use super::fields::{META, PROTOCOL_PREFIX};
 use crate::json_object::JsonObject;
 use data_encoding::BASE64;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// MCP's `CallToolResult`, without the fields that depend on the era.
@@ -10,7 +12,7 @@ use serde_json::{Map, Value};
 pub struct CallToolResult {
     /// A JSON array of content blocks.
     pub content: String,
-    /// The result as a JSON object, for programs.
+    /// The result as a JSON object, for programs. Since 2026-07-28 a server may send any JSON value.
     pub structured_content: Option<String>,
     pub is_error: bool,
     /// The fields of `_meta` that are not the protocol's own.
@@ -59,6 +61,39 @@ impl CallToolResult {
             Some(_) => return None,
         };
         fields.is_empty().then(|| Self { content: content.to_string(), structured_content, is_error, meta })
+    }
+
+    /// Reads the result that a server sent. The blocks and the structured content stay as they came. Fails with the
+    /// reason, which continues a sentence that begins with the result.
+    pub fn received(json: &str) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Fields<'a> {
+            #[serde(borrow)]
+            content: Option<&'a RawValue>,
+            #[serde(borrow)]
+            structured_content: Option<&'a RawValue>,
+            is_error: Option<bool>,
+            #[serde(rename = "_meta")]
+            meta: Option<Map<String, Value>>,
+        }
+        let fields = serde_json::from_str::<Fields<'_>>(json).map_err(|cause| format!("cannot be read: {cause}"))?;
+        let content = match (fields.content, fields.structured_content) {
+            (Some(content), _) => content.get(),
+            (None, Some(_)) => "[]",
+            (None, None) => return Err("has no content".to_owned()),
+        };
+        if !content.starts_with('[') {
+            return Err("has content that is not a list".to_owned());
+        }
+        let mut meta = fields.meta.unwrap_or_default();
+        meta.retain(|name, _| !name.starts_with(PROTOCOL_PREFIX));
+        Ok(Self {
+            content: content.to_owned(),
+            structured_content: fields.structured_content.map(|it| it.get().to_owned()),
+            is_error: fields.is_error.unwrap_or(false),
+            meta,
+        })
     }
 
     /// Writes the fields, except for `_meta`: its other fields depend on the era.
@@ -123,6 +158,27 @@ mod tests {
         let mut object = JsonObject::new();
         CallToolResult::read(&given.to_string()).unwrap().write(&mut object);
         assert_eq!(serde_json::from_str::<Value>(&object.finish()).unwrap(), given);
+    }
+
+    #[test]
+    fn what_a_server_sent_stays_as_it_came() {
+        let received = |json: &str| CallToolResult::received(json).unwrap();
+        let given = r#"{"resultType": "complete", "content": [ {"type":"new", "x": 1.0} ], "structuredContent": [1, 2],
+            "isError": true, "_meta": {"a": 1, "io.modelcontextprotocol/serverInfo": {}}}"#;
+        let result = received(given);
+        assert_eq!(result.content, r#"[ {"type":"new", "x": 1.0} ]"#);
+        assert_eq!(result.structured_content.as_deref(), Some("[1, 2]"));
+        assert_eq!((result.is_error, json!(result.meta)), (true, json!({"a": 1})));
+        assert_eq!(received(r#"{"structuredContent": {"a": 1}}"#).content, "[]");
+        assert_eq!(
+            received(r#"{"content": [], "structuredContent": null}"#),
+            CallToolResult { content: "[]".into(), ..CallToolResult::default() }
+        );
+        for json in
+            ["{}", "[]", "7", r#"{"content": {}}"#, r#"{"content": "x"}"#, r#"{"content": [], "isError": "yes"}"#]
+        {
+            assert!(CallToolResult::received(json).is_err(), "{json}");
+        }
     }
 
     #[test]

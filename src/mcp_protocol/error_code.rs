@@ -10,6 +10,8 @@ impl RpcErrorCode {
     pub const RESOURCE_NOT_FOUND: Self = Self(-32002);
     /// A header is missing, or differs from the body.
     pub const HEADER_MISMATCH: Self = Self(-32020);
+    /// The request needs a capability that the client did not declare.
+    pub const MISSING_CAPABILITY: Self = Self(-32021);
     /// `data.supported` lists the revisions that the server speaks.
     pub const UNSUPPORTED_REVISION: Self = Self(-32022);
 }

@@ -13,6 +13,9 @@ pub const PROTOCOL_PREFIX: &str = "io.modelcontextprotocol/";
 pub const META_REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 pub const META_CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
+/// In the `_meta` of each request since 2026-07-28: the client's name and version.
+pub const META_CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+
 /// In the `_meta` of each result since 2026-07-28: the server's name and version.
 pub const META_SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 

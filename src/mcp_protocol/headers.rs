@@ -85,6 +85,41 @@ fn decoded(value: &str) -> Option<String> {
     }
 }
 
+/// A text in the form that a header can have. The opposite of [`decoded`].
+pub fn encoded(text: &str) -> String {
+    let is_plain = text.bytes().all(|it| (b' '..=b'~').contains(&it)) && text.trim() == text;
+    // A plain text that looks like an encoded one would be decoded.
+    match is_plain && !(text.starts_with("=?base64?") && text.ends_with("?=")) {
+        true => text.to_owned(),
+        false => format!("=?base64?{}?=", BASE64.encode(text.as_bytes())),
+    }
+}
+
 pub fn header_mismatch(problem: &str) -> RpcError {
     RpcError::new(RpcErrorCode::HEADER_MISMATCH, &format!("Header mismatch: {problem}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_encoded_is_decoded_again() {
+        for (text, is_plain) in [
+            ("", true),
+            ("a b", true),
+            (" a", false),
+            ("a ", false),
+            ("a\tb", false),
+            ("\r\n", false),
+            ("größe", false),
+            ("=?base64?IGE=?=", false),
+            ("=?base64?x", true),
+        ] {
+            let header = encoded(text);
+            assert_eq!(header == text, is_plain, "{text}");
+            assert!(header.is_ascii());
+            assert_eq!(decoded(&header).as_deref(), Some(text));
+        }
+    }
 }

@@ -11,9 +11,13 @@ mod error_code;
 pub mod fields;
 mod headers;
 mod method;
+mod param_headers;
 mod revision;
 
 pub use call_tool_result::CallToolResult;
-pub use headers::{McpHeaders, PARAM_HEADER_PREFIX, RepeatingHeader};
+pub use headers::{McpHeaders, PARAM_HEADER_PREFIX, RepeatingHeader, encoded};
 pub use method::McpMethod;
-pub use revision::{Era, check_revision, era_of, negotiated, supported_revisions};
+pub use param_headers::{fault_of_param_headers, param_header, param_headers};
+pub use revision::{
+    Era, LATEST_LEGACY_REVISION, MODERN_REVISION, check_revision, era_of, negotiated, supported_revisions,
+};

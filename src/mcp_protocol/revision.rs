@@ -11,8 +11,10 @@ use crate::json_rpc::{RpcError, RpcErrorCode, RpcRequest, RpcResult};
 use crate::text_enum::TextEnum;
 use serde_json::Value;
 
-const MODERN_REVISION: &str = "2026-07-28";
-const LATEST_LEGACY_REVISION: &str = "2025-11-25";
+/// The revision without a handshake.
+pub const MODERN_REVISION: &str = "2026-07-28";
+/// The latest revision that has a handshake.
+pub const LATEST_LEGACY_REVISION: &str = "2025-11-25";
 
 /// The latest first. A server for 2025-11-25 serves clients of 2025-06-18 too.
 const SUPPORTED_REVISIONS: [&str; 3] = [MODERN_REVISION, LATEST_LEGACY_REVISION, "2025-06-18"];

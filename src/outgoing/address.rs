@@ -31,6 +31,13 @@ pub fn check_url(url: &str, rules: UrlRules<'_>) -> Result<Url, &'static str> {
     Ok(url)
 }
 
+/// The URL that `reference` means in an answer of the server at `home`, if it leads to the same server.
+pub fn same_origin_url(reference: &str, home: &str) -> Option<String> {
+    let url = Url::new_with_base(reference, home).ok()?;
+    let is_plain = url.username().is_empty() && url.password().is_empty();
+    (is_plain && url.origin() == Url::new(home).ok()?.origin()).then(|| url.href())
+}
+
 /// Whether two hosts, each perhaps with a port, are the same server. A host without a port has the usual port of http or
 /// https: the Worker answers at both. All names of this machine are one host.
 fn is_same_server(one: &str, other: &str) -> bool {

@@ -1,23 +1,26 @@
 //! The one HTTP client of the Worker: every request that the Worker makes goes through here.
 //!
 //! The client knows which addresses may be called (`address`), which headers may be sent and how credentials get into
-//! them (`headers`), how a request is sent and for how long (`request`, `deadline`), and how much of a response is read
+//! them (`headers`), how a request is sent and for how long (`request`, `deadline`, `abort`), and how much of a response is read
 //! (`response`). The client does not know the caller, or the purpose of a request.
 
+mod abort;
 mod address;
 mod deadline;
 mod headers;
 mod request;
 mod response;
 
-pub use address::{UrlRules, check_url, is_trusted, may_carry_credentials};
+pub use abort::AbortOnDrop;
+pub use address::{UrlRules, check_url, is_trusted, may_carry_credentials, same_origin_url};
 pub use headers::{credentials_in, fault_of_header, fill_in, is_literal, is_sensitive};
 pub use request::{OutgoingRequest, Redirects, RequestBody, Route};
-pub use response::{OutgoingResponse, excerpt};
+pub use response::{BodyPieces, OutgoingResponse, excerpt};
 
 use std::fmt;
 
 /// Why a request got no response, or why the response could not be read.
+#[derive(Clone, Debug)]
 pub enum OutgoingFailure {
     /// The URL or a header cannot be sent.
     Unusable(String),

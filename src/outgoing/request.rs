@@ -1,6 +1,7 @@
 //! A request, and the ways to send it.
 
 use super::OutgoingFailure;
+use super::abort::AbortOnDrop;
 use super::deadline::Deadline;
 use super::response::OutgoingResponse;
 use std::collections::BTreeMap;
@@ -9,7 +10,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use worker::js_sys::{Array, Promise, Uint8Array};
 use worker::wasm_bindgen::JsCast;
 use worker::wasm_bindgen_futures::JsFuture;
-use worker::web_sys::{self, RequestRedirect};
+use worker::web_sys::{self, AbortSignal, RequestRedirect};
 use worker::{Fetcher, Headers, Method, Request, Stub};
 
 /// The largest body that crosses from JavaScript in one piece.
@@ -17,7 +18,17 @@ const SMALL_BYTES: u32 = 256 * 1024;
 
 #[wasm_bindgen(module = "/src/outgoing/fetch.js")]
 extern "C" {
-    fn send(url: &str, method: &str, headers: &str, body: Option<&str>, redirect: &str, small_bytes: u32) -> Promise;
+    #[expect(clippy::too_many_arguments, reason = "an object would cross as slowly as all of them")]
+    fn send(
+        url: &str,
+        method: &str,
+        headers: &str,
+        body: Option<&str>,
+        redirect: &str,
+        small_bytes: u32,
+        kept: Option<&str>,
+        signal: Option<AbortSignal>,
+    ) -> Promise;
 }
 
 pub struct OutgoingRequest<'a> {
@@ -28,6 +39,10 @@ pub struct OutgoingRequest<'a> {
     pub redirects: Redirects,
     /// How long sending the request and reading the response may take together. None, if the caller limits the time.
     pub time: Option<Duration>,
+    /// The headers of the response that the caller wants to see, in lower case.
+    pub kept_headers: &'static [&'static str],
+    /// What ends the request early.
+    pub abort: Option<&'a AbortOnDrop>,
 }
 
 pub enum RequestBody<'a> {
@@ -48,6 +63,7 @@ pub enum Redirects {
 }
 
 /// The way that a request takes.
+#[derive(Clone, Copy)]
 pub enum Route<'a> {
     /// The network, to the URL's host.
     Network,
@@ -61,7 +77,8 @@ impl<'a> OutgoingRequest<'a> {
     /// A GET without headers and without a deadline. Redirects are not followed.
     pub fn get(url: &'a str) -> Self {
         let (headers, body) = (BTreeMap::new(), RequestBody::Empty);
-        Self { method: Method::Get, url, headers, body, redirects: Redirects::GiveBack, time: None }
+        let redirects = Redirects::GiveBack;
+        Self { method: Method::Get, url, headers, body, redirects, time: None, kept_headers: &[], abort: None }
     }
 
     /// The same as a POST with a JSON text as its body.
@@ -82,7 +99,13 @@ impl<'a> OutgoingRequest<'a> {
             Route::Object(object) => deadline.hold(object.fetch_with_request(build()?)).await?,
         };
         let response = response.map_err(|cause| OutgoingFailure::Unreachable(cause.to_string()))?;
-        Ok(OutgoingResponse::unread(response, deadline))
+        let kept = self.kept_headers.iter().map(|name| response.headers().get(name).ok().flatten()).collect::<Vec<_>>();
+        Ok(OutgoingResponse::unread(response, deadline).with_headers(self.kept(kept)))
+    }
+
+    /// Pairs the kept headers with their values.
+    fn kept(&self, values: Vec<Option<String>>) -> Vec<(&'static str, String)> {
+        self.kept_headers.iter().zip(values).filter_map(|(name, value)| Some((*name, value?))).collect()
     }
 
     /// Sends the request to the network.
@@ -96,21 +119,29 @@ impl<'a> OutgoingRequest<'a> {
             Redirects::GiveBack => "manual",
         };
         let text = body.map(|(_, text)| text);
-        let sent = send(self.url, self.method.as_ref(), &headers, text, redirect, SMALL_BYTES);
+        let kept = (!self.kept_headers.is_empty()).then(|| self.kept_headers.join("\n"));
+        let signal = self.abort.and_then(AbortOnDrop::signal);
+        let method = self.method.as_ref();
+        let sent = send(self.url, method, &headers, text, redirect, SMALL_BYTES, kept.as_deref(), signal);
         let answer = deadline.hold(JsFuture::from(sent)).await?;
         let answer = answer.map_err(|cause| OutgoingFailure::Unreachable(worker::Error::from(cause).to_string()))?;
-        let [status, bytes, response, cause] = [0, 1, 2, 3].map(|it| answer.unchecked_ref::<Array>().get(it));
+        let [status, bytes, response, cause, kept] = [0, 1, 2, 3, 4].map(|it| answer.unchecked_ref::<Array>().get(it));
         // A status is a number below 1,000.
         let status = status.as_f64().unwrap_or_default() as u16;
         if let Some(cause) = cause.as_string() {
             let failure = if status == 0 { OutgoingFailure::Unusable } else { OutgoingFailure::BrokenOff };
             return Err(failure(cause));
         }
-        if bytes.is_undefined() {
-            let response = response.unchecked_into::<web_sys::Response>();
-            return Ok(OutgoingResponse::unread(response.into(), deadline));
-        }
-        Ok(OutgoingResponse::read(status, bytes.unchecked_into::<Uint8Array>().to_vec()))
+        let kept = match kept.is_undefined() {
+            true => Vec::new(),
+            false => self.kept(kept.unchecked_into::<Array>().iter().map(|it| it.as_string()).collect()),
+        };
+        let response = if bytes.is_undefined() {
+            OutgoingResponse::unread(response.unchecked_into::<web_sys::Response>().into(), deadline)
+        } else {
+            OutgoingResponse::read(status, bytes.unchecked_into::<Uint8Array>().to_vec())
+        };
+        Ok(response.with_headers(kept))
     }
 
     /// The media type and the text of the body.
@@ -141,6 +172,9 @@ impl<'a> OutgoingRequest<'a> {
             options.set_body(&text.into());
         }
         options.set_headers(headers.as_ref());
+        if let Some(signal) = self.abort.and_then(AbortOnDrop::signal) {
+            options.set_signal(Some(&signal));
+        }
         match web_sys::Request::new_with_str_and_init(self.url, &options) {
             Ok(request) => Ok(request.into()),
             Err(_) => Err(worker::Error::RustError("the URL or a header cannot be used".to_owned())),

@@ -11,6 +11,8 @@ const EXCERPT_BYTES: usize = 500;
 
 pub struct OutgoingResponse {
     status: u16,
+    /// The headers that the request wanted to keep.
+    headers: Vec<(&'static str, String)>,
     body: ResponseContent,
 }
 
@@ -25,15 +27,25 @@ enum ResponseContent {
 
 impl OutgoingResponse {
     pub fn read(status: u16, bytes: Vec<u8>) -> Self {
-        Self { status, body: ResponseContent::Read(bytes) }
+        Self { status, headers: Vec::new(), body: ResponseContent::Read(bytes) }
     }
 
     pub fn unread(response: Response, deadline: Deadline) -> Self {
-        Self { status: response.status_code(), body: ResponseContent::Unread { response, deadline } }
+        let status = response.status_code();
+        Self { status, headers: Vec::new(), body: ResponseContent::Unread { response, deadline } }
+    }
+
+    pub(super) fn with_headers(self, headers: Vec<(&'static str, String)>) -> Self {
+        Self { headers, ..self }
     }
 
     pub fn status(&self) -> u16 {
         self.status
+    }
+
+    /// The value of a header that the request wanted to keep.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(it, _)| *it == name).map(|(_, value)| value.as_str())
     }
 
     /// The response, for passing it on.
@@ -44,54 +56,72 @@ impl OutgoingResponse {
         }
     }
 
+    /// The body in pieces, of at most `max_bytes` together.
+    pub fn into_pieces(self, max_bytes: usize) -> Result<BodyPieces, OutgoingFailure> {
+        let source = match self.body {
+            ResponseContent::Read(bytes) => PieceSource::Read(Some(bytes)),
+            ResponseContent::Unread { mut response, deadline } => match response.body() {
+                ResponseBody::Empty => PieceSource::Read(None),
+                ResponseBody::Body(_) | ResponseBody::Stream(_) => {
+                    let stream = response.stream().map_err(|cause| OutgoingFailure::BrokenOff(cause.to_string()))?;
+                    PieceSource::Stream { stream, deadline }
+                }
+            },
+        };
+        Ok(BodyPieces { source, bytes_left: max_bytes })
+    }
+
     /// The whole body, if it is text of at most `max_bytes`. A large body is read when it is the call's turn.
     pub async fn text(self, max_bytes: usize, turn: &MemoryTurn) -> Result<String, OutgoingFailure> {
-        let bytes = match self.body {
-            ResponseContent::Read(bytes) if bytes.len() > max_bytes => return Err(OutgoingFailure::TooLarge),
-            ResponseContent::Read(bytes) => bytes,
-            ResponseContent::Unread { response, deadline } => {
-                let mut body = BoundedBody::of(response, deadline, max_bytes)?;
-                let mut bytes = Vec::new();
-                while let Some(piece) = body.next().await? {
-                    bytes.extend_from_slice(&piece);
-                    if bytes.len() > LARGE_BYTES {
-                        turn.take().await;
-                    }
-                }
-                bytes
+        let mut body = self.into_pieces(max_bytes)?;
+        let mut bytes = Vec::new();
+        while let Some(piece) = body.next().await? {
+            if bytes.is_empty() {
+                bytes = piece;
+            } else {
+                bytes.extend_from_slice(&piece);
             }
-        };
+            if bytes.len() > LARGE_BYTES && !body.is_read() {
+                turn.take().await;
+            }
+        }
         String::from_utf8(bytes).map_err(|_| OutgoingFailure::NotText)
     }
 }
 
-/// A body that is read piece by piece as it arrives.
-struct BoundedBody {
-    /// None, if the response has no body.
-    stream: Option<ByteStream>,
+/// A body that is read piece by piece as it arrives. Dropping it ends the transfer.
+pub struct BodyPieces {
+    source: PieceSource,
     bytes_left: usize,
-    deadline: Deadline,
 }
 
-impl BoundedBody {
-    fn of(mut response: Response, deadline: Deadline, max_bytes: usize) -> Result<Self, OutgoingFailure> {
-        let stream = match response.body() {
-            ResponseBody::Empty => None,
-            ResponseBody::Body(_) | ResponseBody::Stream(_) => {
-                let stream = response.stream();
-                Some(stream.map_err(|cause| OutgoingFailure::BrokenOff(cause.to_string()))?)
+enum PieceSource {
+    /// A body without a stream: nothing, or one piece.
+    Read(Option<Vec<u8>>),
+    Stream {
+        stream: ByteStream,
+        deadline: Deadline,
+    },
+}
+
+impl BodyPieces {
+    /// The next piece. None at the end.
+    pub async fn next(&mut self) -> Result<Option<Vec<u8>>, OutgoingFailure> {
+        let piece = match &mut self.source {
+            PieceSource::Read(piece) => piece.take(),
+            PieceSource::Stream { stream, deadline } => {
+                let piece = deadline.hold(stream.next()).await?.transpose();
+                piece.map_err(|cause| OutgoingFailure::BrokenOff(cause.to_string()))?
             }
         };
-        Ok(Self { stream, bytes_left: max_bytes, deadline })
+        let length = piece.as_ref().map_or(0, Vec::len);
+        self.bytes_left = self.bytes_left.checked_sub(length).ok_or(OutgoingFailure::TooLarge)?;
+        Ok(piece)
     }
 
-    /// The next piece. None at the end.
-    async fn next(&mut self) -> Result<Option<Vec<u8>>, OutgoingFailure> {
-        let Some(stream) = &mut self.stream else { return Ok(None) };
-        let Some(piece) = self.deadline.hold(stream.next()).await? else { return Ok(None) };
-        let piece = piece.map_err(|cause| OutgoingFailure::BrokenOff(cause.to_string()))?;
-        self.bytes_left = self.bytes_left.checked_sub(piece.len()).ok_or(OutgoingFailure::TooLarge)?;
-        Ok(Some(piece))
+    /// Whether the whole body was here before the first piece was asked for.
+    fn is_read(&self) -> bool {
+        matches!(self.source, PieceSource::Read(_))
     }
 }
 
