@@ -45,6 +45,11 @@ pub struct Settings {
     pub sandbox_instances: u32,
     /// How long an idle container stays up.
     pub sandbox_idle_seconds: u32,
+    /// The URL of a host of stdio MCP servers that is not one of the deployment's containers, and what it wants to be told.
+    pub mcp_host_url: Option<String>,
+    pub mcp_host_secret: Option<String>,
+    /// How long the container of an idle MCP server stays up.
+    pub mcp_host_idle_seconds: u32,
     /// How long a call of a slow module's tool may take, if neither the tool nor the module names a timeout.
     pub slow_module_seconds: u32,
     /// Faults of D1 that tests plan, as JSON (`db.js`). No deployment sets this, and no caller can.
@@ -63,6 +68,7 @@ const DEFAULT_CALL_RETENTION_DAYS: u32 = 90;
 const DEFAULT_DATABASE_ALERT_BYTES: u64 = 8_000_000_000;
 const DEFAULT_SANDBOX_INSTANCES: u32 = 5;
 const DEFAULT_SANDBOX_IDLE_SECONDS: u32 = 300;
+const DEFAULT_MCP_HOST_IDLE_SECONDS: u32 = 300;
 const DEFAULT_SLOW_MODULE_SECONDS: u32 = 120;
 const MAX_TIMEOUT_SECONDS: u32 = 3_600;
 
@@ -97,6 +103,9 @@ impl Settings {
             sandbox_url: vars.secret("SANDBOX_URL").map(|it| it.trim().trim_end_matches('/').to_owned()),
             sandbox_instances: vars.count("SANDBOX_INSTANCES").unwrap_or(DEFAULT_SANDBOX_INSTANCES),
             sandbox_idle_seconds: vars.count("SANDBOX_IDLE_SECONDS").unwrap_or(DEFAULT_SANDBOX_IDLE_SECONDS),
+            mcp_host_url: vars.secret("MCP_HOST_URL").map(|it| it.trim().trim_end_matches('/').to_owned()),
+            mcp_host_secret: vars.secret("MCP_HOST_SECRET"),
+            mcp_host_idle_seconds: vars.count("MCP_HOST_IDLE_SECONDS").unwrap_or(DEFAULT_MCP_HOST_IDLE_SECONDS),
             slow_module_seconds: (vars.count("SLOW_MODULE_SECONDS"))
                 .unwrap_or(DEFAULT_SLOW_MODULE_SECONDS)
                 .min(MAX_TIMEOUT_SECONDS),
@@ -262,6 +271,20 @@ mod tests {
         assert_eq!((settings.sandbox_url, settings.sandbox_instances, settings.sandbox_idle_seconds), (None, 5, 300));
         let settings = read(&[("SANDBOX_URL", "http://10.0.0.7:8080/"), ("SANDBOX_INSTANCES", "2")]);
         assert_eq!((settings.sandbox_url.as_deref(), settings.sandbox_instances), (Some("http://10.0.0.7:8080"), 2));
+    }
+
+    #[test]
+    fn the_host_of_mcp_servers_is_where_it_is_said_to_be() {
+        let settings = read(&[]);
+        assert_eq!(
+            (settings.mcp_host_url, settings.mcp_host_secret, settings.mcp_host_idle_seconds),
+            (None, None, 300)
+        );
+        let given = [("MCP_HOST_URL", "http://10.0.0.7:8081/"), ("MCP_HOST_SECRET", "s"), ("AUTH", "open")];
+        let settings = read(&given);
+        assert_eq!(settings.mcp_host_url.as_deref(), Some("http://10.0.0.7:8081"));
+        assert_eq!(settings.mcp_host_secret.as_deref(), Some("s"));
+        assert!(!settings.lends("MCP_HOST_SECRET", &WorkspaceId::parse("acme").unwrap()));
     }
 
     #[test]

@@ -5,26 +5,17 @@
 //! Code in a sandbox leaves no trace outside the sandbox. A call whose container died is therefore simply retried.
 
 use crate::app::App;
+use crate::durable::container::{NO_CONTAINER, OwnedContainer};
 use crate::ids::WorkspaceId;
 use crate::outgoing::{OutgoingFailure, OutgoingRequest, OutgoingResponse, Route};
 use crate::settings::Settings;
 use sha2::{Digest, Sha256};
-use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use worker::js_sys::{Function, Object, Reflect};
-use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::{
-    Container, Date, Delay, DurableObject, Env, Fetcher, Request, Response, State, console_error, durable_object,
-    wasm_bindgen,
+    Container, Date, DurableObject, Env, Request, Response, State, console_error, durable_object, wasm_bindgen,
 };
 
-/// The port on which the sandbox's server listens inside the container.
-const PORT: u16 = 8080;
-const HEALTH: &str = "http://sandbox/health";
-
-/// The response status of an object that has no container.
-const NO_CONTAINER: u16 = 501;
 const NOT_STARTED: u16 = 503;
 const BUSY: u16 = 429;
 
@@ -57,11 +48,8 @@ impl SandboxRoute {
     }
 }
 
-/// How long a container may take to start, and to respond to a call. A container that takes longer counts as hung.
-const START: Duration = Duration::from_secs(20);
+/// How long a container may take to respond to a call. A container that takes longer counts as hung.
 const ANSWER: Duration = Duration::from_secs(30);
-const ATTEMPT: Duration = Duration::from_secs(1);
-const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 
 /// How long a call keeps trying other containers while containers are busy.
 const ROUND_MILLIS: u32 = 5_000;
@@ -118,17 +106,13 @@ fn home(workspace: &WorkspaceId, instances: u32) -> u32 {
 #[durable_object(alarm)]
 pub struct Sandbox {
     state: State,
-    idle: Duration,
-    /// Whether the server has answered since the container was started.
-    ready: Cell<bool>,
-    /// When the container is to be stopped, in milliseconds since 1970; 0 if this time is unknown.
-    stops_at: Cell<u64>,
+    container: OwnedContainer,
 }
 
 impl DurableObject for Sandbox {
     fn new(state: State, env: Env) -> Self {
         let idle = Duration::from_secs(Settings::of(&env).sandbox_idle_seconds.into());
-        Self { state, idle, ready: Cell::new(false), stops_at: Cell::new(0) }
+        Self { state, container: OwnedContainer::new(idle) }
     }
 
     async fn fetch(&self, mut request: Request) -> worker::Result<Response> {
@@ -137,37 +121,20 @@ impl DurableObject for Sandbox {
         };
         let route = SandboxRoute::of(&request.path());
         let asked = request.text().await?;
-        self.put_off_the_stop().await?;
+        let _held = self.container.hold(&self.state).await?;
         self.pass_on(&container, route, &asked).await
     }
 
-    /// Stops the container, because the idle time is over.
     async fn alarm(&self) -> worker::Result<Response> {
-        self.stops_at.set(0);
-        if let Some(container) = self.state.container().filter(Container::running) {
-            self.stop(&container).await?;
-        }
+        self.container.idle_time_is_over(&self.state).await?;
         Response::empty()
     }
 }
 
 impl Sandbox {
-    /// Postpones the alarm that stops the container. The alarm survives this object's eviction; a time of the last call
-    /// in memory would not. The alarm is moved only a few times per idle time, not at each call, because each move is a
-    /// write that costs money.
-    async fn put_off_the_stop(&self) -> worker::Result<()> {
-        let millis = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-        let now = Date::now().as_millis();
-        if self.stops_at.get() < now + millis(self.idle - self.idle / 8) {
-            self.state.storage().set_alarm(self.idle).await?;
-            self.stops_at.set(now + millis(self.idle));
-        }
-        Ok(())
-    }
-
     async fn pass_on(&self, container: &Container, route: SandboxRoute, asked: &str) -> worker::Result<Response> {
         let begun = Date::now().as_millis();
-        while let Some(server) = self.server(container, begun).await? {
+        while let Some(server) = self.container.server(container, begun).await? {
             let request = OutgoingRequest { time: Some(ANSWER), ..OutgoingRequest::post(route.url(), asked) };
             match request.send(Route::Container(&server)).await {
                 Ok(response) => return response.into_response(),
@@ -178,55 +145,13 @@ impl Sandbox {
                 }
                 Err(OutgoingFailure::TimedOut | OutgoingFailure::TooLarge | OutgoingFailure::NotText) => break,
             }
-            self.ready.set(false);
+            self.container.is_lost();
         }
         // The container may hang for good. The next call gets a new container.
         console_error!("a sandbox container does not answer, and is stopped");
-        self.stop(container).await?;
+        self.container.stop(container).await?;
         Response::error("The sandbox container did not answer in time", NOT_STARTED)
     }
-
-    /// Returns the server in the container, once the server listens. A dead container is reported as dead only after a
-    /// while.
-    async fn server(&self, container: &Container, begun: u64) -> worker::Result<Option<Fetcher>> {
-        loop {
-            if !container.running() {
-                self.ready.set(false);
-                start(container)?;
-            }
-            let server = container.get_tcp_port(PORT)?;
-            if self.ready.get() || is_well(&server).await {
-                self.ready.set(true);
-                return Ok(Some(server));
-            }
-            if Duration::from_millis(Date::now().as_millis().saturating_sub(begun)) > START {
-                return Ok(None);
-            }
-            Delay::from(BETWEEN_ATTEMPTS).await;
-        }
-    }
-
-    async fn stop(&self, container: &Container) -> worker::Result<()> {
-        self.ready.set(false);
-        container.destroy(None).await
-    }
-}
-
-/// Starts the container with a plain object as options. The options class of `worker` always sends an entry point, and
-/// an empty entry point replaces the one in the image.
-fn start(container: &Container) -> worker::Result<()> {
-    let options = Object::new();
-    Reflect::set(&options, &"enableInternet".into(), &JsValue::FALSE)?;
-    let container: &JsValue = container.as_ref();
-    let start = Reflect::get(container, &"start".into())?.dyn_into::<Function>()?;
-    start.call1(container, &options)?;
-    Ok(())
-}
-
-/// Whether the server responds that it is healthy. An attempt can hang while the container starts.
-async fn is_well(server: &Fetcher) -> bool {
-    let request = OutgoingRequest { time: Some(ATTEMPT), ..OutgoingRequest::get(HEALTH) };
-    request.send(Route::Container(server)).await.is_ok_and(|it| (200..300).contains(&it.status()))
 }
 
 #[cfg(test)]
