@@ -84,6 +84,17 @@ id!(
     is_module_name
 );
 id!(
+    /// The id of an MCP server, with which the ids of its tools begin.
+    ServerId,
+    is_module_name
+);
+id!(
+    /// A server of others whose tools are tools of a workspace, by the beginning of the tools' ids: `research.` is a
+    /// module, `time:` is an MCP server.
+    UpstreamId,
+    is_upstream_id
+);
+id!(
     /// The name of a secret of the Worker.
     CredentialId,
     is_variable
@@ -124,6 +135,44 @@ impl CallId {
     }
 }
 
+impl UpstreamId {
+    /// The upstream with this name whose tools' ids continue after `separator`.
+    pub fn new(name: &str, separator: char) -> Option<Self> {
+        Self::parse(&format!("{name}{separator}"))
+    }
+
+    /// The name of the module, or the id of the MCP server.
+    pub fn name(&self) -> &str {
+        &self.0[..self.0.len() - 1]
+    }
+
+    /// The beginning of the ids of the upstream's tools.
+    pub fn prefix(&self) -> &str {
+        &self.0
+    }
+
+    /// What the upstream is, in words.
+    pub fn noun(&self) -> &'static str {
+        if self.0.ends_with(MODULE_SEPARATOR) { "module" } else { "MCP server" }
+    }
+}
+
+impl From<&ModuleName> for UpstreamId {
+    fn from(name: &ModuleName) -> Self {
+        Self(format!("{name}{MODULE_SEPARATOR}"))
+    }
+}
+
+impl From<&ServerId> for UpstreamId {
+    fn from(id: &ServerId) -> Self {
+        Self(format!("{id}{SERVER_SEPARATOR}"))
+    }
+}
+
+/// The character between the name of an upstream and the name of its tool.
+pub const MODULE_SEPARATOR: char = '.';
+pub const SERVER_SEPARATOR: char = ':';
+
 impl TokenId {
     /// Whether the id has the form of those that the Worker makes. The names of operators that are not tokens, such as
     /// `root`, do not.
@@ -147,6 +196,10 @@ pub fn is_slug(text: &str) -> bool {
 /// `^[a-z0-9_-]{1,64}$`
 fn is_module_name(text: &str) -> bool {
     is_slug(text) && !text.bytes().any(|it| it.is_ascii_uppercase())
+}
+
+fn is_upstream_id(text: &str) -> bool {
+    text.strip_suffix([MODULE_SEPARATOR, SERVER_SEPARATOR]).is_some_and(is_module_name)
 }
 
 fn is_tool_id(text: &str) -> bool {
@@ -230,6 +283,18 @@ mod tests {
         }
         for bad in ["", "a b", "a@1.0.0", "../x", &"x".repeat(257)] {
             assert!(ToolId::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_upstream_is_the_beginning_of_its_tools_ids() {
+        let [module, server] = ["research.", "time:"].map(|it| UpstreamId::parse(it).unwrap());
+        assert_eq!((module.name(), module.noun()), ("research", "module"));
+        assert_eq!((server.name(), server.noun()), ("time", "MCP server"));
+        assert_eq!(UpstreamId::from(&ModuleName::parse("research").unwrap()), module);
+        assert_eq!(UpstreamId::from(&ServerId::parse("time").unwrap()), server);
+        for bad in ["", ".", "research", "Research.", "a.b.", "a b:"] {
+            assert_eq!(UpstreamId::parse(bad), None, "{bad}");
         }
     }
 

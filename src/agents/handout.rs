@@ -5,9 +5,9 @@ use super::{Agent, store};
 use crate::callers::Scope;
 use crate::error::Result;
 use crate::ids::AgentId;
-use crate::modules;
 use crate::page::{Page, PageRequest, bad_cursor};
 use crate::registry::{self, Tool};
+use crate::upstreams;
 
 /// The agent, and a page of the toolbox, in the order of the tools' creation. A page may be shorter than requested,
 /// because tools that the agent may not use are removed from the page. ([`super::toolbox`] fills its pages, and reads
@@ -19,11 +19,11 @@ pub async fn toolbox_page(scope: &Scope, agent_id: &AgentId, request: &PageReque
             store::find_agent_with_defaults(workspace, agent_id),
             store::list_toolbox(workspace, agent_id, request),
             registry::tool_exists(workspace, request.after()),
-            modules::find_due(scope),
+            upstreams::find_due(scope),
         ])
         .await?;
     let owner = ToolboxOwner::read(scope, agent_id, &agent).await?;
-    modules::note_due(scope, &due)?;
+    upstreams::note_due(scope, &due)?;
     if request.after().is_some() && position.is_empty()? {
         return Err(bad_cursor());
     }

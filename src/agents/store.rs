@@ -163,7 +163,7 @@ pub fn list_agents(workspace: &WorkspaceId, request: &PageRequest) -> Result<Sta
     Ok(sql(format!(
         "SELECT {AGENT_COLUMNS}, {HAS_ATTACHMENTS} FROM agents
          WHERE workspace_id = ?1 AND (created_at, id) > (?2, ?3)
-         ORDER BY created_at, id LIMIT ?4"
+         ORDER BY created_at, id LIMIT +?4"
     ))
     .bind(workspace.as_str())
     .bind(created_at)
@@ -409,7 +409,7 @@ pub fn list_attached(workspace: &WorkspaceId, agent: &AgentId, request: &PageReq
            SELECT tool_key, config, revision FROM agent_tools
            WHERE workspace_id = ?1 AND agent_id = ?2
              AND tool_key > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?3), 0)
-           ORDER BY tool_key LIMIT ?4) a
+           ORDER BY tool_key LIMIT +?4) a
          CROSS JOIN tools t ON t.key = a.tool_key CROSS JOIN tool_versions v ON v.key = t.current_version_key";
     sql(select_within_bytes("*", &columns, &bytes, from, "a.tool_key"))
         .bind(workspace.as_str())

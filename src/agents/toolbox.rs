@@ -6,10 +6,10 @@ use crate::callers::{Level, Scope};
 use crate::db::{Rows, Statement};
 use crate::error::Result;
 use crate::ids::{AgentId, ToolId};
-use crate::modules;
 use crate::page::{Page, PageRequest, bad_cursor};
 use crate::registry::{self, Source, Tool, ToolFilter};
 use crate::search_text::FullTextQuery;
+use crate::upstreams;
 
 /// The default tools, for an agent without attachments.
 pub(super) const DEFAULT_TOOLS: [&str; 4] = ["execute_python", "read_file", "write_file", "list_files"];
@@ -76,11 +76,11 @@ pub async fn toolbox(scope: &Scope, agent_id: &AgentId, request: &PageRequest) -
             store::find_agent_with_defaults(workspace, agent_id),
             store::list_toolbox(workspace, agent_id, &read),
             registry::tool_exists(workspace, request.after()),
-            modules::find_due(scope),
+            upstreams::find_due(scope),
         ])
         .await?;
     let owner = ToolboxOwner::read(scope, agent_id, &agent).await?;
-    modules::note_due(scope, &due)?;
+    upstreams::note_due(scope, &due)?;
     if request.after().is_some() && position.is_empty()? {
         return Err(bad_cursor());
     }
@@ -107,9 +107,9 @@ pub async fn search_toolbox(
         return Ok(Page { items: Vec::new(), next_cursor: None });
     };
     let found = store::find_agent_with_defaults(scope.workspace(), agent_id);
-    let [agent, entries, due] = scope.read([found, searched, modules::find_due(scope)]).await?;
+    let [agent, entries, due] = scope.read([found, searched, upstreams::find_due(scope)]).await?;
     let owner = ToolboxOwner::read(scope, agent_id, &agent).await?;
-    modules::note_due(scope, &due)?;
+    upstreams::note_due(scope, &due)?;
     let offset = request.offset()? as usize;
     usable(&owner, &entries, &read, request, |index, _| (offset + index + 1).to_string())
 }

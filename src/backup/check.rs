@@ -4,10 +4,10 @@ use super::document::Backup;
 use super::problems::{BackupProblems, HandlerRead, checked_version, is_current, read_handler};
 use crate::callers::Scope;
 use crate::error::Result;
-use crate::modules::ModuleRecord;
 use crate::outgoing::UrlRules;
 use crate::registry::invariants::DefinedNames;
 use crate::registry::{Handler, Tool, ToolRecord, VersionRecord};
+use crate::upstreams::UpstreamRecord;
 use std::collections::{HashMap, HashSet};
 
 /// A backup that can be restored, with its parsed versions.
@@ -18,13 +18,13 @@ pub struct CheckedBackup {
 }
 
 /// Parses a backup, or returns everything that is wrong with it. `builtins` are the ids of the built-ins, which are
-/// taken in every workspace. `modules` are the present modules. `known` says whether the registry has an identical
-/// version. Such a version was checked against the rules before, and so was such a module.
+/// taken in every workspace. `now` is the present registry, whose upstreams were checked against the rules before. `known`
+/// says whether the registry has an identical version. Such a version was checked against the rules before too.
 pub fn check(
     scope: &Scope,
     mut backup: Backup,
     builtins: &HashSet<String>,
-    modules: &[ModuleRecord],
+    now: &Backup,
     known: impl Fn(&VersionRecord) -> bool,
 ) -> Result<CheckedBackup> {
     let mut found = BackupProblems::default();
@@ -37,12 +37,17 @@ pub fn check(
     check_agents(&mut found, &backup);
     check_attachments(&mut found, &backup, &records, &tools, builtins)?;
     let credentials = backup.credentials.iter().map(|it| it.id.clone()).collect();
-    let modules = check_modules(&mut found, &mut backup, modules, &credentials, scope)?;
+    let mut upstreams = HashSet::new();
+    let list = PresentUpstreams { field: "modules", name: "name", present: now.modules.as_deref().unwrap_or_default() };
+    list.check(&mut found, backup.modules.as_deref_mut(), &credentials, scope, &mut upstreams)?;
+    let present = now.mcp_servers.as_deref().unwrap_or_default();
+    let list = PresentUpstreams { field: "mcp_servers", name: "id", present };
+    list.check(&mut found, backup.mcp_servers.as_deref_mut(), &credentials, scope, &mut upstreams)?;
     if let Some(it) = &backup.workspace {
         found.workspace("/workspace", it);
     }
     if found.is_empty() {
-        let defined = DefinedNames { credentials, modules };
+        let defined = DefinedNames { credentials, upstreams };
         let versions = tools.iter().zip(&handlers).map(|(tool, handler)| checked_version(tool, handler));
         found.invariants(&versions.collect::<Vec<_>>(), &defined, |index| format!("/versions/{index}"));
     }
@@ -109,35 +114,48 @@ fn check_credentials(found: &mut BackupProblems, backup: &Backup) {
     }
 }
 
-/// Returns the names of the modules that the workspace will have. Modules that differ from the present ones get the form
-/// in which modules are stored.
-fn check_modules(
-    found: &mut BackupProblems,
-    backup: &mut Backup,
-    present: &[ModuleRecord],
-    credentials: &HashSet<String>,
-    scope: &Scope,
-) -> Result<HashSet<String>> {
-    let Some(modules) = &mut backup.modules else {
-        present.iter().for_each(|it| found.kept_module("/credentials", it, credentials));
-        return Ok(present.iter().map(|it| it.name.clone()).collect());
-    };
-    let mut names = HashSet::new();
-    for (index, module) in modules.iter_mut().enumerate() {
-        let path = format!("/modules/{index}");
-        found.module_count(&path, index + 1);
-        if !names.insert(module.name.clone()) {
-            found.add(format!("{path}/name"), "is there twice");
+/// The present upstreams of one kind, and the names of the fields that hold such upstreams in a backup.
+struct PresentUpstreams<'a, R> {
+    field: &'static str,
+    name: &'static str,
+    present: &'a [R],
+}
+
+impl<R: UpstreamRecord> PresentUpstreams<'_, R> {
+    /// Adds the upstreams that the workspace will have to `defined`. Upstreams that differ from the present ones get the
+    /// form in which upstreams are stored.
+    fn check(
+        &self,
+        found: &mut BackupProblems,
+        given: Option<&mut [R]>,
+        credentials: &HashSet<String>,
+        scope: &Scope,
+        defined: &mut HashSet<String>,
+    ) -> Result<()> {
+        let prefix = |it: &R| it.id().map(|it| it.prefix().to_owned());
+        let Some(given) = given else {
+            self.present.iter().for_each(|it| found.kept_upstream("/credentials", it, credentials));
+            defined.extend(self.present.iter().filter_map(prefix));
+            return Ok(());
+        };
+        let mut names = HashSet::new();
+        for (index, upstream) in given.iter_mut().enumerate() {
+            let path = format!("/{}/{index}", self.field);
+            found.upstream_count::<R>(&path, index + 1);
+            if !names.insert(upstream.name().to_owned()) {
+                found.add(format!("{path}/{}", self.name), "is there twice");
+            }
+            if !self.present.contains(upstream) {
+                found.upstream(&path, upstream, scope)?;
+            }
+            found.upstream_credentials(&path, upstream, credentials);
+            defined.extend(prefix(upstream));
+            if found.are_enough() {
+                break;
+            }
         }
-        if !present.contains(module) {
-            found.module(&path, module, scope)?;
-        }
-        found.module_credentials(&path, module, credentials);
-        if found.are_enough() {
-            break;
-        }
+        Ok(())
     }
-    Ok(names)
 }
 
 fn check_agents(found: &mut BackupProblems, backup: &Backup) {

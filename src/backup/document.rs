@@ -3,6 +3,7 @@
 
 use super::workspace::WorkspaceRecord;
 use crate::agents::{AgentOut, AgentRecords, AttachmentRecord};
+use crate::federation::ServerRecord;
 use crate::modules::ModuleRecord;
 use crate::registry::credential::Credential;
 use crate::registry::{RegistryRecords, ToolRecord, VersionRecord};
@@ -26,6 +27,10 @@ pub struct Backup {
     #[schema(max_items = 200, nullable = false)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<ModuleRecord>>,
+    /// A backup without this field is older than MCP servers: its restore leaves the MCP servers as they are.
+    #[schema(max_items = 200, nullable = false)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp_servers: Option<Vec<ServerRecord>>,
     /// The settings of the workspace. A restore of a backup without this field leaves them as they are.
     #[schema(nullable = false)]
     #[serde(default, skip_serializing_if = "Option::is_none")]

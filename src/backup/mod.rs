@@ -5,12 +5,12 @@
 mod check;
 mod document;
 pub mod lines;
-mod module_problems;
 mod preview;
 mod problems;
 mod reading;
 mod restore;
 mod store;
+mod upstream_problems;
 mod workspace;
 
 pub use document::Backup;

@@ -2,7 +2,7 @@
 
 use crate::agents::{AgentOut, AttachmentRecord, Config, MAX_ATTACHED, Profile, ProfileChange};
 use crate::error::{Error, Place, Problem, Result};
-use crate::ids::{AgentId, ModuleName, ToolId, Version};
+use crate::ids::{AgentId, ToolId, UpstreamId, Version};
 use crate::outgoing::UrlRules;
 use crate::registry::credential::{self, Credential};
 use crate::registry::invariants::{self, CheckedVersion, DefinedNames};
@@ -37,7 +37,7 @@ pub fn checked_version(tool: &Tool, handler: &Handler) -> CheckedVersion {
         active: tool.active,
         deactivated_reason: tool.deactivated_reason,
         builtin: handler.builtin_key().map(str::to_owned),
-        module: tool.module_name().map(str::to_owned),
+        upstream: tool.upstream_id().map(|it| it.prefix().to_owned()),
         credentials_required: tool.credentials_required.clone(),
     }
 }
@@ -99,8 +99,10 @@ impl BackupProblems {
     pub fn tool(&mut self, path: &str, tool: &ToolRecord, builtins: &HashSet<String>) {
         let fits_source = match tool.source {
             Source::Registered => registry::is_registered_id(&tool.id),
-            Source::Module => tool.id.split_once('.').is_some_and(|(module, _)| ModuleName::parse(module).is_some()),
-            Source::Builtin | Source::Toolset | Source::Mcp => true,
+            Source::Module | Source::Mcp => tool.source.separator().is_some_and(|separator| {
+                tool.id.split_once(separator).is_some_and(|(name, _)| UpstreamId::new(name, separator).is_some())
+            }),
+            Source::Builtin | Source::Toolset => true,
         };
         if ToolId::parse(&tool.id).is_none() || !fits_source {
             self.add(format!("{path}/id"), format!("is not the id of a tool of the source {}", tool.source));
@@ -145,7 +147,7 @@ impl BackupProblems {
         if let Some(rules) = rules {
             self.within(path, handler.unopened());
             self.within(path, registry::problems(&tool, &handler));
-            self.module_handler(path, &tool, &handler);
+            self.upstream_handler(path, &tool, &handler);
             // The handler of an inactive version may be one that this deployment cannot call.
             if tool.active {
                 self.within(path, handler.check(rules));
@@ -154,16 +156,25 @@ impl BackupProblems {
         Ok(Some((tool, handler)))
     }
 
-    /// Checks that a handler which is a module is that of the tool.
-    fn module_handler(&mut self, path: &str, tool: &Tool, handler: &Handler) {
+    /// Checks that a handler which is an upstream is that of the tool.
+    fn upstream_handler(&mut self, path: &str, tool: &Tool, handler: &Handler) {
+        let id = tool.upstream_id();
+        let is_own = |source, name: &str| tool.source == source && id.as_ref().is_some_and(|id| id.name() == name);
         match handler {
-            Handler::Module { module } if tool.module_name() != Some(module) => {
+            Handler::Module { module } if !is_own(Source::Module, module) => {
                 self.add(
                     format!("{path}/handler/module"),
                     "is not the module of the tool: its id begins with the name",
                 );
             }
+            Handler::Mcp { server, .. } if !is_own(Source::Mcp, server) => {
+                self.add(
+                    format!("{path}/handler/server"),
+                    "is not the MCP server of the tool: its id begins with the name",
+                );
+            }
             Handler::Module { .. }
+            | Handler::Mcp { .. }
             | Handler::Builtin { .. }
             | Handler::Http { .. }
             | Handler::Rest(_)

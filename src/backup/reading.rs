@@ -9,9 +9,11 @@ use crate::callers::{self, BoundToken, Scope};
 use crate::changes;
 use crate::db::{Rows, Statement};
 use crate::error::{Error, Result};
+use crate::federation::ServerSettings;
 use crate::ids::WorkspaceId;
-use crate::modules;
+use crate::modules::ModuleSettings;
 use crate::registry::{self, ToolRecord, VersionRecord};
+use crate::upstreams;
 use serde::Deserialize;
 use std::collections::HashSet;
 
@@ -29,33 +31,46 @@ pub async fn read_registry(scope: &Scope) -> Result<PresentRegistry> {
     let workspace = scope.workspace();
     let [banned, bound_tokens, builtins, settings, seq] = surroundings(workspace);
     let fits = || store::registry_fits(workspace, MAX_DOCUMENT_BYTES);
-    let [versions, agents, attachments, credentials, modules, fit, banned, bound_tokens, builtins, settings, seq] =
-        scope
-            .read([
-                registry::find_all_versions(workspace, fits()),
-                agents::find_all(workspace, fits()),
-                agents::find_all_attachments(workspace, fits()),
-                registry::find_credentials(workspace),
-                modules::find_all(workspace, fits()),
-                store::find_whether(fits()),
-                banned,
-                bound_tokens,
-                builtins,
-                settings,
-                seq,
-            ])
-            .await?;
+    let [
+        versions,
+        agents,
+        attachments,
+        credentials,
+        modules,
+        servers,
+        fit,
+        banned,
+        bound_tokens,
+        builtins,
+        settings,
+        seq,
+    ] = scope
+        .read([
+            registry::find_all_versions(workspace, fits()),
+            agents::find_all(workspace, fits()),
+            agents::find_all_attachments(workspace, fits()),
+            registry::find_credentials(workspace),
+            upstreams::find_all::<ModuleSettings>(workspace, fits()),
+            upstreams::find_all::<ServerSettings>(workspace, fits()),
+            store::find_whether(fits()),
+            banned,
+            bound_tokens,
+            builtins,
+            settings,
+            seq,
+        ])
+        .await?;
     if fit.is_empty()? {
         return Err(too_large());
     }
     let around = read_surroundings([&banned, &bound_tokens, &builtins, &settings, &seq])?;
-    let records = read_records([&versions, &agents, &attachments, &credentials, &modules])?;
+    let records = read_records([&versions, &agents, &attachments, &credentials, &modules, &servers])?;
     let backup = Backup { workspace: Some(around.settings.clone()), ..records };
     Ok(PresentRegistry { backup, around })
 }
 
 /// Everything but the settings.
-fn read_records([versions, agents, attachments, credentials, modules]: [&Rows; 5]) -> Result<Backup> {
+fn read_records([versions, agents, attachments, credentials, modules, servers]: [&Rows; 6]) -> Result<Backup> {
     let versions = registry::read_tools(versions)?;
     let mut tools: Vec<ToolRecord> = Vec::new();
     for it in &versions {
@@ -69,7 +84,8 @@ fn read_records([versions, agents, attachments, credentials, modules]: [&Rows; 5
         agents: agents::read_all(agents)?.iter().map(AgentOut::from).collect(),
         attachments: agents::read_all_attachments(attachments)?,
         credentials: credentials.all()?,
-        modules: Some(modules::read_records(modules)?),
+        modules: Some(upstreams::read_records(modules)?),
+        mcp_servers: Some(upstreams::read_records(servers)?),
         workspace: None,
     })
 }

@@ -11,8 +11,10 @@ use crate::callers::{BoundToken, Scope};
 use crate::changes::{Action, Change, record_in_order};
 use crate::db::DbFailure;
 use crate::error::{Error, Result};
-use crate::modules::ModuleReplacement;
+use crate::federation::ServerRecord;
+use crate::modules::ModuleRecord;
 use crate::registry::RegistryReplacement;
+use crate::upstreams::UpstreamReplacement;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use utoipa::ToSchema;
@@ -36,19 +38,23 @@ pub async fn restore(scope: &Scope, backup: Backup, mode: RestoreMode) -> Result
     let PresentRegistry { backup: now, around } = read_registry(scope).await?;
     let versions =
         now.versions.iter().map(|it| ((it.tool_id.as_str(), it.version.as_str()), it)).collect::<HashMap<_, _>>();
-    let modules_now = now.modules.as_deref().unwrap_or_default();
-    let CheckedBackup { backup, tools } = check(scope, backup, &around.builtins, modules_now, |it| {
+    let (modules_now, servers_now) =
+        (now.modules.as_deref().unwrap_or_default(), now.mcp_servers.as_deref().unwrap_or_default());
+    let CheckedBackup { backup, tools } = check(scope, backup, &around.builtins, &now, |it| {
         versions.get(&(it.tool_id.as_str(), it.version.as_str())).is_some_and(|known| *known == it)
     })?;
     refuse_brought_back(&tools.iter().filter_map(|it| brought_back(it, &around.banned)).collect::<Vec<_>>())?;
 
     let registry = RegistryReplacement::new(now.registry(), backup.registry(), &tools);
     let agents = AgentReplacement::new(now.agents(), backup.agents());
-    let modules = ModuleReplacement::new(modules_now, backup.modules.as_deref().unwrap_or(modules_now));
+    let upstreams = UpstreamReplacements {
+        modules: UpstreamReplacement::new(modules_now, backup.modules.as_deref().unwrap_or(modules_now)),
+        servers: UpstreamReplacement::new(servers_now, backup.mcp_servers.as_deref().unwrap_or(servers_now)),
+    };
     let settings = backup.workspace.as_ref().map(|it| it.change(&around.settings)).transpose()?.flatten();
     let wanted_settings = settings.as_ref().and(backup.workspace.as_ref());
     let wanted_settings = wanted_settings.into_iter().collect::<Vec<_>>();
-    let changes = changes(&registry, &modules, settings, &agents, &around.bound_tokens)?;
+    let changes = changes(&registry, &upstreams, settings, &agents, &around.bound_tokens)?;
     let count = u32::try_from(changes.len()).unwrap_or(u32::MAX);
     if mode == RestoreMode::Preview {
         let preview = Some(RestorePreview::of(&changes));
@@ -63,7 +69,8 @@ pub async fn restore(scope: &Scope, backup: Backup, mode: RestoreMode) -> Result
     let mut statements = record_in_order(&scope.author().await?, around.seq, changes)?;
     statements.extend(agents.remove(workspace)?);
     statements.extend(registry.statements(workspace, revision)?);
-    statements.extend(modules.rows().statements(workspace, revision, scope.app().now())?);
+    statements.extend(upstreams.modules.rows()?.statements(workspace, revision, scope.app().now())?);
+    statements.extend(upstreams.servers.rows()?.statements(workspace, revision, scope.app().now())?);
     statements.extend(store::put_settings(workspace, &wanted_settings, revision)?);
     statements.extend(agents.put(workspace, revision)?);
     match scope.write_all(statements).await? {
@@ -71,6 +78,11 @@ pub async fn restore(scope: &Scope, backup: Backup, mode: RestoreMode) -> Result
         Err(DbFailure::Duplicate) => Err(overtaken()),
         Err(failure) => Err(failure.into()),
     }
+}
+
+struct UpstreamReplacements<'a> {
+    modules: UpstreamReplacement<'a, ModuleRecord>,
+    servers: UpstreamReplacement<'a, ServerRecord>,
 }
 
 /// The answer if the registry is no longer as it was read.
@@ -87,7 +99,7 @@ pub fn token_revoked(token: &BoundToken) -> Result<Change> {
 /// before its attachments.
 fn changes(
     registry: &RegistryReplacement<'_>,
-    modules: &ModuleReplacement<'_>,
+    upstreams: &UpstreamReplacements<'_>,
     settings: Option<Change>,
     agents: &AgentReplacement<'_>,
     bound_tokens: &[BoundToken],
@@ -99,9 +111,11 @@ fn changes(
         changes.push(token_revoked(token)?);
     }
     changes.extend(agents.removals()?);
-    changes.extend(modules.removals()?);
+    changes.extend(upstreams.modules.removals()?);
+    changes.extend(upstreams.servers.removals()?);
     changes.extend(registry.changes()?);
-    changes.extend(modules.additions()?);
+    changes.extend(upstreams.modules.additions()?);
+    changes.extend(upstreams.servers.additions()?);
     changes.extend(settings);
     changes.extend(agents.additions()?);
     Ok(changes)

@@ -5,9 +5,9 @@ use crate::agents;
 use crate::db::{Condition, DbFailure, ManyRows, Rows, Statement, condition, for_each, sql};
 use crate::error::{Error, Result};
 use crate::ids::WorkspaceId;
-use crate::modules;
 use crate::registry;
 use crate::time::Timestamp;
+use crate::upstreams;
 use serde::Deserialize;
 
 /// How many chunks one run of the sweep deletes. Chunks are large, so there are few of them.
@@ -17,7 +17,7 @@ const SWEPT_AT_ONCE: u32 = 200;
 /// does not pass is larger for certain.
 pub fn registry_fits(workspace: &WorkspaceId, bytes: usize) -> Condition {
     let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-    let parts = [registry::bytes_of_all_versions(), agents::bytes_of_all(), modules::bytes_of_all()];
+    let parts = [registry::bytes_of_all_versions(), agents::bytes_of_all(), upstreams::bytes_of_all()];
     condition(format!("{} <= ?2", parts.join(" + "))).bind(workspace.as_str()).bind(bytes)
 }
 

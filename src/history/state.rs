@@ -26,7 +26,7 @@ pub enum Moment {
     Seq(u32),
 }
 
-/// The tools, versions, agents, attachments, credentials, modules and settings of a workspace at a moment. Each list is
+/// The tools, versions, agents, attachments, credentials, modules, MCP servers and settings of a workspace at a moment. Each list is
 /// sorted by id, and the versions of a tool by number.
 #[derive(Serialize, ToSchema)]
 pub struct State {
@@ -52,6 +52,9 @@ pub struct State {
     /// Every module as an admin has set it, with the values of its headers masked.
     #[schema(value_type = Vec<Object>)]
     modules: Vec<Box<RawValue>>,
+    /// Every MCP server as an admin has set it, with the values of its headers and of its environment masked.
+    #[schema(value_type = Vec<Object>)]
+    mcp_servers: Vec<Box<RawValue>>,
     /// The settings, as `GET /api/workspace` shows them.
     #[schema(value_type = Object)]
     workspace: Box<RawValue>,
@@ -103,7 +106,7 @@ pub async fn state(
     }
     let seq = point.as_ref().map_or(0, |it| it.seq);
 
-    let mut all = ["agent", "attachment", "credential", "tool", "module", "workspace"].map(Things::new);
+    let mut all = ["agent", "attachment", "credential", "tool", "module", "mcp_server", "workspace"].map(Things::new);
     let mut bytes = 0;
     loop {
         let mut open = all.iter_mut().filter(|it| !it.ended).collect::<Vec<_>>();
@@ -121,7 +124,7 @@ pub async fn state(
             });
         }
     }
-    let [agents, attachments, credentials, versions, modules, mut settings] = all;
+    let [agents, attachments, credentials, versions, modules, servers, mut settings] = all;
     let versions = versions.found.into_iter().map(shown).collect::<Result<_>>()?;
     let (tools, versions) = by_tool(versions)?;
     Ok(State {
@@ -133,6 +136,7 @@ pub async fn state(
         attachments: attachments.found,
         credentials: credentials.found,
         modules: modules.found,
+        mcp_servers: servers.found,
         workspace: settings.found.pop().unwrap_or(default_settings),
     })
 }

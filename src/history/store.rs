@@ -59,7 +59,7 @@ pub fn list_changes(workspace: &WorkspaceId, filter: &ChangeFilter, after: Optio
     let found = first_bytes(
         &format!(
             "SELECT seq, {BYTES} AS bytes FROM {} {} AND seq >= (SELECT {first} FROM asked)
-               AND seq <= (SELECT {last} FROM asked) ORDER BY {order} LIMIT ?9",
+               AND seq <= (SELECT {last} FROM asked) ORDER BY {order} LIMIT +?9",
             walk.along, walk.rest
         ),
         order,
@@ -209,7 +209,7 @@ pub fn states(workspace: &WorkspaceId, kind: &str, after: &str, seq: u32, limit:
                {next} ?2
                UNION ALL
                SELECT ({next} things.subject) FROM things WHERE things.subject IS NOT NULL
-               LIMIT ?5)
+               LIMIT +?5)
              SELECT things.subject, c.seq, coalesce(octet_length(c.new_state), 0) AS bytes
              FROM things LEFT JOIN changes c ON c.workspace_id = ?1 AND c.seq = (
                SELECT max(seq) FROM changes INDEXED BY changes_by_subject

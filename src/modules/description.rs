@@ -1,30 +1,21 @@
 //! The description of a module's tools, as the module gives it: its manifest, or its OpenAPI document. The text lies in
 //! the cache as it came.
 
-use super::limits::{DISCOVERY_SECONDS, FRESH_SECONDS};
 use super::manifest;
 use super::module::{Module, ModuleKind};
-use super::offer::Offers;
 use crate::cache;
 use crate::callers::Scope;
 use crate::hex;
-use crate::ids::{ModuleName, WorkspaceId};
+use crate::ids::WorkspaceId;
 use crate::outgoing::{OutgoingFailure, OutgoingRequest, Route};
 use crate::registry::{Server, StoredHeaders};
+use crate::upstreams::{DISCOVERY_SECONDS, FRESH_SECONDS, LookFailure, Offers};
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 use worker::Date;
 
 const MAX_MANIFEST_BYTES: usize = 1024 * 1024;
 const MAX_DOCUMENT_BYTES: usize = 8 * 1024 * 1024;
-
-/// Why there is no description.
-pub enum DescriptionFailure {
-    /// The module did not answer.
-    Unreachable(String),
-    /// The module answered something else.
-    Invalid(String),
-}
 
 pub struct Description {
     /// The address that the text came from.
@@ -34,21 +25,21 @@ pub struct Description {
 
 impl Description {
     /// Asks the module, and keeps the answer in the cache.
-    pub async fn ask(scope: &Scope, module: &Module) -> Result<Self, DescriptionFailure> {
+    pub async fn ask(scope: &Scope, module: &Module) -> Result<Self, LookFailure> {
         let urls = urls(module);
         let begun = Date::now().as_millis();
-        let mut last = DescriptionFailure::Invalid("The module has no address".to_owned());
+        let mut last = LookFailure::Invalid("The module has no address".to_owned());
         for url in urls {
             let spent = Duration::from_millis(Date::now().as_millis().saturating_sub(begun));
             let left = Duration::from_secs(DISCOVERY_SECONDS.into()).saturating_sub(spent);
             match fetch(scope, module, &url, left).await {
                 Ok(text) if is_description(module, &text) => {
-                    cache::put(scope.app(), &key(scope.workspace(), &module.name), &text, FRESH_SECONDS).await;
+                    cache::put(scope.app(), &key(scope.workspace(), module.name()), &text, FRESH_SECONDS).await;
                     return Ok(Self { url, text });
                 }
-                Ok(_) => last = DescriptionFailure::Invalid("The answer is not an OpenAPI document".to_owned()),
+                Ok(_) => last = LookFailure::Invalid("The answer is not an OpenAPI document".to_owned()),
                 // The answer at the first address says more about the module than the one at an address that was guessed.
-                Err(failure) if matches!(failure, DescriptionFailure::Unreachable(_)) => return Err(failure),
+                Err(failure) if matches!(failure, LookFailure::Unreachable(_)) => return Err(failure),
                 Err(failure) => last = failure,
             }
         }
@@ -62,7 +53,7 @@ impl Description {
             // Relative addresses in the document depend on where the document was, and the cache does not tell.
             ModuleKind::Openapi => return None,
         }
-        let text = cache::get(scope.app(), &key(scope.workspace(), &module.name)).await?;
+        let text = cache::get(scope.app(), &key(scope.workspace(), module.name())).await?;
         Some(Self { url: module.settings.url.clone(), text })
     }
 
@@ -74,16 +65,16 @@ impl Description {
     /// Everything that the module offers.
     pub fn read(&self, module: &Module) -> Result<Offers, String> {
         match module.settings.kind {
-            ModuleKind::Manifest => manifest::read(&module.name, &self.text),
+            ModuleKind::Manifest => manifest::read(module.name(), &self.text),
             ModuleKind::Openapi => {
-                super::openapi::read(&module.name, &self.url, &self.text, module.settings.include.as_ref())
+                super::openapi::read(module.name(), &self.url, &self.text, module.settings.include.as_ref())
             }
         }
     }
 }
 
 /// The key in the cache.
-pub fn key(workspace: &WorkspaceId, name: &ModuleName) -> String {
+pub fn key(workspace: &WorkspaceId, name: &str) -> String {
     format!("module_manifest:{workspace}:{name}")
 }
 
@@ -108,8 +99,8 @@ fn is_description(module: &Module, text: &str) -> bool {
     }
 }
 
-async fn fetch(scope: &Scope, module: &Module, url: &str, time: Duration) -> Result<String, DescriptionFailure> {
-    use DescriptionFailure::{Invalid, Unreachable};
+async fn fetch(scope: &Scope, module: &Module, url: &str, time: Duration) -> Result<String, LookFailure> {
+    use LookFailure::{Invalid, Unreachable};
     let headers = StoredHeaders { values: &module.settings.headers, url: &module.settings.url };
     let server =
         Server::of(scope, url, &[headers]).map_err(|it| Unreachable(format!("The module was not asked: {it}")))?;

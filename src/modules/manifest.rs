@@ -1,14 +1,13 @@
 //! Reads the manifest of a module. One tool that cannot be read is left out, and the others come in. Pure.
 
-use super::hidden_characters::has_hidden;
-use super::offer::{ModuleWarning, OfferedTool, Offers};
 use super::parameters;
 use crate::callers::Level;
 use crate::error::shortened;
-use crate::ids::{ModuleName, ToolId};
+use crate::ids::ToolId;
 use crate::json_size::{MAX_VALUES, values};
 use crate::registry::{Example, Handler, Risk, SideEffect};
 use crate::text_enum::TextEnum;
+use crate::upstreams::{OfferedTool, Offers, UpstreamWarning, has_hidden};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -42,7 +41,7 @@ struct ManifestTool<'a> {
 }
 
 /// Reads a manifest. Fails with the reason, if the text is no manifest at all.
-pub fn read(module: &ModuleName, text: &str) -> Result<Offers, String> {
+pub fn read(module: &str, text: &str) -> Result<Offers, String> {
     if values(text.as_bytes()) > MAX_VALUES {
         return Err(format!("The manifest has more than {MAX_VALUES} values"));
     }
@@ -70,7 +69,7 @@ pub fn read(module: &ModuleName, text: &str) -> Result<Offers, String> {
             Ok(tool) => offers.tools.push(tool),
             Err(reason) => {
                 offers.left_out.extend(named.id.ok());
-                offers.warnings.push(ModuleWarning { tool: Some(named.shown), message: reason });
+                offers.warnings.push(UpstreamWarning { tool: Some(named.shown), message: reason });
             }
         }
     }
@@ -89,7 +88,7 @@ struct Named {
 }
 
 impl Named {
-    fn of(module: &ModuleName, index: usize, text: &RawValue) -> Self {
+    fn of(module: &str, index: usize, text: &RawValue) -> Self {
         #[derive(Deserialize)]
         struct NameOnly {
             name: Value,
@@ -104,10 +103,10 @@ impl Named {
 }
 
 /// The id of a tool. A name without a dot gets the module's prefix, and a name with a dot must begin with it.
-fn tool_id(module: &ModuleName, name: &str) -> Result<ToolId, String> {
+fn tool_id(module: &str, name: &str) -> Result<ToolId, String> {
     let own = match name.split_once('.') {
         None => name,
-        Some((prefix, own)) if prefix == module.as_str() => own,
+        Some((prefix, own)) if prefix == module => own,
         Some((prefix, _)) => return Err(format!("belongs to the module {}", shortened(prefix))),
     };
     let fits = !own.is_empty() && own.bytes().all(|it| it.is_ascii_alphanumeric() || b"_-.".contains(&it));
@@ -115,7 +114,7 @@ fn tool_id(module: &ModuleName, name: &str) -> Result<ToolId, String> {
     id.ok_or_else(|| "must have a name of letters, digits, _, - and dots, 256 with the module's at the most".to_owned())
 }
 
-fn read_tool(module: &ModuleName, text: &RawValue) -> Result<OfferedTool, String> {
+fn read_tool(module: &str, text: &RawValue) -> Result<OfferedTool, String> {
     let given = serde_json::from_str::<ManifestTool<'_>>(text.get()).map_err(|cause| shortened(&cause.to_string()))?;
     let full_name = text_of("name", given.name)?;
     let name = full_name.split_once('.').map_or(full_name.as_str(), |(_, own)| own);
@@ -181,12 +180,11 @@ mod tests {
     use serde_json::json;
 
     fn offers(tools: Value) -> Offers {
-        let name = ModuleName::parse("research").unwrap();
-        read(&name, &json!({"name": "research", "tools": tools}).to_string()).unwrap()
+        read("research", &json!({"name": "research", "tools": tools}).to_string()).unwrap()
     }
 
     fn refused(text: &str) -> String {
-        read(&ModuleName::parse("research").unwrap(), text).unwrap_err()
+        read("research", text).unwrap_err()
     }
 
     #[test]
@@ -261,7 +259,7 @@ mod tests {
         let deep = "[".repeat(1_000) + &"]".repeat(1_000);
         assert!(refused(&deep).starts_with("The manifest is not a JSON object"));
         let deep = format!(r#"{{"tools": [{{"name": "x", "parameters": {deep}}}, {{"name": "y"}}]}}"#);
-        let offers = read(&ModuleName::parse("research").unwrap(), &deep).unwrap();
+        let offers = read("research", &deep).unwrap();
         assert_eq!((offers.tools.len(), offers.warnings.len()), (1, 1));
     }
 }

@@ -1,11 +1,10 @@
-//! A module: what an admin has set, and what the last discovery found.
+//! A module: what an admin has set, and how a module is shown.
 
 use super::include::Include;
-use super::offer::ModuleWarning;
-use crate::ids::ModuleName;
-use crate::registry::{HeaderValue, masked_url};
+use crate::registry::HeaderValue;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
+use crate::upstreams::{MASK, Upstream, UpstreamStatus, UpstreamWarning};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -17,19 +16,6 @@ text_enum! {
         Manifest = "manifest",
         /// An OpenAPI document describes a REST API, and each operation is a tool.
         Openapi = "openapi",
-    }
-}
-
-text_enum! {
-    /// What the last discovery found.
-    ModuleStatus {
-        Ok = "ok",
-        /// The module did not answer.
-        Unreachable = "unreachable",
-        /// The module answered, but not with a description of its tools.
-        Invalid = "invalid",
-        /// The module was never asked.
-        Unseen = "unseen",
     }
 }
 
@@ -49,34 +35,7 @@ pub struct ModuleSettings {
     pub include: Option<Include>,
 }
 
-/// What the last discovery found.
-#[derive(Clone, Debug)]
-pub struct Findings {
-    pub status: ModuleStatus,
-    /// When the module was last discovered with success.
-    pub discovered_at: Option<Timestamp>,
-    /// When the module is asked again.
-    pub expires_at: Option<Timestamp>,
-    pub last_error: Option<String>,
-    pub warnings: Vec<ModuleWarning>,
-    /// The hash of the description that was last put in place. None, if the tools have been changed since.
-    pub fingerprint: Option<String>,
-}
-
-#[derive(Clone, Debug)]
-pub struct Module {
-    pub name: ModuleName,
-    pub settings: ModuleSettings,
-    pub created_at: Timestamp,
-    /// Counts the changes of the settings. A change that is based on an older revision is refused.
-    pub revision: u32,
-    pub findings: Findings,
-    /// How many active tools it has.
-    pub tools: u32,
-    pub held_back: u32,
-    /// Until when a discovery holds the module, if one does.
-    pub leased_until: Option<Timestamp>,
-}
+pub type Module = Upstream<ModuleSettings>;
 
 /// A module in the change log and in backups: what an admin has set. In the change log the values of the headers are
 /// masked; in backups the literal ones are sealed.
@@ -98,40 +57,6 @@ pub struct ModuleRecord {
     pub created_at: Timestamp,
 }
 
-/// What is shown instead of the value of a header.
-pub const MASK: &str = "***";
-
-impl ModuleRecord {
-    /// The module as backups hold it.
-    pub fn stored(module: &Module) -> Self {
-        let settings = module.settings.clone();
-        Self {
-            name: module.name.to_string(),
-            kind: settings.kind,
-            url: settings.url,
-            slow: settings.slow,
-            timeout_seconds: settings.timeout_seconds,
-            headers: settings.headers,
-            enabled: settings.enabled,
-            auto_accept: settings.auto_accept,
-            include: settings.include,
-            created_at: module.created_at,
-        }
-    }
-
-    /// The module as the change log shows it.
-    pub fn masked(module: &Module) -> Self {
-        Self::stored(module).without_values()
-    }
-
-    /// The record with the names of its headers and of its URL's parameters, but without their values.
-    pub fn without_values(self) -> Self {
-        let mask = |(name, _)| (name, HeaderValue::Plain(MASK.to_owned()));
-        let headers = self.headers.into_iter().map(mask).collect();
-        Self { headers, url: masked_url(&self.url), ..self }
-    }
-}
-
 /// A module as responses show it.
 #[derive(Serialize, ToSchema)]
 pub struct ModuleOut {
@@ -147,7 +72,7 @@ pub struct ModuleOut {
     enabled: bool,
     auto_accept: bool,
     include: Option<Include>,
-    status: ModuleStatus,
+    status: UpstreamStatus,
     /// How many active tools the module has.
     tools: u32,
     /// How many definitions wait for an admin.
@@ -165,9 +90,9 @@ pub struct ModuleOut {
 
 impl From<Module> for ModuleOut {
     fn from(module: Module) -> Self {
-        let Module { name, settings, findings, .. } = module;
+        let Module { id, settings, findings, .. } = module;
         Self {
-            name: name.to_string(),
+            name: id.name().to_owned(),
             url: settings.url,
             kind: settings.kind,
             slow: settings.slow,
@@ -194,5 +119,5 @@ pub struct ModuleDetails {
     pub module: ModuleOut,
     /// The active tools, sorted by id.
     pub tool_ids: Vec<String>,
-    pub warnings: Vec<ModuleWarning>,
+    pub warnings: Vec<UpstreamWarning>,
 }

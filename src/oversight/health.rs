@@ -5,7 +5,7 @@ use crate::callers::Scope;
 use crate::db::Figure;
 use crate::error::{Error, Result};
 use crate::quota;
-use crate::registry;
+use crate::registry::{self, Source};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 use serde::Serialize;
@@ -38,7 +38,7 @@ text_enum! {
         StorageQuota = "storage_quota",
         /// A tool has more than 100 versions.
         VersionChurn = "version_churn",
-        /// An active version's handler is not part of this deployment, or its module is not registered.
+        /// An active version's handler is not part of this deployment, or its module or MCP server is not registered.
         MissingTarget = "missing_target",
         /// An active version asks for a credential that is not defined, or whose secret the Worker does not have.
         MissingCredential = "missing_credential",
@@ -47,7 +47,9 @@ text_enum! {
         /// A module did not answer when it was last asked, or not with a description of its tools. Its tools stay as they
         /// were.
         ModuleFailing = "module_failing",
-        /// Modules offer definitions that no admin has accepted yet.
+        /// An MCP server did not answer when it was last asked, or not as MCP servers do. Its tools stay as they were.
+        McpServerFailing = "mcp_server_failing",
+        /// Modules or MCP servers offer definitions that no admin has accepted yet.
         DefinitionsHeldBack = "definitions_held_back",
     }
 }
@@ -61,6 +63,7 @@ impl HealthCondition {
             | Self::VersionChurn
             | Self::SecurityDeactivation
             | Self::ModuleFailing
+            | Self::McpServerFailing
             | Self::DefinitionsHeldBack => HealthStatus::Warning,
         }
     }
@@ -71,7 +74,7 @@ pub struct Alert {
     condition: HealthCondition,
     severity: HealthStatus,
     message: String,
-    /// The tools, versions or modules that the alert is about: the number of all as `count`, and the first 20. For
+    /// The tools, versions, modules or MCP servers that the alert is about: the number of all as `count`, and the first 20. For
     /// `database_size`: `bytes` and `limit_bytes`. For `storage_quota`: `used_bytes` and `quota_bytes`.
     #[schema(value_type = Object)]
     details: Value,
@@ -100,14 +103,15 @@ pub struct RegistryHealth {
 /// Checks the workspace in two round trips: the second query needs the usable credentials, which come from the first.
 pub async fn health(scope: &Scope) -> Result<RegistryHealth> {
     let (workspace, app) = (scope.workspace(), scope.app());
-    let [churned, banned, refusals, credentials, usage, failing, held_back] = scope
+    let [churned, banned, refusals, credentials, usage, failing_modules, failing_servers, held_back] = scope
         .read([
             store::churned_tools(workspace, MAX_VERSIONS),
             store::banned_versions(workspace),
             registry::refusals(workspace, app.now()),
             store::credentials(workspace),
             quota::find(workspace),
-            store::failing_modules(workspace),
+            store::failing_upstreams(workspace, Source::Module),
+            store::failing_upstreams(workspace, Source::Mcp),
             store::held_back_tools(workspace),
         ])
         .await?;
@@ -126,7 +130,8 @@ pub async fn health(scope: &Scope) -> Result<RegistryHealth> {
         found(HealthCondition::MissingTarget, lost)?,
         found(HealthCondition::MissingCredential, wanting)?,
         found(HealthCondition::SecurityDeactivation, banned.figures()?)?,
-        found(HealthCondition::ModuleFailing, failing.figures()?)?,
+        found(HealthCondition::ModuleFailing, failing_modules.figures()?)?,
+        found(HealthCondition::McpServerFailing, failing_servers.figures()?)?,
         found(HealthCondition::DefinitionsHeldBack, held_back.figures()?)?,
     ];
     let alerts: Vec<Alert> = alerts.into_iter().flatten().collect();
@@ -161,14 +166,17 @@ fn found(condition: HealthCondition, things: Vec<Figure>) -> Result<Option<Alert
     let (key, what) = match condition {
         HealthCondition::VersionChurn => ("tools", "Tools with more than 100 versions"),
         HealthCondition::MissingTarget => {
-            ("versions", "Active versions with a handler that is not part of this deployment, or without their module")
+            ("versions", "Active versions with a handler that is not part of this deployment, or without their server")
         }
         HealthCondition::MissingCredential => {
             ("versions", "Active versions with a credential that is not defined, or is no secret of the Worker")
         }
         HealthCondition::SecurityDeactivation => ("versions", "Versions deactivated for security, to be investigated"),
         HealthCondition::ModuleFailing => ("modules", "Modules that do not answer, or not as modules do"),
-        HealthCondition::DefinitionsHeldBack => ("tools", "Definitions of modules' tools that wait for an admin"),
+        HealthCondition::McpServerFailing => {
+            ("mcp_servers", "MCP servers that do not answer, or not as MCP servers do")
+        }
+        HealthCondition::DefinitionsHeldBack => ("tools", "Definitions of others' tools that wait for an admin"),
         HealthCondition::DatabaseSize | HealthCondition::StorageQuota => return Ok(None),
     };
     Ok(Some(Alert::new(condition, format!("{what}: {count}"), json!({"count": count, key: named}))))

@@ -13,12 +13,13 @@ use crate::registry;
 type Family = (&'static str, &'static str, &'static str, &'static str);
 
 /// The metric families that [`store::everything`] counts.
-const COUNTED: [Family; 7] = [
+const COUNTED: [Family; 8] = [
     ("workspaces", "gauge", "Workspaces in which something was ever changed.", ""),
     ("tools", "gauge", "Tools with an active version and without, the built-ins too.", "active"),
     ("tool_versions", "gauge", "Versions of tools, active or not.", ""),
     ("agents", "gauge", "Agents.", ""),
     ("modules", "gauge", "Modules, by what their last discovery found.", "status"),
+    ("mcp_servers", "gauge", "MCP servers of others, by what their last discovery found.", "status"),
     ("approvals_pending", "gauge", "Calls that wait for an approval.", ""),
     ("changes_total", "counter", "Rows of the change log.", ""),
 ];

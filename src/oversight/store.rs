@@ -3,10 +3,10 @@
 
 use crate::db::{Statement, sql};
 use crate::ids::WorkspaceId;
-use crate::modules::ModuleStatus;
-use crate::registry::{BUILTIN_KEY, Builtin, MODULE_OF_TOOL};
+use crate::registry::{BUILTIN_KEY, Builtin, Source, UPSTREAM_OF_TOOL, UPSTREAM_PREFIX};
 use crate::text_enum::TextEnum;
 use crate::time::Timestamp;
+use crate::upstreams::UpstreamStatus;
 use serde_json::json;
 
 /// How many tools or versions an alert names at most.
@@ -42,7 +42,7 @@ pub fn changes(workspace: &WorkspaceId, since: Timestamp) -> Statement {
 pub fn churned_tools(workspace: &WorkspaceId, most: u32) -> Statement {
     sql("SELECT json_object('id', t.id, 'versions', count(*)) AS name, count(*) OVER () AS count
          FROM tools t INDEXED BY sqlite_autoindex_tools_1 CROSS JOIN tool_versions v ON v.tool_key = t.key
-         WHERE t.workspace_id = ?1 GROUP BY t.id HAVING count(*) > ?2 ORDER BY count(*) DESC, t.id LIMIT ?3")
+         WHERE t.workspace_id = ?1 GROUP BY t.id HAVING count(*) > ?2 ORDER BY count(*) DESC, t.id LIMIT +?3")
     .bind(workspace.as_str())
     .bind(most)
     .bind(NAMED)
@@ -51,7 +51,7 @@ pub fn churned_tools(workspace: &WorkspaceId, most: u32) -> Statement {
 /// The versions that were deactivated for security.
 pub fn banned_versions(workspace: &WorkspaceId) -> Statement {
     sql("SELECT json_quote(tool_id || '@' || major || '.' || minor || '.' || patch) AS name, count(*) OVER () AS count
-         FROM banned_versions WHERE workspace_id = ?1 ORDER BY tool_id, major, minor, patch LIMIT ?2")
+         FROM banned_versions WHERE workspace_id = ?1 ORDER BY tool_id, major, minor, patch LIMIT +?2")
     .bind(workspace.as_str())
     .bind(NAMED)
 }
@@ -61,27 +61,29 @@ pub fn credentials(workspace: &WorkspaceId) -> Statement {
     sql("SELECT id AS name, 1 AS count FROM credentials WHERE workspace_id = ?1").bind(workspace.as_str())
 }
 
-/// The enabled modules that did not answer when they were last asked, or not with a description of their tools. The
-/// statement reads each module of the workspace, of which there are 200 at most.
-pub fn failing_modules(workspace: &WorkspaceId) -> Statement {
-    sql("SELECT json_object('name', name, 'status', status) AS name, count(*) OVER () AS count FROM modules
-         WHERE workspace_id = ?1 AND enabled = 1 AND status IN (?2, ?3) ORDER BY name LIMIT ?4")
+/// The enabled upstreams of one source that did not answer when they were last asked, or not with a description of their
+/// tools. The statement reads each such upstream of the workspace, of which there are 200 at most.
+pub fn failing_upstreams(workspace: &WorkspaceId, source: Source) -> Statement {
+    // The `+` keeps SQLite from an index that holds the upstreams of all sources.
+    sql("SELECT json_object('name', name, 'status', status) AS name, count(*) OVER () AS count FROM upstreams
+         WHERE workspace_id = ?1 AND source = ?5 AND +enabled = 1 AND status IN (?2, ?3) ORDER BY name LIMIT +?4")
     .bind(workspace.as_str())
-    .bind(ModuleStatus::Unreachable.as_str())
-    .bind(ModuleStatus::Invalid.as_str())
+    .bind(UpstreamStatus::Unreachable.as_str())
+    .bind(UpstreamStatus::Invalid.as_str())
     .bind(NAMED)
+    .bind(source.as_str())
 }
 
 /// The tools with a definition that waits for an admin. The statement reads each such definition.
 pub fn held_back_tools(workspace: &WorkspaceId) -> Statement {
-    sql("SELECT json_quote(tool_id) AS name, count(*) OVER () AS count FROM held_back_tools
-         WHERE workspace_id = ?1 ORDER BY module, tool_id LIMIT ?2")
+    sql("SELECT json_quote(tool_id) AS name, count(*) OVER () AS count FROM held_back_definitions
+         WHERE workspace_id = ?1 ORDER BY source, name, tool_id LIMIT +?2")
     .bind(workspace.as_str())
     .bind(NAMED)
 }
 
-/// The active versions whose handler is a built-in that this deployment does not have, or whose module is not registered
-/// (`more` is `target`), or that require a credential that is not in `usable` (`more` is `credential`). The statement
+/// The active versions whose handler is a built-in that this deployment does not have, or whose upstream is not
+/// registered (`more` is `target`), or that require a credential that is not in `usable` (`more` is `credential`). The statement
 /// reads each tool once.
 pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
     let known: Vec<&str> = Builtin::ALL.iter().map(|it| it.as_str()).collect();
@@ -89,16 +91,17 @@ pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
         "WITH looked_at AS (
            SELECT t.key, t.id || '@' || v.major || '.' || v.minor || '.' || v.patch AS version,
              {BUILTIN_KEY} IS NOT NULL AND {BUILTIN_KEY} NOT IN (SELECT value FROM json_each(?2))
-               OR t.source = 'module' AND {MODULE_OF_TOOL} NOT IN (SELECT name FROM modules WHERE workspace_id = ?1) AS lost,
+               OR t.source IN ('module', 'mcp')
+                 AND {UPSTREAM_OF_TOOL} NOT IN (SELECT {UPSTREAM_PREFIX} FROM upstreams u WHERE u.workspace_id = ?1) AS lost,
              (SELECT json_group_array(value) FROM json_each(v.credentials_required)
                WHERE value NOT IN (SELECT value FROM json_each(?3))) AS missing
            FROM {CURRENT} AND v.active = 1),
          broken AS MATERIALIZED (SELECT * FROM looked_at WHERE lost OR missing <> '[]')
          SELECT * FROM (SELECT json_quote(version) AS name, count(*) OVER () AS count, 'target' AS more
-           FROM broken WHERE lost ORDER BY key LIMIT ?4)
+           FROM broken WHERE lost ORDER BY key LIMIT +?4)
          UNION ALL
          SELECT * FROM (SELECT json_object('version', version, 'missing', json(missing)), count(*) OVER (), 'credential'
-           FROM broken WHERE missing <> '[]' ORDER BY key LIMIT ?4)"
+           FROM broken WHERE missing <> '[]' ORDER BY key LIMIT +?4)"
     ))
     .bind(workspace.as_str())
     .bind(json!(known).to_string())
@@ -109,12 +112,14 @@ pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
 /// Counts over all workspaces, under the names of the metrics. An active tool has exactly one active version, so the
 /// number of active versions is the number of active tools. The change log has no gaps, so the last number of a
 /// workspace is the number of its changes. `spaces` goes from one workspace to the next in one step.
-/// Every module is read once.
+/// Every upstream is read once.
 pub fn everything(now: Timestamp) -> Statement {
-    let modules = ModuleStatus::ALL
-        .iter()
-        .map(|it| format!("('modules', coalesce((SELECT n FROM statuses WHERE status = '{it}'), 0), '{it}')"));
-    let modules = modules.collect::<Vec<_>>().join(", ");
+    let counted = [("modules", Source::Module), ("mcp_servers", Source::Mcp)].into_iter().flat_map(|(name, source)| {
+        UpstreamStatus::ALL.iter().map(move |it| {
+            format!("('{name}', coalesce((SELECT n FROM statuses WHERE source = '{source}' AND status = '{it}'), 0), '{it}')")
+        })
+    });
+    let upstreams = counted.collect::<Vec<_>>().join(", ");
     sql(format!(
         "WITH RECURSIVE spaces(id) AS (
            SELECT min(workspace_id) FROM changes
@@ -124,7 +129,7 @@ pub fn everything(now: Timestamp) -> Statement {
            SELECT (SELECT max(seq) FROM changes WHERE workspace_id = spaces.id) AS last FROM spaces WHERE id IS NOT NULL),
          active AS MATERIALIZED (
            SELECT count(*) AS n FROM tool_versions INDEXED BY tool_versions_active WHERE active = 1),
-         statuses AS MATERIALIZED (SELECT status, count(*) AS n FROM modules GROUP BY status)
+         statuses AS MATERIALIZED (SELECT source, status, count(*) AS n FROM upstreams GROUP BY source, status)
          SELECT column1 AS name, column2 AS count, column3 AS more FROM (VALUES
            ('workspaces', (SELECT count(*) FROM logs), NULL),
            ('changes_total', (SELECT coalesce(sum(last), 0) FROM logs), NULL),
@@ -134,7 +139,7 @@ pub fn everything(now: Timestamp) -> Statement {
            ('agents', (SELECT count(*) FROM agents), NULL),
            ('approvals_pending', (SELECT count(*) FROM approvals INDEXED BY approvals_pending
              WHERE status = 'pending' AND expires_at > ?1), NULL),
-           {modules})"
+           {upstreams})"
     ))
     .bind(now.to_string())
 }

@@ -70,7 +70,7 @@ macro_rules! tool_in {
                     deactivated_reason: None,
                     missing_credentials: Vec::new(),
                     current_policy: None,
-                    module: None,
+                    upstream: None,
                     $($shared: decided(self.$shared, $decide),)*
                 })
             }

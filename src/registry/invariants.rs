@@ -5,6 +5,7 @@ use super::store;
 use super::tool::DeactivationReason;
 use crate::callers::Scope;
 use crate::error::Result;
+use crate::ids::UpstreamId;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use utoipa::ToSchema;
@@ -17,8 +18,8 @@ pub struct CheckedVersion {
     pub deactivated_reason: Option<DeactivationReason>,
     /// The key of the handler, if the handler is a built-in.
     pub builtin: Option<String>,
-    /// The module that the tool belongs to.
-    pub module: Option<String>,
+    /// The upstream that the tool belongs to, as the beginning of the tool's id.
+    pub upstream: Option<String>,
     pub credentials_required: Vec<String>,
 }
 
@@ -26,7 +27,8 @@ pub struct CheckedVersion {
 #[derive(Default)]
 pub struct DefinedNames {
     pub credentials: HashSet<String>,
-    pub modules: HashSet<String>,
+    /// Upstreams, each as the beginning of its tools' ids.
+    pub upstreams: HashSet<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -45,9 +47,12 @@ pub struct Breach {
     pub message: String,
 }
 
-/// The reason why calls of a tool of this module would reach nothing.
-pub fn missing_module(module: &str) -> String {
-    format!("its module {module} is not registered")
+/// The reason why calls of a tool of this upstream would reach nothing.
+pub fn missing_upstream(upstream: &str) -> String {
+    match UpstreamId::parse(upstream) {
+        Some(id) => format!("its {} {} is not registered", id.noun(), id.name()),
+        None => format!("its server {upstream} is not registered"),
+    }
 }
 
 /// Checks the versions against all four invariants.
@@ -62,8 +67,8 @@ pub fn check(versions: &[CheckedVersion], defined: &DefinedNames) -> Vec<Invaria
         Some(breach(it, format!("is one of {count} active versions")))
     });
     let targets = active().flat_map(|it| {
-        let module = it.module.as_deref().filter(|module| !defined.modules.contains(*module)).map(missing_module);
-        let missing = it.builtin.as_deref().and_then(missing_builtin).into_iter().chain(module);
+        let upstream = it.upstream.as_deref().filter(|it| !defined.upstreams.contains(*it)).map(missing_upstream);
+        let missing = it.builtin.as_deref().and_then(missing_builtin).into_iter().chain(upstream);
         missing.map(|message| breach(it, message))
     });
     let undefined = active().flat_map(|it| {
@@ -92,17 +97,17 @@ fn breach(version: &CheckedVersion, message: String) -> Breach {
 /// Checks the invariants of the workspace as it is now.
 pub async fn invariants(scope: &Scope) -> Result<Vec<Invariant>> {
     let workspace = scope.workspace();
-    let [versions, credentials, modules] = scope
+    let [versions, credentials, upstreams] = scope
         .read([
             store::versions::active(workspace),
             store::credentials::all(workspace),
-            store::modules::names(workspace),
+            store::upstreams::prefixes(workspace),
         ])
         .await?;
     scope.caller().await?.must_be_unbound()?;
     let defined = DefinedNames {
         credentials: store::credentials::read_ids(&credentials)?.into_iter().collect(),
-        modules: store::credentials::read_ids(&modules)?.into_iter().collect(),
+        upstreams: store::credentials::read_ids(&upstreams)?.into_iter().collect(),
     };
     Ok(check(&store::versions::read_active(&versions)?, &defined))
 }
@@ -118,14 +123,14 @@ mod tests {
             active: true,
             deactivated_reason: None,
             builtin: Some("read_file".into()),
-            module: Some("m".into()),
+            upstream: Some("m.".into()),
             credentials_required: vec!["KEY".into()],
         }
     }
 
     #[track_caller]
     fn broken(versions: &[CheckedVersion], expected: &[&str]) {
-        let defined = DefinedNames { credentials: ["KEY".to_owned()].into(), modules: ["m".to_owned()].into() };
+        let defined = DefinedNames { credentials: ["KEY".to_owned()].into(), upstreams: ["m.".to_owned()].into() };
         let invariants = check(versions, &defined);
         assert_eq!(invariants.len(), 4);
         let broken = invariants.iter().filter(|it| !it.ok).map(|it| it.name).collect::<Vec<_>>();
@@ -140,9 +145,9 @@ mod tests {
         let builtin = Some("gone".to_owned());
         broken(&[CheckedVersion { builtin: builtin.clone(), ..version("1.0.0") }], &["handler_targets_exist"]);
         broken(&[CheckedVersion { builtin, ..inactive("1.0.0") }], &[]);
-        let module = Some("gone".to_owned());
-        broken(&[CheckedVersion { module: module.clone(), ..version("1.0.0") }], &["handler_targets_exist"]);
-        broken(&[CheckedVersion { module, ..inactive("1.0.0") }], &[]);
+        let upstream = Some("gone.".to_owned());
+        broken(&[CheckedVersion { upstream: upstream.clone(), ..version("1.0.0") }], &["handler_targets_exist"]);
+        broken(&[CheckedVersion { upstream, ..inactive("1.0.0") }], &[]);
         broken(
             &[CheckedVersion { credentials_required: vec!["B".into()], ..version("1.0.0") }],
             &["credentials_defined"],

@@ -2,7 +2,7 @@
 //! written only if no other request has changed the tool since. A dry run tells the plan instead.
 
 use super::handler::Handler;
-use super::invariants::missing_module;
+use super::invariants::missing_upstream;
 use super::placement::{Placement, PlacementOutcome};
 use super::preview::{Preview, VersionComparison};
 use super::store::versions::VersionPosition;
@@ -174,8 +174,9 @@ impl ToolReading {
         if let Some(missing) = Handler::of(before)?.missing_target() {
             return Err(Error::Conflict(format!("{name} cannot be active: {missing}")));
         }
-        if let (Some(module), None) = (before.module_name(), &before.module) {
-            return Err(Error::Conflict(format!("{name} cannot be active: {}", missing_module(module))));
+        let upstream = before.upstream_id();
+        if let (Some(upstream), None) = (&upstream, &before.upstream) {
+            return Err(Error::Conflict(format!("{name} cannot be active: {}", missing_upstream(upstream.prefix()))));
         }
         if !before.missing_credentials.is_empty() {
             let message = format!("{name} cannot be active: it needs {}", before.missing_credentials.join(", "));
@@ -189,8 +190,8 @@ impl ToolReading {
             placement.deactivate(&self.current, self.revision, &replaced, reason)?;
         }
         placement.activate(before, self.revision, &after, action, reason)?;
-        if let Some(module) = before.module_name() {
-            placement.only_if(store::modules::is_registered(scope.workspace(), module));
+        if let Some(upstream) = upstream {
+            placement.only_if(store::upstreams::is_registered(scope.workspace(), &upstream));
         }
         Ok(VersionPlan { tool: after, before: self.current, placement: Some(placement) })
     }

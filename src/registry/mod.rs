@@ -19,8 +19,6 @@ mod header_value;
 pub mod invariants;
 mod lifecycle;
 mod log;
-mod module_access;
-mod module_connection;
 mod out;
 mod placement;
 mod policy;
@@ -44,6 +42,8 @@ mod subschemas;
 mod tool;
 mod unknown;
 mod unknown_tool;
+mod upstream_access;
+mod upstream_connection;
 mod validation_cost;
 mod warnings;
 
@@ -58,8 +58,6 @@ pub use handler::{
 pub use header_value::{HeaderValue, NOT_OPENED};
 pub use lifecycle::{VersionPlan, activate, compare_versions, deactivate, list_versions, roll_back};
 pub use log::{VersionSwitch, shown_state};
-pub use module_access::ModuleAccess;
-pub use module_connection::MODULE_CONNECTION;
 pub use out::ToolOut;
 pub use placement::{Placement, PlacementOutcome};
 pub use portable::is_portable;
@@ -82,7 +80,6 @@ pub use store::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, TOOL_COLUMNS};
 pub use store::credentials::read_ids as read_tool_ids;
 pub use store::credentials::{after as credentials_after, all as find_credentials};
 pub use store::lookup::ToolLookup;
-pub use store::modules::MODULE_OF_TOOL;
 pub use store::placing::named as version_name;
 pub use store::refusals::{
     forget as forget_refusals, last_day as refusals, last_day_everywhere as refusals_everywhere,
@@ -90,9 +87,10 @@ pub use store::refusals::{
 pub use store::tools::{
     RELEVANCE, ToolForm, find_builtins, find_tool, look_up_tools, read_tool, read_tools, tool_exists,
 };
+pub use store::upstreams::{UPSTREAM_OF_TOOL, UPSTREAM_PREFIX};
 pub use store::versions::{
     BUILTIN_KEY, ToolReading, after as versions_after, bytes_of_all as bytes_of_all_versions,
-    find_all as find_all_versions, find_banned as find_banned_versions, find_of_modules as find_tools_of_modules,
+    find_all as find_all_versions, find_banned as find_banned_versions, find_of_upstreams as find_tools_of_upstreams,
     find_readings, read_readings,
 };
 #[cfg(test)]
@@ -101,6 +99,8 @@ pub use tool::{
     DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool,
 };
 pub use unknown_tool::{explain_unknown, nearest_tool};
+pub use upstream_access::UpstreamAccess;
+pub use upstream_connection::UPSTREAM_CONNECTION;
 pub use warnings::{MAX_DEPTH as MAX_EXPORTED_DEPTH, Warning, is_key};
 
 use crate::callers::Scope;
@@ -118,16 +118,16 @@ pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> 
     tools_page(filter, request, rows.as_ref())
 }
 
-/// The same page, with the state of the workspace's modules, which says which tools of modules can be called.
-pub async fn list_with_modules(
+/// The same page, with the state of the workspace's upstreams, which says which tools of upstreams can be called.
+pub async fn list_with_upstreams(
     scope: &Scope,
     filter: &ToolFilter,
     request: &PageRequest,
-) -> Result<(Page<Tool>, ModuleAccess)> {
-    let modules = store::modules::find_access(scope.workspace());
-    let (rows, modules) = find_listed(ToolForm::Read, scope, filter, request, Some(modules)).await?;
-    let modules = modules.as_ref().map(store::modules::read_access).transpose()?;
-    Ok((tools_page(filter, request, rows.as_ref())?, modules.unwrap_or_default()))
+) -> Result<(Page<Tool>, UpstreamAccess)> {
+    let upstreams = store::upstreams::find_access(scope.workspace());
+    let (rows, upstreams) = find_listed(ToolForm::Read, scope, filter, request, Some(upstreams)).await?;
+    let upstreams = upstreams.as_ref().map(store::upstreams::read_access).transpose()?;
+    Ok((tools_page(filter, request, rows.as_ref())?, upstreams.unwrap_or_default()))
 }
 
 /// The page of the tools that [`find_listed`] has found.

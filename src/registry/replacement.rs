@@ -131,8 +131,8 @@ impl<R: ManyRows> RegistryRows<R> {
             store::placing::put_tools(workspace, &self.tools)?,
             store::placing::insert_versions(workspace, &self.versions)?,
             store::placing::find_current(workspace, &self.touched_tools)?,
-            store::modules::ask_again(workspace, &self.removed_tools)?,
-            store::modules::ask_again(workspace, &self.touched_tools)?,
+            store::upstreams::ask_again(workspace, &self.removed_tools)?,
+            store::upstreams::ask_again(workspace, &self.touched_tools)?,
         ];
         Ok(parts.into_iter().flatten().collect())
     }

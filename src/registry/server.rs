@@ -57,6 +57,11 @@ impl Server {
         Ok(Self { url: url.href(), headers, lent })
     }
 
+    /// A server that is reached by a way of its own, with the secrets that it gets.
+    pub const fn with_secrets(url: String, headers: BTreeMap<String, String>, lent: Vec<String>) -> Self {
+        Self { url, headers, lent }
+    }
+
     /// The text of a response without the secrets of the request. A server may repeat the headers of the request, and
     /// the caller must not see the credentials in them.
     pub fn scrub(&self, text: String) -> String {

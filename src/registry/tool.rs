@@ -1,11 +1,11 @@
 //! A tool at one of its versions, and the types of its fields.
 
 use super::fields::version_fields;
-use super::module_connection::ModuleConnection;
 use super::policy::Policy;
 use super::stored;
+use super::upstream_connection::UpstreamConnection;
 use crate::callers::Level;
-use crate::ids::{ToolId, Version};
+use crate::ids::{MODULE_SEPARATOR, SERVER_SEPARATOR, ToolId, UpstreamId, Version};
 use crate::text_enum::{TextEnum, text_enum};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,15 @@ text_enum! {
 }
 
 impl Source {
+    /// The character after the upstream's name in the ids of such tools. None, if such tools belong to no upstream.
+    pub const fn separator(self) -> Option<char> {
+        match self {
+            Self::Module => Some(MODULE_SEPARATOR),
+            Self::Mcp => Some(SERVER_SEPARATOR),
+            Self::Builtin | Self::Registered | Self::Toolset => None,
+        }
+    }
+
     /// Whether the definitions of such tools come from other people's servers and packages, and not from a registrant.
     pub fn is_foreign(self) -> bool {
         match self {
@@ -143,9 +152,9 @@ macro_rules! tool {
             /// version is the current one.
             #[serde(default, deserialize_with = "stored::read_optional_json")]
             pub current_policy: Option<Policy>,
-            /// The module that the tool belongs to. Only look-ups for calls fill this field.
+            /// The upstream that the tool belongs to. Only look-ups for calls fill this field.
             #[serde(default, deserialize_with = "stored::read_optional_json")]
-            pub module: Option<Box<ModuleConnection>>,
+            pub upstream: Option<Box<UpstreamConnection>>,
         }
     };
 }
@@ -162,21 +171,28 @@ impl Tool {
         self.source == Source::Builtin
     }
 
-    /// Whether the module that the tool belongs to is not registered or not enabled, for a tool that was looked up for a
-    /// call.
-    pub fn module_is_off(&self) -> bool {
-        self.source == Source::Module && self.module.as_ref().is_none_or(|it| !it.enabled)
+    /// Whether the upstream that the tool belongs to is not registered or not enabled, for a tool that was looked up for
+    /// a call.
+    pub fn upstream_is_off(&self) -> bool {
+        self.source.separator().is_some() && self.upstream.as_ref().is_none_or(|it| !it.enabled)
     }
 
     /// The workspace's `default_guest_modules`, for a tool of a module that was looked up for a call.
     pub fn default_guest_modules(&self) -> &[String] {
-        self.module.as_ref().map_or(&[], |it| &it.default_guest_modules)
+        self.upstream.as_ref().map_or(&[], |it| &it.default_guest_modules)
+    }
+
+    /// The upstream that the tool belongs to: the tool's id tells.
+    pub fn upstream_id(&self) -> Option<UpstreamId> {
+        let separator = self.source.separator()?;
+        let (name, _) = self.id.as_str().split_once(separator)?;
+        UpstreamId::new(name, separator)
     }
 
     /// The module that a tool of source `module` belongs to: its id up to the first dot.
     pub fn module_name(&self) -> Option<&str> {
         match self.source {
-            Source::Module => self.id.as_str().split_once('.').map(|(module, _)| module),
+            Source::Module => self.id.as_str().split_once(MODULE_SEPARATOR).map(|(module, _)| module),
             Source::Builtin | Source::Registered | Source::Toolset | Source::Mcp => None,
         }
     }

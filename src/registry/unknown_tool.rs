@@ -31,7 +31,7 @@ pub async fn explain_unknown(scope: &Scope, name: &str) -> UnknownTool {
 async fn read_unknown(scope: &Scope, name: &str, module: Option<ModuleName>) -> Result<UnknownTool> {
     let workspace = scope.workspace();
     let mut statements = vec![store::tools::neighbours(workspace, name)];
-    statements.extend(module.as_ref().map(|it| store::modules::module_exists(workspace, it)));
+    statements.extend(module.as_ref().map(|it| store::upstreams::module_exists(workspace, it)));
     let mut rows = scope.enter(statements).await?.into_iter();
     let ids = rows.next().map(|it| store::credentials::read_ids(&it)).transpose()?.unwrap_or_default();
     let is_known = ids.iter().any(|it| it == name);

@@ -44,11 +44,12 @@ struct ModuleAnswer {
 
 async fn execute(scope: &Scope, task: &RunTask<'_>) -> Result<RunOutput, RunFailure> {
     // A tool without its module is not active, so a call gets here only if the module was deleted this moment.
-    let Some(module) = &task.tool.module else {
+    let Some(module) = &task.tool.upstream else {
         return Err(RunFailure::Unreachable(error_text("the module is not registered any more")));
     };
-    let headers = StoredHeaders { values: &module.headers, url: &module.url };
-    let server = server(scope, task, &format!("{}/execute", module.url), &[headers])?;
+    let url = module.url.as_deref().unwrap_or_default();
+    let headers = StoredHeaders { values: &module.headers, url };
+    let server = server(scope, task, &format!("{url}/execute"), &[headers])?;
     let call = ModuleCall { tool_name: task.tool.id.as_str(), arguments: task.arguments, user_id: task.user_id };
     let body = serde_json::to_string(&call).map_err(|cause| Error::Internal(format!("a call is not JSON: {cause}")))?;
     let request = OutgoingRequest { headers: server.headers.clone(), ..OutgoingRequest::post(&server.url, &body) };
@@ -73,7 +74,7 @@ fn answered(text: &str) -> Result<RunOutput, RunFailure> {
     let message = answer.error.unwrap_or_else(|| "The module reported a failure without a message".to_owned());
     // A tool that fails may still explain itself in its result.
     let details = Some(answer.result).filter(|it| !it.is_null());
-    Err(RunFailure::Tool(ToolReport { message, details }))
+    Err(RunFailure::Tool(ToolReport { message, details, content: None }))
 }
 
 fn failed(tool: &Tool, failure: OutgoingFailure) -> RunFailure {
@@ -94,7 +95,7 @@ fn failed(tool: &Tool, failure: OutgoingFailure) -> RunFailure {
 
 fn timed_out(tool: &Tool) -> RunFailure {
     let message = format!("Tool execution timed out ({}s).", tool.timeout_seconds);
-    RunFailure::Timeout(ToolReport { message, details: None })
+    RunFailure::Timeout(ToolReport { message, ..ToolReport::default() })
 }
 
 fn error_text(cause: &str) -> String {

@@ -25,7 +25,7 @@ fn modules() -> String {
         "SELECT m.name FROM json_each((
            SELECT iif(allowed_modules = '[]', {DEFAULT_GUEST_MODULES}, allowed_modules)
            FROM agents WHERE workspace_id = ?1 AND id = ?2)) allowed
-         CROSS JOIN modules m ON m.workspace_id = ?1 AND m.name = allowed.value AND m.enabled = 1"
+         CROSS JOIN upstreams m ON m.workspace_id = ?1 AND m.source = 'module' AND m.name = allowed.value AND m.enabled = 1"
     )
 }
 
@@ -97,7 +97,7 @@ pub fn list_toolbox(workspace: &WorkspaceId, agent: &AgentId, request: &PageRequ
              WHERE t.key > {after}"
         ),
     ]);
-    select_page(&format!("{found} ORDER BY tool_key LIMIT ?4"))
+    select_page(&format!("{found} ORDER BY tool_key LIMIT +?4"))
         .bind(workspace.as_str())
         .bind(agent.as_str())
         .bind(request.after())
@@ -136,7 +136,7 @@ pub fn search_toolbox(
             matches(5)
         ),
     ]);
-    Ok(select_page(&format!("{found} ORDER BY position, tool_key LIMIT ?6 OFFSET ?7"))
+    Ok(select_page(&format!("{found} ORDER BY position, tool_key LIMIT +?6 OFFSET ?7"))
         .bind(workspace.as_str())
         .bind(agent.as_str())
         .bind(search.among_all.as_str())
@@ -172,7 +172,7 @@ mod tests {
         let database = migrated(&migrations("db"));
         let tool = "INSERT INTO tools (workspace_id, id, source, created_at) VALUES ('w', ?1, ?2, '')";
         for module in ["alpha", "beta", "gamma"] {
-            let insert = "INSERT INTO modules (workspace_id, name, kind, url, slow, headers, enabled, auto_accept,
+            let insert = "INSERT INTO upstreams (workspace_id, name, kind, url, slow, headers, enabled, auto_accept,
                 created_at, revision) VALUES ('w', ?1, 'manifest', '', 0, '{}', ?2, 0, '', 1)";
             database.execute(insert, (module, module != "gamma")).unwrap();
             for it in 0..20 {

@@ -18,7 +18,7 @@ const PIECE_BYTES: usize = 256 * 1024;
 /// Streams the registry as it is now. If the registry changes before the last line, the stream fails: the lines would
 /// not fit together.
 pub fn export(scope: Scope) -> impl Stream<Item = Result<Vec<u8>>> + Send {
-    let counts = LineCounts::default();
+    let counts = LineCounts::complete();
     let export = Export { scope, records: None, settings: None, counts, agent: None, tool: None, ended: false };
     stream::try_unfold(export, |mut export| {
         SendFuture::new(async move { Ok(export.piece().await?.map(|piece| (piece, export))) })
@@ -100,8 +100,11 @@ impl Export {
         if let Some(it) = settings.take() {
             return Ok(Line::Workspace(it));
         }
-        Ok(match records.modules.next(scope).await? {
-            Some(it) => Line::Module(Box::new(it)),
+        if let Some(it) = records.modules.next(scope).await? {
+            return Ok(Line::Module(Box::new(it)));
+        }
+        Ok(match records.servers.next(scope).await? {
+            Some(it) => Line::Server(Box::new(it)),
             None => Line::End(self.counts),
         })
     }

@@ -1,7 +1,7 @@
 //! Restores a backup that comes as JSON Lines. One walk goes through the lines and the present registry together, which
 //! both have the same order. The walk checks each record against the rules, and stages a decision for each difference.
 
-mod modules;
+mod upstreams;
 
 use super::present::PresentRecords;
 use super::split::BodyLines;
@@ -16,12 +16,14 @@ use crate::backup::reading::{RestoreSurroundings, read_surroundings, surrounding
 use crate::backup::restore::{Restored, token_revoked};
 use crate::callers::Scope;
 use crate::error::{Error, Result};
+use crate::federation::ServerRecord;
 use crate::ids::Version;
+use crate::modules::ModuleRecord;
 use crate::registry::credential::Credential;
 use crate::registry::invariants::{CheckedVersion, DefinedNames};
 use crate::registry::{self, Tool, ToolRecord, VersionRecord};
 use futures_util::stream::Stream;
-use modules::ModuleIntake;
+use upstreams::UpstreamIntake;
 
 /// How many versions that may not come back one response names.
 const MAX_NAMED: usize = 50;
@@ -58,6 +60,7 @@ enum Part {
     Agents,
     Tools,
     Modules,
+    Servers,
     End,
 }
 
@@ -88,7 +91,7 @@ struct Intake<'a> {
     back: Vec<String>,
     part: Part,
     counts: LineCounts,
-    /// The credentials and the modules of the backup.
+    /// The credentials and the upstreams of the backup.
     defined: DefinedNames,
     last_credential: Option<String>,
     /// The ids of the agents, sorted, and how many attachments each has so far.
@@ -98,7 +101,7 @@ struct Intake<'a> {
     tool: Option<OpenTool>,
     /// The tool that was removed last.
     removed_tool: Option<String>,
-    modules: ModuleIntake,
+    upstreams: UpstreamIntake,
 }
 
 impl<'a> Intake<'a> {
@@ -118,7 +121,7 @@ impl<'a> Intake<'a> {
             last_builtin: None,
             tool: None,
             removed_tool: None,
-            modules: ModuleIntake::default(),
+            upstreams: UpstreamIntake::default(),
         })
     }
 
@@ -171,7 +174,7 @@ impl<'a> Intake<'a> {
             }
             Line::Version(it) => self.version(&path, *it).await?,
             Line::Attachment(it) => match self.part {
-                Part::Tools | Part::Modules => self.attachment(&path, it).await?,
+                Part::Tools | Part::Modules | Part::Servers => self.attachment(&path, it).await?,
                 Part::Credentials | Part::Agents | Part::End => self.builtin_attachment(&path, it).await?,
             },
             Line::Workspace(it) => {
@@ -181,12 +184,19 @@ impl<'a> Intake<'a> {
             }
             Line::Module(it) => {
                 if self.enter(&path, Part::Modules).await? {
-                    self.module(&path, *it).await?;
+                    self.upstream(&path, *it).await?;
+                }
+            }
+            Line::Server(it) => {
+                if self.enter(&path, Part::Servers).await? {
+                    self.upstream(&path, *it).await?;
                 }
             }
             Line::End(counts) => {
                 self.enter(&path, Part::End).await?;
-                if counts != self.counts {
+                self.close_upstreams::<ServerRecord>(&path, counts.are_older_than_servers()).await?;
+                self.find_needed_upstreams();
+                if !counts.are_those_of(&self.counts) {
                     self.found
                         .add(path, "does not count the lines that came before it: lines are missing, or too many");
                 }
@@ -213,8 +223,9 @@ impl<'a> Intake<'a> {
             self.close_tool().await?;
             self.remove_tools_below(None).await?;
         }
-        if part == Part::End {
-            self.close_modules(path).await?;
+        if part > Part::Modules && self.part <= Part::Modules {
+            let are_older = !self.upstreams.has_settings;
+            self.close_upstreams::<ModuleRecord>(path, are_older).await?;
         }
         self.part = part;
         Ok(true)
@@ -465,7 +476,7 @@ impl<'a> Intake<'a> {
         }
         if tool.active {
             let mut checked = checked_version(&tool, &handler);
-            self.modules.need(path, &mut checked);
+            self.upstreams.need(path, &mut checked);
             open.active.push((path.to_owned(), checked));
         }
         if differs {
@@ -521,8 +532,8 @@ impl<'a> Intake<'a> {
     }
 }
 
-const OUT_OF_ORDER: &str =
-    "is out of order: credentials come first, then agents, then tools, then the workspace's settings and modules";
+const OUT_OF_ORDER: &str = "is out of order: credentials come first, then agents, then tools, then the workspace's settings, modules and \
+     MCP servers";
 
 /// No version is lower.
 const FIRST: Version = Version { major: 0, minor: 0, patch: 0 };

@@ -7,9 +7,10 @@
 //! - agents, sorted by id; each is followed by its attachments of built-ins, sorted by tool;
 //! - tools, sorted by id; each is followed by its versions, sorted by number, and then by its attachments, sorted by
 //!   agent;
-//! - the settings of the workspace, and then the modules, sorted by name. Lines without the settings are older than
-//!   modules, and a restore of them leaves both as they are;
-//! - the end, which counts the records. Without it, a backup that was cut off would look like a whole one, and a restore
+//! - the settings of the workspace, then the modules and then the MCP servers, each sorted by name. Lines without the
+//!   settings are older than modules, and a restore of them leaves both as they are;
+//! - the end, which counts the records. An end that does not count MCP servers is older than these: a restore leaves
+//!   them as they are. Without it, a backup that was cut off would look like a whole one, and a restore
 //!   would delete everything that was cut off.
 
 mod export;
@@ -23,6 +24,7 @@ pub use intake::restore;
 
 use super::workspace::WorkspaceRecord;
 use crate::agents::{AgentOut, AttachmentRecord};
+use crate::federation::ServerRecord;
 use crate::modules::ModuleRecord;
 use crate::registry::credential::Credential;
 use crate::registry::{ToolRecord, VersionRecord};
@@ -39,6 +41,8 @@ pub enum Line {
     Attachment(AttachmentRecord),
     Workspace(WorkspaceRecord),
     Module(Box<ModuleRecord>),
+    #[serde(rename = "mcp_server")]
+    Server(Box<ServerRecord>),
     End(LineCounts),
 }
 
@@ -56,9 +60,27 @@ pub struct LineCounts {
     workspace: u32,
     #[serde(default)]
     modules: u32,
+    /// None in lines that are older than MCP servers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mcp_servers: Option<u32>,
 }
 
 impl LineCounts {
+    /// The counts of a backup that holds everything, before its first line.
+    pub fn complete() -> Self {
+        Self { mcp_servers: Some(0), ..Self::default() }
+    }
+
+    pub fn are_older_than_servers(&self) -> bool {
+        self.mcp_servers.is_none()
+    }
+
+    /// Whether these counts, of an end, are those of the lines that came before it.
+    pub fn are_those_of(&self, lines: &Self) -> bool {
+        let counted = |it: &Self| Self { mcp_servers: Some(it.mcp_servers.unwrap_or(0)), ..*it };
+        counted(self) == counted(lines)
+    }
+
     pub fn add(&mut self, line: &Line) {
         match line {
             Line::Credential(_) => self.credentials += 1,
@@ -68,6 +90,7 @@ impl LineCounts {
             Line::Attachment(_) => self.attachments += 1,
             Line::Workspace(_) => self.workspace += 1,
             Line::Module(_) => self.modules += 1,
+            Line::Server(_) => *self.mcp_servers.get_or_insert(0) += 1,
             Line::End(_) => {}
         }
     }

@@ -7,10 +7,12 @@ use crate::callers::Scope;
 use crate::changes;
 use crate::db::{Rows, Statement};
 use crate::error::Result;
+use crate::federation::{ServerRecord, ServerSettings};
 use crate::ids::{Version, WorkspaceId};
-use crate::modules::{self, ModuleRecord};
+use crate::modules::{ModuleRecord, ModuleSettings};
 use crate::registry::credential::Credential;
 use crate::registry::{self, Tool};
+use crate::upstreams;
 use std::collections::VecDeque;
 
 const CREDENTIALS_AT_ONCE: u32 = 1_000;
@@ -26,6 +28,7 @@ pub struct PresentRecords {
     /// The attachments of the workspace's own tools, by tool and agent.
     pub attachments: Cursor<AttachmentRecord, (String, String)>,
     pub modules: Cursor<ModuleRecord, String>,
+    pub servers: Cursor<ServerRecord, String>,
 }
 
 impl PresentRecords {
@@ -78,9 +81,21 @@ impl PresentRecords {
             modules: Cursor::new(
                 seq,
                 Kind {
-                    page: |workspace, after| modules::modules_after(workspace, after.map(String::as_str)),
-                    read: modules::read_records,
+                    page: |workspace, after| {
+                        upstreams::upstreams_after::<ModuleSettings>(workspace, after.map(String::as_str))
+                    },
+                    read: upstreams::read_records,
                     key: |it: &ModuleRecord| it.name.clone(),
+                },
+            ),
+            servers: Cursor::new(
+                seq,
+                Kind {
+                    page: |workspace, after| {
+                        upstreams::upstreams_after::<ServerSettings>(workspace, after.map(String::as_str))
+                    },
+                    read: upstreams::read_records,
+                    key: |it: &ServerRecord| it.id.clone(),
                 },
             ),
         }

@@ -10,8 +10,8 @@ use crate::callers::Scope;
 use crate::changes::{self, Change};
 use crate::error::{Error, Result};
 use crate::ids;
-use crate::modules::ModuleRows;
-use crate::registry::RegistryRows;
+use crate::registry::{RegistryRows, Source};
+use crate::upstreams::UpstreamRows;
 use serde::Serialize;
 
 /// From how many bytes on a chunk is complete. D1 allows two million bytes for a value.
@@ -28,11 +28,13 @@ pub enum List {
     AttachmentsRemoved,
     AgentsRemoved,
     ModulesRemoved,
+    ServersRemoved,
     VersionsRemoved,
     CredentialsRemoved,
     CredentialsPut,
     VersionsPut,
     ModulesPut,
+    ServersPut,
     SettingsPut,
     AgentsPut,
     AttachmentsPut,
@@ -49,19 +51,23 @@ pub enum List {
     Attachments,
     DeletedModules,
     Modules,
+    DeletedServers,
+    Servers,
     Settings,
 }
 
-const CHANGES: [List; 12] = [
+const CHANGES: [List; 14] = [
     List::TokensRevoked,
     List::AttachmentsRemoved,
     List::AgentsRemoved,
     List::ModulesRemoved,
+    List::ServersRemoved,
     List::VersionsRemoved,
     List::CredentialsRemoved,
     List::CredentialsPut,
     List::VersionsPut,
     List::ModulesPut,
+    List::ServersPut,
     List::SettingsPut,
     List::AgentsPut,
     List::AttachmentsPut,
@@ -193,10 +199,14 @@ impl Staging {
             tools: StagedRows { together: true, ..self.rows(List::Tools) },
             versions: self.rows(List::Versions),
         };
-        let modules = ModuleRows { removed: self.rows(List::DeletedModules), put: self.rows(List::Modules) };
+        let upstreams =
+            |source, removed, put| UpstreamRows { source, removed: self.rows(removed), put: self.rows(put) };
+        let modules = upstreams(Source::Module, List::DeletedModules, List::Modules);
+        let servers = upstreams(Source::Mcp, List::DeletedServers, List::Servers);
         statements.extend(agents.remove(workspace)?);
         statements.extend(registry.statements(workspace, revision)?);
         statements.extend(modules.statements(workspace, revision, scope.app().now())?);
+        statements.extend(servers.statements(workspace, revision, scope.app().now())?);
         statements.extend(store::put_settings(workspace, &self.rows(List::Settings), revision)?);
         statements.extend(agents.put(workspace, revision)?);
         statements.push(changes::find_last(workspace));

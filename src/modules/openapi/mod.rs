@@ -26,10 +26,9 @@ mod servers;
 #[cfg(test)]
 mod tests;
 
-use super::hidden_characters::without_hidden;
 use super::include::Include;
-use super::offer::{ModuleWarning, Offers};
-use crate::ids::{ModuleName, ToolId};
+use crate::ids::ToolId;
+use crate::upstreams::{Offers, UpstreamWarning, without_hidden};
 use document::Document;
 use operation::{BuiltTool, Operation, build};
 use schemas::Schemas;
@@ -48,7 +47,7 @@ const MAX_WARNING_CHARS: usize = 500;
 /// with a warning. Fails, with the sentence for `last_error`, if nothing can be read at all.
 ///
 /// The URLs of the tools are absolute; whether they may be called is checked by `Handler::check`, and again at each call.
-pub fn read(module: &ModuleName, document_url: &str, text: &str, include: Option<&Include>) -> Result<Offers, String> {
+pub fn read(module: &str, document_url: &str, text: &str, include: Option<&Include>) -> Result<Offers, String> {
     // The texts of a document are a stranger's, also where an error repeats them.
     let document = Document::read(text).map_err(|fault| without_hidden(&fault))?;
     let Selection { operations, warnings } = select(&document, include).map_err(|fault| without_hidden(&fault))?;
@@ -72,7 +71,7 @@ pub fn read(module: &ModuleName, document_url: &str, text: &str, include: Option
 }
 
 struct Reading<'a> {
-    module: &'a ModuleName,
+    module: &'a str,
     document: &'a Document,
     document_url: &'a str,
     schemas: Schemas<'a>,
@@ -129,13 +128,13 @@ impl<'a> Reading<'a> {
             return;
         }
         let message = without_hidden(&message).chars().take(MAX_WARNING_CHARS).collect();
-        self.offers.warnings.push(ModuleWarning { tool: tool.as_deref().map(without_hidden), message });
+        self.offers.warnings.push(UpstreamWarning { tool: tool.as_deref().map(without_hidden), message });
     }
 
     fn finish(mut self) -> Offers {
         if self.unkept_warnings > 0 {
             let message = format!("There are {} more warnings", self.unkept_warnings);
-            self.offers.warnings.push(ModuleWarning { tool: None, message });
+            self.offers.warnings.push(UpstreamWarning { tool: None, message });
         }
         self.offers
     }

@@ -1,7 +1,7 @@
 //! The ids of tools that are operations.
 
 use crate::hex;
-use crate::ids::{ModuleName, ToolId};
+use crate::ids::ToolId;
 use sha2::{Digest, Sha256};
 
 /// The longest name that is made of a method and a path, and the longest `operationId` that is kept whole.
@@ -43,7 +43,7 @@ pub fn short_hash(text: &str) -> String {
 }
 
 /// The id of the tool. Both parts are short enough and have the right characters, so there always is one.
-pub fn tool_id(module: &ModuleName, operation: &str) -> Option<ToolId> {
+pub fn tool_id(module: &str, operation: &str) -> Option<ToolId> {
     ToolId::parse(&format!("{module}.{operation}"))
 }
 
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn names_fit_an_id() {
-        let module = ModuleName::parse(&"m".repeat(64)).unwrap();
+        let module = "m".repeat(64);
         for (given, expected) in [
             ("listUsers", "listUsers"),
             ("repos/list-for-org", "repos_list-for-org"),

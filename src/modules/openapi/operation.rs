@@ -7,9 +7,8 @@ use super::parameters::{Parameter, Parameters, Place, shown};
 use super::schemas::Schemas;
 use super::servers::base_url;
 use crate::callers::Level;
-use crate::modules::hidden_characters::has_hidden;
-use crate::modules::offer::OfferedTool;
 use crate::registry::{Handler, RestHandler, RestMethod, Risk, UrlTemplate};
+use crate::upstreams::{OfferedTool, has_hidden};
 use serde_json::{Map, Value, json};
 
 const MAX_NAME_CHARS: usize = 200;

@@ -4,9 +4,9 @@ use super::document::Document;
 use super::names::operation_name;
 use super::operation::Operation;
 use crate::modules::include::{Include, is_path_named};
-use crate::modules::offer::ModuleWarning;
 use crate::registry::RestMethod;
 use crate::text_enum::TextEnum;
+use crate::upstreams::UpstreamWarning;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +20,7 @@ const MAX_UNMATCHED: usize = 20;
 pub struct Selection<'a> {
     /// In the order of the document.
     pub operations: Vec<Operation<'a>>,
-    pub warnings: Vec<ModuleWarning>,
+    pub warnings: Vec<UpstreamWarning>,
 }
 
 /// The operations that become tools. Fails if there are too many to take all of them, and nobody has chosen.
@@ -41,7 +41,7 @@ pub fn select<'a>(document: &'a Document, include: Option<&Include>) -> Result<S
     let unmatched = include.choices().filter(|it| !matched.contains(it));
     for (field, entry) in unmatched.take(MAX_UNMATCHED) {
         let message = format!("include.{field} names {entry}, which no operation has");
-        selection.warnings.push(ModuleWarning { tool: None, message });
+        selection.warnings.push(UpstreamWarning { tool: None, message });
     }
     Ok(selection)
 }
@@ -61,7 +61,7 @@ fn named_by<'a>(include: &'a Include, operation: &Operation<'_>) -> Vec<(&'stati
 fn operations(document: &Document) -> Selection<'_> {
     let mut selection = Selection { operations: Vec::new(), warnings: Vec::new() };
     let mut warn = |tool: &str, message: String| {
-        selection.warnings.push(ModuleWarning { tool: Some(tool.chars().take(200).collect()), message });
+        selection.warnings.push(UpstreamWarning { tool: Some(tool.chars().take(200).collect()), message });
     };
     for (path, item) in document.root().get("paths").and_then(Value::as_object).into_iter().flatten() {
         if !path.starts_with('/') {
@@ -94,7 +94,7 @@ fn operations(document: &Document) -> Selection<'_> {
     }
     if selection.operations.is_empty() {
         let message = "The document describes no operation".to_owned();
-        selection.warnings.push(ModuleWarning { tool: None, message });
+        selection.warnings.push(UpstreamWarning { tool: None, message });
     }
     selection
 }

@@ -3,9 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "tests run on the host, where there is a clock")]
 
 use super::*;
-use crate::modules::hidden_characters::has_hidden;
-use crate::modules::offer::OfferedTool;
 use crate::registry::{Handler, QueryStyle, RestBody, RestHandler, RestMethod, Risk};
+use crate::upstreams::{OfferedTool, has_hidden};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -13,7 +12,7 @@ const URL: &str = "https://api.example.com/docs/openapi.json";
 
 fn read_with(document: &Value, include: Option<Value>) -> Result<Offers, String> {
     let include = include.map(|it| serde_json::from_value::<Include>(it).unwrap());
-    read(&ModuleName::parse("shop").unwrap(), URL, &document.to_string(), include.as_ref())
+    read("shop", URL, &document.to_string(), include.as_ref())
 }
 
 fn offers(paths: Value, components: Value) -> Offers {
@@ -103,8 +102,8 @@ fn yaml_gives_the_same_tools_as_json() {
         [{"name": "n", "in": "query", "schema": {"type": ["integer", "null"], "exclusiveMinimum": 0}}]}}}});
     let yaml = "openapi: 3.1.0\npaths:\n  /a:\n    get:\n      summary: A\n      parameters:\n      - name: n\n        in: query\n        \
                 schema: {type: [integer, 'null'], exclusiveMinimum: 0}\n";
-    let module = ModuleName::parse("shop").unwrap();
-    let [one, other] = [document.to_string(), yaml.to_owned()].map(|it| read(&module, URL, &it, None).unwrap().tools);
+    let module = "shop";
+    let [one, other] = [document.to_string(), yaml.to_owned()].map(|it| read(module, URL, &it, None).unwrap().tools);
     assert_eq!(one, other);
     assert_eq!(one[0].0.as_str(), "shop.get_a");
 }
@@ -356,9 +355,9 @@ fn a_module_has_bounds() {
 #[test]
 fn hostile_documents_end_soon() {
     let began = Instant::now();
-    let module = ModuleName::parse("shop").unwrap();
+    let module = "shop";
     let cycle = json!({"openapi": "3.0.0", "paths": {"/a": {"$ref": "#/paths/~1b"}, "/b": {"$ref": "#/paths/~1a"}}});
-    let offers = read(&module, URL, &cycle.to_string(), None).unwrap();
+    let offers = read(module, URL, &cycle.to_string(), None).unwrap();
     assert!(offers.tools.is_empty() && offers.warnings.len() == 3, "{:?}", offers.warnings);
     // Every component refers to every other one.
     let names = (0..300).map(|n| format!("#/components/schemas/S{n}")).collect::<Vec<_>>();
@@ -372,7 +371,7 @@ fn hostile_documents_end_soon() {
     let offers = read_with(&document, None).unwrap();
     assert_eq!((offers.tools.len(), offers.left_out.len()), (0, 50));
     for text in ["null", "[]", "\"x\"", "{\"openapi\": {}}", "&a [*a]"] {
-        assert!(read(&module, URL, text, None).is_err(), "{text}");
+        assert!(read(module, URL, text, None).is_err(), "{text}");
     }
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }

@@ -4,15 +4,17 @@ use super::rest::RestHandler;
 use super::url_template::UrlTemplate;
 use super::{Builtin, Handler, Headers, header_problem, problem};
 use crate::error::Problem;
-use crate::ids::ModuleName;
+use crate::ids::{ModuleName, ServerId};
 use crate::outgoing::{UrlRules, check_url, credentials_in, fault_of_header, may_carry_credentials};
 use crate::registry::credential::is_credential_id;
 use crate::text_enum::TextEnum;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 const MAX_URL_BYTES: usize = 2_048;
 const MAX_HEADERS: usize = 32;
 const MAX_CODE_BYTES: usize = 256 * 1024;
+const MAX_UPSTREAM_NAME_BYTES: usize = 1_000;
+const MAX_ANNOTATIONS_BYTES: usize = 4_096;
 
 const PLACEHOLDER: &str = "must have no placeholder such as {id}: the URL of an http handler is the same for every call, \
     and the arguments reach the server in the body of the POST. A handler of the type rest fills placeholders with \
@@ -53,6 +55,7 @@ impl Handler {
                 Some(_) => Vec::new(),
                 None => vec![problem("/module", "must be 1 to 64 lower-case letters, digits, _ or -")],
             },
+            Self::Mcp { server, tool, annotations } => check_mcp(server, tool, annotations.as_ref()),
         }
     }
 
@@ -60,7 +63,9 @@ impl Handler {
     pub fn check_parameters(&self, names: &[&str]) -> Vec<Problem> {
         match self {
             Self::Rest(rest) => rest.check_parameters(names),
-            Self::Builtin { .. } | Self::Http { .. } | Self::Python { .. } | Self::Module { .. } => Vec::new(),
+            Self::Builtin { .. } | Self::Http { .. } | Self::Python { .. } | Self::Module { .. } | Self::Mcp { .. } => {
+                Vec::new()
+            }
         }
     }
 
@@ -116,6 +121,20 @@ fn is_identifier(name: &str) -> bool {
     (1..=128).contains(&name.len())
         && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
         && !name.starts_with(|it: char| it.is_ascii_digit())
+}
+
+fn check_mcp(server: &str, tool: &str, annotations: Option<&Map<String, Value>>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if ServerId::parse(server).is_none() {
+        problems.push(problem("/server", "must be 1 to 64 lower-case letters, digits, _ or -"));
+    }
+    if !(1..=MAX_UPSTREAM_NAME_BYTES).contains(&tool.len()) {
+        problems.push(problem("/tool", format!("must have 1 to {MAX_UPSTREAM_NAME_BYTES} bytes")));
+    }
+    if annotations.is_some_and(|it| json!(it).to_string().len() > MAX_ANNOTATIONS_BYTES) {
+        problems.push(problem("/annotations", format!("must have at most {MAX_ANNOTATIONS_BYTES} bytes")));
+    }
+    problems
 }
 
 #[cfg(test)]

@@ -55,6 +55,11 @@ impl Handler {
                 form.no_others(&["type", "module"]);
                 Self::Module { module: form.text("module") }
             }
+            "mcp" if is_backup => {
+                form.no_others(&["type", "server", "tool", "annotations"]);
+                let annotations = form.fields.get("annotations").and_then(Value::as_object).cloned();
+                Self::Mcp { server: form.text("server"), tool: form.text("tool"), annotations }
+            }
             _ => {
                 form.problems.truncate(0);
                 form.problems.push(problem("/type", "must be builtin, http, rest or python"));
@@ -220,6 +225,9 @@ mod tests {
         let module = json!({"type": "module", "module": "research"});
         assert!(Handler::read(&module).is_err(), "only discovery makes it");
         assert_eq!(Handler::read_backup(&module), Ok(Handler::Module { module: "research".into() }));
+        let mcp = json!({"type": "mcp", "server": "time", "tool": "get time", "annotations": {"readOnlyHint": true}});
+        assert!(Handler::read(&mcp).is_err(), "only discovery makes it");
+        assert_eq!(json!(Handler::read_backup(&mcp).unwrap()), mcp);
     }
 
     #[track_caller]

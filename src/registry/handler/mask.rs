@@ -32,6 +32,7 @@ impl Handler {
             Self::Builtin { key } => json!({"type": "builtin", "key": key}),
             Self::Python { code, function } => json!({"type": "python", "code": code, "function": function}),
             Self::Module { module } => json!({"type": "module", "module": module}),
+            Self::Mcp { .. } => json!(self),
         }
     }
 

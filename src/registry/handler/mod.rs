@@ -27,6 +27,7 @@ use crate::error::{Error, Place, Problem, Result};
 use crate::outgoing::credentials_in;
 use crate::text_enum::{TextEnum, text_enum};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 text_enum! {
@@ -62,6 +63,15 @@ pub enum Handler {
     Python { code: String, function: String },
     /// The module of this name. Only discovery makes such a handler.
     Module { module: String },
+    /// A tool of the MCP server of this id. Only discovery makes such a handler.
+    Mcp {
+        server: String,
+        /// The name of the tool on its server. The tool's id holds it as far as an id can.
+        tool: String,
+        /// The server's own remarks about the tool, as they came. They are a part of the definition that an admin accepts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        annotations: Option<Map<String, Value>>,
+    },
 }
 
 impl Handler {
@@ -78,6 +88,7 @@ impl Handler {
             Self::Rest(_) => "rest",
             Self::Python { .. } => "python",
             Self::Module { .. } => "module",
+            Self::Mcp { .. } => "mcp",
         }
     }
 
@@ -85,7 +96,7 @@ impl Handler {
     pub fn builtin_key(&self) -> Option<&str> {
         match self {
             Self::Builtin { key } => Some(key),
-            Self::Http { .. } | Self::Rest(_) | Self::Python { .. } | Self::Module { .. } => None,
+            Self::Http { .. } | Self::Rest(_) | Self::Python { .. } | Self::Module { .. } | Self::Mcp { .. } => None,
         }
     }
 
@@ -100,7 +111,7 @@ impl Handler {
         match self {
             Self::Http { url, headers } => Some((url, headers)),
             Self::Rest(rest) => Some((&rest.url, &rest.headers)),
-            Self::Builtin { .. } | Self::Python { .. } | Self::Module { .. } => None,
+            Self::Builtin { .. } | Self::Python { .. } | Self::Module { .. } | Self::Mcp { .. } => None,
         }
     }
 
@@ -108,7 +119,7 @@ impl Handler {
         match self {
             Self::Http { url, headers } => Some((url, headers)),
             Self::Rest(rest) => Some((&mut rest.url, &mut rest.headers)),
-            Self::Builtin { .. } | Self::Python { .. } | Self::Module { .. } => None,
+            Self::Builtin { .. } | Self::Python { .. } | Self::Module { .. } | Self::Mcp { .. } => None,
         }
     }
 

@@ -19,10 +19,10 @@ pub fn exists(workspace: &WorkspaceId, id: &str) -> Condition {
         .bind(id)
 }
 
-/// True while no active version and no module asks for the credential.
+/// True while no active version and no upstream asks for the credential.
 pub fn is_unused(workspace: &WorkspaceId, id: &str) -> Condition {
     condition("NOT EXISTS (SELECT 1 FROM tool_search WHERE tool_search MATCH ?1)").bind(users(workspace, id)).and(
-        condition("NOT EXISTS (SELECT 1 FROM modules WHERE workspace_id = ?1 AND instr(headers, '${' || ?2 || '}'))")
+        condition(format!("NOT EXISTS (SELECT 1 FROM upstreams u WHERE u.workspace_id = ?1 AND {})", asks("?2")))
             .bind(workspace.as_str())
             .bind(id),
     )
@@ -69,13 +69,22 @@ pub fn delete(workspace: &WorkspaceId, id: &str) -> Statement {
         .and(is_unused(workspace, id))
 }
 
-/// The modules whose headers ask for the credential, and the tools whose active version does.
+/// True for the upstreams `u` whose headers, or whose environment, ask for the credential of the parameter.
+fn asks(param: &str) -> String {
+    format!("instr(u.headers || coalesce(u.server, ''), '${{' || {param} || '}}')")
+}
+
+/// The upstreams that ask for the credential, and the tools whose active version does.
 pub fn active_users(workspace: &WorkspaceId, id: &str) -> Statement {
-    sql("SELECT 'the module ' || name AS id FROM modules WHERE workspace_id = ?1 AND instr(headers, '${' || ?4 || '}')
+    sql(format!(
+        "SELECT iif(u.source = 'mcp', 'the MCP server ', 'the module ') || u.name AS id FROM upstreams u
+         WHERE u.workspace_id = ?1 AND {}
          UNION ALL SELECT id FROM (
            SELECT t.id FROM tool_search s JOIN tools t ON t.key = s.rowid
-           WHERE t.workspace_id = ?1 AND s.tool_search MATCH ?2 ORDER BY s.rowid LIMIT ?3)
-         LIMIT ?3")
+           WHERE t.workspace_id = ?1 AND s.tool_search MATCH ?2 ORDER BY s.rowid LIMIT +?3)
+         LIMIT +?3",
+        asks("?4")
+    ))
     .bind(workspace.as_str())
     .bind(users(workspace, id))
     .bind(NAMED_USERS)
@@ -90,7 +99,7 @@ pub fn all(workspace: &WorkspaceId) -> Statement {
 
 /// Selects the next credentials of the workspace, sorted by name.
 pub fn after(workspace: &WorkspaceId, id: Option<&str>, limit: u32) -> Statement {
-    sql("SELECT id, description, created_at FROM credentials WHERE workspace_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3")
+    sql("SELECT id, description, created_at FROM credentials WHERE workspace_id = ?1 AND id > ?2 ORDER BY id LIMIT +?3")
         .bind(workspace.as_str())
         .bind(id.unwrap_or_default())
         .bind(limit)

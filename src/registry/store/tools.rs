@@ -8,9 +8,9 @@ use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::PageRequest;
 use crate::registry::ToolLookup;
 use crate::registry::filter::ToolFilter;
-use crate::registry::module_connection::MODULE_CONNECTION;
 use crate::registry::shown_schema::SchemaForm;
 use crate::registry::tool::Tool;
+use crate::registry::upstream_connection::UPSTREAM_CONNECTION;
 
 /// The end of an FTS5 expression, to be appended to `?1`. This end excludes the tools that need a capability outside
 /// the JSON array `?3`. `?2` is the workspace.
@@ -85,7 +85,7 @@ pub fn list_tools(
             "SELECT rowid AS key, 0 AS position FROM tool_search
          WHERE tool_search MATCH '(' || ?1 || ')' || {EXCEPT_CAPABILITIES}
            AND rowid > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?2) AND id = ?4), 0)
-         ORDER BY rowid LIMIT ?5"
+         ORDER BY rowid LIMIT +?5"
         ),
         request,
     )
@@ -107,7 +107,7 @@ pub fn list_active_tools(form: ToolForm, workspace: &WorkspaceId, request: &Page
         )
     };
     let from = format!(
-        "FROM ({} UNION ALL {} ORDER BY tool_key LIMIT ?3) page
+        "FROM ({} UNION ALL {} ORDER BY tool_key LIMIT +?3) page
          CROSS JOIN tool_versions v ON v.key = page.key CROSS JOIN tools t ON t.key = page.tool_key",
         of("''"),
         of("?1")
@@ -133,7 +133,7 @@ pub fn search_tools(
             "SELECT rowid AS key, rank AS position FROM tool_search
          WHERE tool_search MATCH '(' || ?1 || ')' || {EXCEPT_CAPABILITIES}
            AND rank MATCH '{RELEVANCE}'
-         ORDER BY rank LIMIT ?5 OFFSET ?4"
+         ORDER BY rank LIMIT +?5 OFFSET ?4"
         ),
         request,
     )
@@ -184,7 +184,7 @@ pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
 /// with the policy of the current one.
 pub fn look_up_tools(workspace: &WorkspaceId, sought: ToolLookup<'_>, version: Option<Version>) -> Statement {
     let policy = version.map(|_| format!(", {CURRENT_POLICY}")).unwrap_or_default();
-    let columns = format!("SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}, {MODULE_CONNECTION}{policy}");
+    let columns = format!("SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}, {UPSTREAM_CONNECTION}{policy}");
     at_version(|from| sql(format!("{columns} {from}")), workspace, sought, version)
 }
 

@@ -18,7 +18,7 @@ pub struct UnsealedVersion {
 
 pub fn find() -> Statement {
     sql("SELECT u.workspace_id, u.version_key, v.handler FROM unsealed_versions u
-         LEFT JOIN tool_versions v ON v.key = u.version_key AND v.workspace_id = u.workspace_id LIMIT ?1")
+         LEFT JOIN tool_versions v ON v.key = u.version_key AND v.workspace_id = u.workspace_id LIMIT +?1")
     .bind(AT_ONCE)
 }
 

@@ -2,12 +2,12 @@
 
 use super::bounded::{TOOL_BYTES, select_within_bytes};
 use super::columns::TOOL_COLUMNS;
-use super::modules::MODULE_OF_TOOL;
+use super::upstreams::UPSTREAM_OF_TOOL;
 use crate::db::{Condition, Rows, Statement, first_bytes, sql};
 use crate::error::Result;
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::page::{PageRequest, bad_cursor};
-use crate::registry::tool::{DeactivationReason, Tool};
+use crate::registry::tool::{DeactivationReason, Source, Tool};
 use crate::registry::{invariants, stored};
 use serde::Deserialize;
 use serde_json::json;
@@ -47,12 +47,14 @@ pub struct ToolReading {
     pub highest: Version,
 }
 
-/// Selects the tools of these modules, for [`read_readings`].
-pub fn find_of_modules(workspace: &WorkspaceId, modules: &[&str]) -> Statement {
-    // An id of a module's tool begins with the module's name and a dot, and a slash follows the dot in ASCII.
+/// Selects the tools of these upstreams of one source, for [`read_readings`]. An upstream is given as the beginning of its
+/// tools' ids.
+pub fn find_of_upstreams(workspace: &WorkspaceId, source: Source, prefixes: &[&str]) -> Statement {
+    // No character of an id sorts after `~`.
     let tools = "json_each(?2) m CROSS JOIN tools t
-        ON t.workspace_id = ?1 AND t.id > m.value || '.' AND t.id < m.value || '/' AND t.source = 'module'";
-    select_readings(tools).bind(workspace.as_str()).bind(json!(modules).to_string())
+        ON t.workspace_id = ?1 AND t.id > m.value AND t.id < m.value || '~' AND t.source = ?3";
+    let prefixes = json!(prefixes).to_string();
+    select_readings(tools).bind(workspace.as_str()).bind(prefixes).bind(source.as_str())
 }
 
 /// Selects the tools with these ids, for [`read_readings`]. Unknown ids are skipped.
@@ -126,7 +128,7 @@ pub fn list(workspace: &WorkspaceId, id: &ToolId, request: &PageRequest) -> Resu
     let from = format!(
         "FROM (SELECT v.key, v.tool_key FROM tools t JOIN tool_versions v ON v.tool_key = t.key
            WHERE t.workspace_id IN ('', ?1) AND t.id = ?2 AND (v.major, v.minor, v.patch) {first} (?3, ?4, ?5)
-           ORDER BY v.major DESC, v.minor DESC, v.patch DESC LIMIT ?6) page
+           ORDER BY v.major DESC, v.minor DESC, v.patch DESC LIMIT +?6) page
          CROSS JOIN tool_versions v ON v.key = page.key CROSS JOIN tools t ON t.key = page.tool_key"
     );
     let order = "v.major DESC, v.minor DESC, v.patch DESC";
@@ -146,7 +148,7 @@ pub const BUILTIN_KEY: &str = "iif(v.handler ->> '$.type' = 'builtin', v.handler
 pub fn active(workspace: &WorkspaceId) -> Statement {
     sql(format!(
         "SELECT t.id, v.major, v.minor, v.patch, v.deactivated_reason, v.credentials_required,
-           {BUILTIN_KEY} AS builtin, {MODULE_OF_TOOL} AS module
+           {BUILTIN_KEY} AS builtin, {UPSTREAM_OF_TOOL} AS upstream
          FROM tool_versions v JOIN tools t ON t.key = v.tool_key
          WHERE v.workspace_id = ?1 AND v.active = 1 ORDER BY t.id"
     ))
@@ -162,7 +164,7 @@ pub fn read_active(rows: &Rows) -> Result<Vec<invariants::CheckedVersion>> {
         patch: u32,
         deactivated_reason: Option<DeactivationReason>,
         builtin: Option<String>,
-        module: Option<String>,
+        upstream: Option<String>,
         #[serde(deserialize_with = "stored::read")]
         credentials_required: Vec<String>,
     }
@@ -171,7 +173,7 @@ pub fn read_active(rows: &Rows) -> Result<Vec<invariants::CheckedVersion>> {
         active: true,
         deactivated_reason: row.deactivated_reason,
         builtin: row.builtin,
-        module: row.module,
+        upstream: row.upstream,
         credentials_required: row.credentials_required,
         tool_id: row.id,
     };

@@ -65,9 +65,10 @@ impl RestRunner {
     /// The headers of the tool's module, if it has one and they may be sent to this URL, and the handler's own.
     fn stored_headers<'a>(&'a self, task: &'a RunTask<'_>) -> Result<Vec<StoredHeaders<'a>>, RunFailure> {
         let own = StoredHeaders { values: &self.handler.headers, url: &self.handler.url };
-        match &task.tool.module {
-            Some(module) if is_trusted(&self.request.url, &module.url, &module.hosts) => {
-                Ok(vec![StoredHeaders { values: &module.headers, url: &module.url }, own])
+        match &task.tool.upstream {
+            Some(module) if is_trusted(&self.request.url, module.url.as_deref().unwrap_or_default(), &module.hosts) => {
+                let url = module.url.as_deref().unwrap_or_default();
+                Ok(vec![StoredHeaders { values: &module.headers, url }, own])
             }
             Some(_) => Ok(vec![own]),
             // A tool without its module is not active, so a call gets here only if the module was deleted this moment.

@@ -1,4 +1,4 @@
-//! Characters that a reader does not see, and that a model reads all the same. Strangers write the texts of modules'
+//! Characters that a reader does not see, and that a model reads all the same. Strangers write the texts of upstreams'
 //! tools, and an admin who accepts a tool must see the whole text.
 
 /// Whether a text holds control characters (other than line breaks and tabs), characters that change the direction of

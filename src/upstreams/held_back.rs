@@ -1,11 +1,13 @@
-//! Definitions that wait for an admin: what a module offers and nobody has accepted yet.
+//! Definitions that wait for an admin: what an upstream offers and nobody has accepted yet.
 
-use super::module::Module;
+use super::kind::UpstreamSettings;
+use super::manage::found;
 use super::offer::{OfferedTool, Registrant};
-use super::{found, limits, store};
+use super::store;
+use super::upstream::Upstream;
 use crate::callers::{Level, Scope};
 use crate::error::{Error, Place, Problem, Result, shortened};
-use crate::ids::{ModuleName, ToolId};
+use crate::ids::{ToolId, UpstreamId};
 use crate::page::{Page, PageRequest};
 use crate::registry::{
     self, FieldDifference, Placement, PlacementOutcome, Preview, StepReason, ToolOut, ToolReading, VersionStep,
@@ -18,7 +20,7 @@ use utoipa::ToSchema;
 text_enum! {
     /// Why a definition is held back.
     HeldBackChange {
-        /// The tool appeared after the module was accepted.
+        /// The tool appeared after the upstream was accepted.
         New = "new",
         /// The definition differs from the accepted one.
         Changed = "changed",
@@ -27,7 +29,7 @@ text_enum! {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldBack {
-    pub module: ModuleName,
+    pub upstream: UpstreamId,
     pub tool_id: ToolId,
     pub change: HeldBackChange,
     pub offered: OfferedTool,
@@ -61,29 +63,28 @@ pub struct Accepted {
     change: HeldBackChange,
 }
 
-/// What is held back of one module, with the present tools.
-struct Waiting {
-    module: Module,
+/// What is held back of one upstream, with the present tools.
+struct Waiting<S> {
+    upstream: Upstream<S>,
     held: Vec<HeldBack>,
     present: Vec<ToolReading>,
 }
 
-impl Waiting {
+impl<S: UpstreamSettings> Waiting<S> {
     /// Everything that is held back. Takes one round trip.
-    async fn of(scope: &Scope, name: &ModuleName) -> Result<Self> {
+    async fn of(scope: &Scope, id: &UpstreamId) -> Result<Self> {
         let workspace = scope.workspace();
-        let names = [name.as_str()];
-        let [module, held, present] = scope
+        let [upstream, held, present] = scope
             .read([
-                store::find(workspace, name),
-                store::find_held_back(workspace, &names),
-                registry::find_tools_of_modules(workspace, &names),
+                store::find::<S>(workspace, id),
+                store::find_held_back::<S>(workspace, &[id]),
+                registry::find_tools_of_upstreams(workspace, S::SOURCE, &[id.prefix()]),
             ])
             .await?;
         scope.caller().await?.must_be_unbound()?;
         Ok(Self {
-            module: found(name, store::read_module(&module)?)?,
-            held: store::read_held_back(&held)?,
+            upstream: found(id, store::read_upstream(&upstream)?)?,
+            held: store::read_held_back::<S>(&held)?,
             present: registry::read_readings(&present)?,
         })
     }
@@ -93,25 +94,30 @@ impl Waiting {
     }
 }
 
-/// A page of what is held back of the module, sorted by tool.
-pub async fn list(scope: &Scope, name: &ModuleName, request: &PageRequest) -> Result<Page<HeldBackOut>> {
+/// A page of what is held back of the upstream, sorted by tool.
+pub async fn list<S: UpstreamSettings>(
+    scope: &Scope,
+    id: &UpstreamId,
+    request: &PageRequest,
+) -> Result<Page<HeldBackOut>> {
     let workspace = scope.workspace();
-    let [module, held] =
-        scope.read([store::find(workspace, name), store::list_held_back(workspace, name, request)]).await?;
+    let [upstream, held] =
+        scope.read([store::find::<S>(workspace, id), store::list_held_back::<S>(workspace, id, request)]).await?;
     scope.caller().await?.must_be_unbound()?;
-    let module = found(name, store::read_module(&module)?)?;
-    let page = request.cut_page(store::read_held_back(&held)?, registry::is_cut(&held)?, |it| it.tool_id.to_string());
+    let upstream = found::<S>(id, store::read_upstream(&upstream)?)?;
+    let page =
+        request.cut_page(store::read_held_back::<S>(&held)?, registry::is_cut(&held)?, |it| it.tool_id.to_string());
     let ids = page.items.iter().map(|it| it.tool_id.as_str()).collect::<Vec<_>>();
     let [present] = scope.read([registry::find_readings(workspace, &ids)]).await?;
-    let waiting = Waiting { module, present: registry::read_readings(&present)?, held: page.items };
+    let waiting = Waiting { upstream, present: registry::read_readings(&present)?, held: page.items };
     let present = waiting.present();
     let by = Registrant { operator: scope.operator(), now: scope.app().now() };
-    let timeout = limits::timeout_seconds(scope.app().settings(), &waiting.module.settings);
+    let timeout = waiting.upstream.settings.timeout_seconds(scope.app().settings());
     let sealer = scope.app().settings().sealer.as_ref();
     let mut shown = Vec::new();
     for it in &waiting.held {
         let accepted = present.get(it.tool_id.as_str()).copied();
-        let definition = it.offered.to_tool(&it.tool_id, name, timeout, &by)?;
+        let definition = it.offered.to_tool::<S>(&it.tool_id, timeout, &by)?;
         // Nothing is written: the placement only decides the number.
         let offered = Placement::default().put(accepted, definition)?;
         let preview = Preview::of(accepted.map(|it| &it.tool), &offered, sealer, Vec::new())?;
@@ -128,33 +134,38 @@ pub async fn list(scope: &Scope, name: &ModuleName, request: &PageRequest) -> Re
     Ok(Page { items: shown, next_cursor: page.next_cursor })
 }
 
-/// Accepts what is held back of the module: everything, or these tools. Everything is accepted at once, or nothing.
-pub async fn accept(scope: &Scope, name: &ModuleName, tools: Option<&[String]>) -> Result<Vec<Accepted>> {
-    let waiting = Waiting::of(scope, name).await?;
+/// Accepts what is held back of the upstream: everything, or these tools. Everything is accepted at once, or nothing.
+pub async fn accept<S: UpstreamSettings>(
+    scope: &Scope,
+    id: &UpstreamId,
+    tools: Option<&[String]>,
+) -> Result<Vec<Accepted>> {
+    let waiting = Waiting::<S>::of(scope, id).await?;
     let accepted = wanted(&waiting.held, tools)?;
     if accepted.is_empty() {
         return Ok(Vec::new());
     }
     let present = waiting.present();
     let by = Registrant { operator: scope.operator(), now: scope.app().now() };
-    let timeout = limits::timeout_seconds(scope.app().settings(), &waiting.module.settings);
+    let timeout = waiting.upstream.settings.timeout_seconds(scope.app().settings());
     let mut placement = Placement::default();
     let mut told = Vec::new();
     for it in &accepted {
-        let definition = it.offered.to_tool(&it.tool_id, name, timeout, &by)?;
+        let definition = it.offered.to_tool::<S>(&it.tool_id, timeout, &by)?;
         let tool = placement.put(present.get(it.tool_id.as_str()).copied(), definition)?;
         told.push(Accepted { tool_id: tool.id.to_string(), version: tool.version.to_string(), change: it.change });
     }
-    let names = accepted.iter().map(|it| (name, &it.tool_id)).collect::<Vec<_>>();
-    for statement in store::forget_held_back(scope.workspace(), &names)? {
+    let tools = accepted.iter().map(|it| (id, &it.tool_id)).collect::<Vec<_>>();
+    for statement in store::forget_held_back::<S>(scope.workspace(), &tools)? {
         placement.also(statement);
     }
-    // A module that was changed meanwhile may offer something else now.
-    placement.only_if(store::is_at(scope.workspace(), &waiting.module));
+    // An upstream that was changed meanwhile may offer something else now.
+    placement.only_if(store::is_at(scope.workspace(), &waiting.upstream));
     match placement.write(scope).await? {
         PlacementOutcome::Done => Ok(told),
         PlacementOutcome::Overtaken => Err(Error::Conflict(format!(
-            "{name} or one of its tools was changed by another request meanwhile; read it and try again"
+            "{} or one of its tools was changed by another request meanwhile; read it and try again",
+            id.name()
         ))),
         PlacementOutcome::Banned => {
             Err(Error::Conflict("a version of this number was deactivated for security and cannot come back".into()))
@@ -162,12 +173,12 @@ pub async fn accept(scope: &Scope, name: &ModuleName, tools: Option<&[String]>) 
     }
 }
 
-/// Those of the held-back definitions that the tools name. A tool may be named with or without the module's prefix.
+/// Those of the held-back definitions that the tools name. A tool may be named with or without the upstream's prefix.
 fn wanted<'a>(held: &'a [HeldBack], tools: Option<&[String]>) -> Result<Vec<&'a HeldBack>> {
     let Some(tools) = tools else { return Ok(held.iter().collect()) };
     let is_named = |it: &HeldBack, name: &str| {
         let id = it.tool_id.as_str();
-        id == name || id.split_once('.').is_some_and(|(_, own)| own == name)
+        id == name || id.strip_prefix(it.upstream.prefix()) == Some(name)
     };
     let mut problems = Vec::new();
     for (index, name) in tools.iter().enumerate() {
@@ -190,7 +201,7 @@ mod tests {
 
     fn held(id: &str) -> HeldBack {
         HeldBack {
-            module: ModuleName::parse("m").unwrap(),
+            upstream: UpstreamId::parse("m.").unwrap(),
             tool_id: ToolId::parse(id).unwrap(),
             change: HeldBackChange::New,
             offered: OfferedTool {
@@ -210,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_named_with_or_without_their_module() {
+    fn tools_are_named_with_or_without_their_upstream() {
         let all = [held("m.a"), held("m.b"), held("m.c.d")];
         let ids = |tools: Option<&[String]>| {
             wanted(&all, tools).unwrap().iter().map(|it| it.tool_id.to_string()).collect::<Vec<_>>()

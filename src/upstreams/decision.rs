@@ -1,9 +1,10 @@
-//! Decides about each tool that a module offers: is it put in place, held back, or left as it is? And which tools of the
-//! module are gone? The decisions go into a [`Placement`].
+//! Decides about each tool that an upstream offers: is it put in place, held back, or left as it is? And which tools of
+//! the upstream are gone? The decisions go into a [`Placement`].
 
 use super::held_back::{HeldBack, HeldBackChange};
-use super::module::Module;
-use super::offer::{ModuleWarning, Offers, Registrant, is_same_definition};
+use super::kind::UpstreamSettings;
+use super::offer::{Offers, Registrant, UpstreamWarning, is_same_definition, policy};
+use super::upstream::Upstream;
 use crate::changes::Action;
 use crate::error::{Problem, Result};
 use crate::ids::ToolId;
@@ -11,25 +12,25 @@ use crate::outgoing::UrlRules;
 use crate::registry::{self, DeactivationReason, Placement, Tool, ToolReading};
 use std::collections::{HashMap, HashSet};
 
-/// The most warnings that a module keeps.
+/// The most warnings that an upstream keeps.
 const MAX_WARNINGS: usize = 200;
 
 /// The reason in the change log for a tool that comes back.
-const OFFERED_AGAIN: &str = "the module offers the tool again";
+const OFFERED_AGAIN: &str = "the server offers the tool again";
 
-/// What was decided about one module.
+/// What was decided about one upstream.
 #[derive(Debug, Default)]
 pub struct Decided {
     pub added: u32,
     pub changed: u32,
     pub removed: u32,
     pub held: Vec<HeldBack>,
-    pub warnings: Vec<ModuleWarning>,
-    /// How many tools the module offers.
+    pub warnings: Vec<UpstreamWarning>,
+    /// How many tools the upstream offers.
     pub offered: usize,
 }
 
-/// What holds for all tools of a module.
+/// What holds for all tools of an upstream.
 pub struct PlacingRules<'a> {
     /// The timeout of tools that name none.
     pub timeout_seconds: u32,
@@ -37,10 +38,10 @@ pub struct PlacingRules<'a> {
     pub by: Registrant<'a>,
 }
 
-/// Decides about everything that a module offers. `present` are the module's tools, whether active or not.
-pub fn decide(
+/// Decides about everything that an upstream offers. `present` are the upstream's tools, whether active or not.
+pub fn decide<S: UpstreamSettings>(
     placement: &mut Placement,
-    module: &Module,
+    upstream: &Upstream<S>,
     offers: &Offers,
     present: &HashMap<&str, &ToolReading>,
     rules: &PlacingRules<'_>,
@@ -48,20 +49,22 @@ pub fn decide(
     let PlacingRules { timeout_seconds, url_rules, by } = rules;
     let mut decided = Decided { warnings: offers.warnings.clone(), offered: offers.tools.len(), ..Decided::default() };
     let mut kept = offers.left_out.iter().map(ToolId::as_str).collect::<HashSet<_>>();
-    let first_sight = module.findings.discovered_at.is_none();
+    let first_sight = upstream.findings.discovered_at.is_none();
     for (id, offered) in &offers.tools {
         kept.insert(id.as_str());
-        let tool = offered.to_tool(id, &module.name, *timeout_seconds, by)?;
+        let tool = offered.to_tool::<S>(id, *timeout_seconds, by)?;
         let mut problems = registry::problems(&tool, &offered.handler);
         problems.extend(offered.handler.check(*url_rules));
         if !problems.is_empty() {
-            decided.warnings.push(ModuleWarning { tool: Some(id.to_string()), message: told(&problems) });
+            decided.warnings.push(UpstreamWarning { tool: Some(id.to_string()), message: told(&problems) });
             continue;
         }
         let reading = present.get(id.as_str()).copied();
         let hold =
-            |change| HeldBack { module: module.name.clone(), tool_id: id.clone(), change, offered: offered.clone() };
-        match verdict(reading.map(|it| &it.tool), &tool, first_sight, module.settings.auto_accept) {
+            |change| HeldBack { upstream: upstream.id.clone(), tool_id: id.clone(), change, offered: offered.clone() };
+        let hurdles =
+            Hurdles { first_sight, accepts_all: upstream.settings.accepts_all(), sets_policy: S::SETS_POLICY };
+        match verdict(reading.map(|it| &it.tool), &tool, hurdles) {
             Verdict::Leave => {}
             Verdict::Put if reading.is_none() => {
                 placement.put(None, tool)?;
@@ -87,7 +90,7 @@ pub fn decide(
         placement.deactivate(tool, *revision, &tool.switched_off(reason, by.now), reason)?;
         decided.removed += 1;
     }
-    bound(&mut decided.warnings);
+    bound_warnings(&mut decided.warnings);
     Ok(decided)
 }
 
@@ -103,26 +106,38 @@ enum Verdict {
     HoldBack(HeldBackChange),
 }
 
-/// `first_sight` says whether the module has never been discovered before: then its new tools are what the admin who
-/// registered the module wants.
-fn verdict(present: Option<&Tool>, offered: &Tool, first_sight: bool, auto_accept: bool) -> Verdict {
+/// What an offered definition has to pass.
+#[derive(Clone, Copy, Debug)]
+struct Hurdles {
+    first_sight: bool,
+    /// Whether everything is accepted without an admin.
+    accepts_all: bool,
+    /// Whether the policy of the tool is an admin's, and not a part of the definition.
+    sets_policy: bool,
+}
+
+/// `first_sight` says whether the upstream has never been discovered before: then its new tools are what the admin
+/// who registered the upstream wants.
+fn verdict(present: Option<&Tool>, offered: &Tool, hurdles: Hurdles) -> Verdict {
+    let Hurdles { first_sight, accepts_all, sets_policy } = hurdles;
     let Some(present) = present else {
-        return if first_sight || auto_accept { Verdict::Put } else { Verdict::HoldBack(HeldBackChange::New) };
+        return if first_sight || accepts_all { Verdict::Put } else { Verdict::HoldBack(HeldBackChange::New) };
     };
-    // Only a tool that the module itself has taken away, or that went with its module, comes back by itself. Anything
+    // Only a tool that the upstream itself has taken away, or that went with its upstream, comes back by itself. Anything
     // else was switched off by a person.
     let may_come_back = match present.deactivated_reason {
         Some(DeactivationReason::Deprecated) => true,
         Some(DeactivationReason::OperatorRequest) => first_sight,
         Some(DeactivationReason::Security | DeactivationReason::VersionUpdate) | None => false,
     };
-    let is_same = is_same_definition(present, offered);
+    let has_same_policy = policy(present) == policy(offered);
+    let is_same = is_same_definition(present, offered) && (sets_policy || has_same_policy);
     match (present.active, is_same) {
-        (true, true) if present.timeout_seconds == offered.timeout_seconds => Verdict::Leave,
+        (true, true) if present.timeout_seconds == offered.timeout_seconds && has_same_policy => Verdict::Leave,
         (true, true) => Verdict::Put,
         (false, true) if may_come_back => Verdict::BringBack,
         (false, true) => Verdict::Leave,
-        (active, false) if auto_accept && (active || may_come_back) => Verdict::Put,
+        (active, false) if accepts_all && (active || may_come_back) => Verdict::Put,
         (_, false) => Verdict::HoldBack(HeldBackChange::Changed),
     }
 }
@@ -135,11 +150,12 @@ fn told(problems: &[Problem]) -> String {
     format!("{}{more}", told.collect::<Vec<_>>().join("; "))
 }
 
-fn bound(warnings: &mut Vec<ModuleWarning>) {
+/// Drops the warnings that an upstream has no room for, and says how many there are.
+pub fn bound_warnings(warnings: &mut Vec<UpstreamWarning>) {
     let more = warnings.len().saturating_sub(MAX_WARNINGS);
     if more > 0 {
         warnings.truncate(MAX_WARNINGS);
-        warnings.push(ModuleWarning { tool: None, message: format!("{more} more warnings are not shown") });
+        warnings.push(UpstreamWarning { tool: None, message: format!("{more} more warnings are not shown") });
     }
 }
 
@@ -152,7 +168,17 @@ mod tests {
 
     #[track_caller]
     fn check(present: Option<&Tool>, offered: &Tool, first: bool, auto: bool, expected: Verdict) {
-        assert_eq!(verdict(present, offered, first, auto), expected, "first sight: {first}, auto: {auto}");
+        let hurdles = Hurdles { first_sight: first, accepts_all: auto, sets_policy: false };
+        assert_eq!(verdict(present, offered, hurdles), expected, "first sight: {first}, auto: {auto}");
+    }
+
+    #[test]
+    fn a_policy_that_an_admin_has_set_needs_no_admin() {
+        let (present, mut offered) = (fixture("m:t"), fixture("m:t"));
+        offered.risk_level = Risk::High;
+        let hurdles = |sets_policy| Hurdles { first_sight: false, accepts_all: false, sets_policy };
+        assert_eq!(verdict(Some(&present), &offered, hurdles(true)), Verdict::Put);
+        assert_eq!(verdict(Some(&present), &offered, hurdles(false)), Verdict::HoldBack(Changed));
     }
 
     fn off(reason: DeactivationReason) -> Tool {

@@ -1,10 +1,11 @@
-//! A tool as a module offers it: read from a manifest or an OpenAPI document, and not yet accepted.
+//! A tool as an upstream offers it: read from the upstream's description, and not yet accepted.
 
+use super::kind::UpstreamSettings;
 use crate::callers::Level;
 use crate::error::Result;
-use crate::ids::{ModuleName, ToolId, Version};
+use crate::ids::{ToolId, Version};
 use crate::registry::{
-    Example, ExecutionMode, Handler, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool, handler_json,
+    Example, ExecutionMode, Handler, ResourceClass, Risk, RollbackStrategy, SideEffect, Tool, handler_json,
 };
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,7 @@ pub struct OfferedTool {
     pub risk_level: Risk,
     pub required_permission: Level,
     pub requires_approval: bool,
-    /// None, if the module's own timeout holds.
+    /// None, if the upstream's own timeout holds.
     pub timeout_seconds: Option<u32>,
     pub side_effects: Vec<SideEffect>,
     pub examples: Vec<Example>,
@@ -31,11 +32,12 @@ pub struct OfferedTool {
 
 impl OfferedTool {
     /// The definition as a version of the tool, before its number is decided.
-    pub fn to_tool(&self, id: &ToolId, module: &ModuleName, timeout_seconds: u32, by: &Registrant<'_>) -> Result<Tool> {
+    pub fn to_tool<S: UpstreamSettings>(&self, id: &ToolId, timeout_seconds: u32, by: &Registrant<'_>) -> Result<Tool> {
+        let category = id.as_str().split(S::SEPARATOR).next().unwrap_or_default();
         Ok(Tool {
             key: 0,
             id: id.clone(),
-            source: Source::Module,
+            source: S::SOURCE,
             created_at: by.now,
             version: FIRST,
             handler_key: self.handler.key().to_owned(),
@@ -44,7 +46,7 @@ impl OfferedTool {
             description: self.description.clone(),
             parameters_schema: self.parameters_schema.clone(),
             returns_schema: self.returns_schema.clone(),
-            category: module.to_string(),
+            category: category.to_owned(),
             registered_at: by.now,
             registered_by: by.operator.to_owned(),
             active: true,
@@ -64,7 +66,7 @@ impl OfferedTool {
             side_effects: self.side_effects.clone(),
             missing_credentials: Vec::new(),
             current_policy: None,
-            module: None,
+            upstream: None,
         })
     }
 }
@@ -87,20 +89,19 @@ pub struct Registrant<'a> {
     pub now: Timestamp,
 }
 
-/// Whether two versions have the same definition: everything that a module says about a tool, whatever the white space
-/// and the order of its JSON. The timeout does not count, because it may come from the module's settings.
+/// Whether two versions have the same definition: everything that an upstream says about a tool but its policy,
+/// whatever the white space and the order of its JSON. The timeout does not count, because it may come from the upstream's
+/// settings.
 pub fn is_same_definition(one: &Tool, other: &Tool) -> bool {
     let json = |text: &str| serde_json::from_str::<Value>(text).ok();
     let same_json = |one: &str, other: &str| one == other || json(one) == json(other);
     let texts = |it: &Tool| (it.name.clone(), it.description.clone());
-    let rules = |it: &Tool| (it.risk_level, it.required_permission, it.requires_approval);
     let same_returns = match (&one.returns_schema, &other.returns_schema) {
         (Some(one), Some(other)) => same_json(one, other),
         (None, None) => true,
         (Some(_), None) | (None, Some(_)) => false,
     };
     texts(one) == texts(other)
-        && rules(one) == rules(other)
         && same_json(&one.parameters_schema, &other.parameters_schema)
         && same_returns
         && same_json(one.handler.get(), other.handler.get())
@@ -108,7 +109,12 @@ pub fn is_same_definition(one: &Tool, other: &Tool) -> bool {
         && one.examples == other.examples
 }
 
-/// Everything that a module offers.
+/// The policy of a tool, as far as upstreams and their settings know policies.
+pub fn policy(tool: &Tool) -> (Risk, Level, bool) {
+    (tool.risk_level, tool.required_permission, tool.requires_approval)
+}
+
+/// Everything that an upstream offers.
 #[derive(Debug, Default)]
 pub struct Offers {
     /// In the order of the document. No id comes twice.
@@ -116,13 +122,13 @@ pub struct Offers {
     /// The tools that the document names and that were left out. They are not gone: a tool that was accepted before stays
     /// as it was accepted.
     pub left_out: Vec<ToolId>,
-    pub warnings: Vec<ModuleWarning>,
+    pub warnings: Vec<UpstreamWarning>,
 }
 
-/// Something of a module's document that was left out, and why.
+/// Something of an upstream's description that was left out, and why.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct ModuleWarning {
-    /// The tool or the operation, as the document names it. None, if the warning is about the whole document.
+pub struct UpstreamWarning {
+    /// The tool or the operation, as the description names it. None, if the warning is about the whole description.
     pub tool: Option<String>,
     pub message: String,
 }

@@ -1,0 +1,74 @@
+//! SQL of the table `upstreams`, as far as tools need it. The room `upstreams` manages the table.
+
+use crate::db::{Condition, ManyRows, Rows, Statement, condition, for_each, sql};
+use crate::error::{Error, Result};
+use crate::ids::{ModuleName, UpstreamId, WorkspaceId};
+use crate::registry::upstream_access::UpstreamAccess;
+use crate::workspace_settings::DEFAULT_GUEST_MODULES;
+use serde::Deserialize;
+
+/// The beginning of the ids of the tools of the upstream `u`. No character of an id sorts after `~`, so the tools are the
+/// range of ids from here to here and `~`.
+pub const UPSTREAM_PREFIX: &str = "u.name || iif(u.source = 'mcp', ':', '.')";
+
+/// The upstream that the tool `t` belongs to, as the beginning of the tool's id; null for tools of other sources.
+pub const UPSTREAM_OF_TOOL: &str =
+    "iif(t.source IN ('module', 'mcp'), substr(t.id, 1, instr(t.id, iif(t.source = 'mcp', ':', '.'))), NULL)";
+
+/// Selects the modules that guests may use and the upstreams that are disabled, in one row.
+pub fn find_access(workspace: &WorkspaceId) -> Statement {
+    sql(format!(
+        "SELECT {DEFAULT_GUEST_MODULES} AS default_guest_modules,
+           (SELECT json_group_array({UPSTREAM_PREFIX}) FROM upstreams u WHERE u.workspace_id = ?1 AND u.enabled = 0)
+             AS disabled"
+    ))
+    .bind(workspace.as_str())
+}
+
+pub fn read_access(rows: &Rows) -> Result<UpstreamAccess> {
+    #[derive(Deserialize)]
+    struct Row {
+        default_guest_modules: String,
+        disabled: String,
+    }
+    let names = |text: &str| {
+        serde_json::from_str(text).map_err(|cause| Error::Internal(format!("stored names cannot be read: {cause}")))
+    };
+    let row = rows.first::<Row>()?.ok_or_else(|| Error::Internal("the state of upstreams has no row".into()))?;
+    Ok(UpstreamAccess { default_guest_modules: names(&row.default_guest_modules)?, disabled: names(&row.disabled)? })
+}
+
+/// Selects a row if the module is registered.
+pub fn module_exists(workspace: &WorkspaceId, name: &ModuleName) -> Statement {
+    sql("SELECT 1 AS found FROM upstreams WHERE workspace_id = ?1 AND source = 'module' AND name = ?2")
+        .bind(workspace.as_str())
+        .bind(name.as_str())
+}
+
+/// The upstreams of the workspace, each as the beginning of its tools' ids, as `id`.
+pub fn prefixes(workspace: &WorkspaceId) -> Statement {
+    sql(format!("SELECT {UPSTREAM_PREFIX} AS id FROM upstreams u WHERE u.workspace_id = ?1")).bind(workspace.as_str())
+}
+
+/// True while the upstream is registered.
+pub fn is_registered(workspace: &WorkspaceId, id: &UpstreamId) -> Condition {
+    condition(format!(
+        "EXISTS (SELECT 1 FROM upstreams u WHERE u.workspace_id = ?1 AND u.name = ?2 AND {UPSTREAM_PREFIX} = ?3)"
+    ))
+    .bind(workspace.as_str())
+    .bind(id.name())
+    .bind(id.prefix())
+}
+
+/// Makes the upstreams due that tools with these ids belong to. The next discovery compares every tool, and a discovery
+/// that is going on puts nothing in place, because its decisions are based on the tools as they were.
+pub fn ask_again(workspace: &WorkspaceId, tool_ids: &impl ManyRows) -> Result<Vec<Statement>> {
+    for_each(
+        workspace,
+        tool_ids,
+        "UPDATE upstreams SET fingerprint = NULL, expires_at = NULL, lease = NULL, leased_until = NULL
+         WHERE workspace_id = ?1 AND (
+           source = 'module' AND name IN (SELECT substr(value, 1, instr(value, '.') - 1) FROM json_each(?2))
+           OR source = 'mcp' AND name IN (SELECT substr(value, 1, instr(value, ':') - 1) FROM json_each(?2)))",
+    )
+}
