@@ -2,12 +2,13 @@
 
 use crate::db::{Cost, Db, Freshness};
 use crate::error::{Error, Result};
-use crate::ids::{self, ModuleName, WorkspaceId};
+use crate::ids::{self, UpstreamId, WorkspaceId};
 use crate::outgoing::UrlRules;
 use crate::settings::Settings;
 use crate::time::Timestamp;
 use std::sync::{Arc, Mutex, OnceLock};
-use worker::{Date, Env, KvStore, ObjectNamespace};
+use worker::js_sys::{Date, Reflect};
+use worker::{Env, KvStore, ObjectNamespace};
 
 pub struct App {
     env: Env,
@@ -20,14 +21,13 @@ pub struct App {
     settings: &'static Settings,
     now: Timestamp,
     request_id: String,
-    /// The modules that are to be discovered after the response.
-    due_modules: Mutex<Vec<(WorkspaceId, ModuleName)>>,
+    /// The upstreams that are to be discovered after the response.
+    due_upstreams: Mutex<Vec<(WorkspaceId, UpstreamId)>>,
 }
 
 impl App {
     pub fn new(env: Env) -> Result<Self> {
-        let now = Timestamp::from_millis(Date::now().as_millis())
-            .ok_or_else(|| Error::Internal("the clock is out of range".into()))?;
+        let now = present().ok_or_else(|| Error::Internal("the clock is out of range".into()))?;
         let request_id = ids::random_hex::<16>()?;
         let cost = Arc::<Cost>::default();
         let settings = Settings::of(&env);
@@ -39,7 +39,7 @@ impl App {
             settings,
             now,
             request_id,
-            due_modules: Mutex::default(),
+            due_upstreams: Mutex::default(),
             env,
         };
         Ok(app.reading(&Freshness::Latest))
@@ -54,8 +54,9 @@ impl App {
 
     fn open(&self, binding: &str, freshness: &Freshness) -> Option<Db> {
         let freshness = Some(freshness).filter(|_| self.settings.read_replicas);
-        let database = self.env.d1(binding).ok()?;
-        Some(Db::new(&database, freshness, self.cost.clone(), self.settings.d1_faults.as_deref()))
+        // `Env::d1` also compares the name of the class, for which every request would cross to JavaScript four times more.
+        let database = Reflect::get(self.env.as_ref(), &binding.into()).ok().filter(|it| !it.is_undefined())?;
+        Some(Db::new(database, freshness, self.cost.clone(), self.settings.d1_faults.as_deref()))
     }
 
     /// The database. Only two kinds of code may use it: a [`crate::callers::Scope`], which checks the caller, and code
@@ -94,7 +95,7 @@ impl App {
     /// The present time, for calls and their runs: one request may make many calls, for minutes. The clock of a Worker
     /// advances only while the Worker waits.
     pub fn clock(&self) -> Timestamp {
-        Timestamp::from_millis(Date::now().as_millis()).unwrap_or(self.now)
+        present().unwrap_or(self.now)
     }
 
     /// The same context, for a request that came to this host.
@@ -125,20 +126,20 @@ impl App {
 
     fn secret(&self, name: &str) -> Option<String> {
         // A binding that is not text, such as a database, has no value to lend.
-        let value = worker::js_sys::Reflect::get(self.env.as_ref(), &name.into()).ok()?;
+        let value = Reflect::get(self.env.as_ref(), &name.into()).ok()?;
         value.as_string().filter(|it| !it.is_empty())
     }
 
-    /// Has a module discovered after the response.
-    pub fn ask_again(&self, workspace: WorkspaceId, name: ModuleName) {
-        if let Ok(mut due) = self.due_modules.lock() {
-            due.push((workspace, name));
+    /// Has an upstream discovered after the response.
+    pub fn ask_again(&self, workspace: WorkspaceId, id: UpstreamId) {
+        if let Ok(mut due) = self.due_upstreams.lock() {
+            due.push((workspace, id));
         }
     }
 
-    /// The modules that are to be discovered now that the response is made.
-    pub fn take_due_modules(&self) -> Vec<(WorkspaceId, ModuleName)> {
-        self.due_modules.lock().map(|mut it| std::mem::take(&mut *it)).unwrap_or_default()
+    /// The upstreams that are to be discovered now that the response is made.
+    pub fn take_due_upstreams(&self) -> Vec<(WorkspaceId, UpstreamId)> {
+        self.due_upstreams.lock().map(|mut it| std::mem::take(&mut *it)).unwrap_or_default()
     }
 
     /// The cache of module manifests, if the deployment has one.
@@ -164,4 +165,14 @@ impl App {
     pub fn sandboxes(&self) -> Option<ObjectNamespace> {
         self.env.durable_object("SANDBOX").ok()
     }
+
+    /// The Durable Objects that own the containers of stdio MCP servers, if the deployment has any.
+    pub fn mcp_hosts(&self) -> Option<ObjectNamespace> {
+        self.env.durable_object("MCP_HOST").ok()
+    }
+}
+
+/// The present time. JavaScript's `Date.now` gives a whole number of milliseconds, without making an object.
+fn present() -> Option<Timestamp> {
+    Timestamp::from_millis(Date::now() as u64)
 }

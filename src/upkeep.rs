@@ -5,15 +5,18 @@ use crate::backup;
 use crate::db::sql;
 use crate::error::Result;
 use crate::execution;
+use crate::federation::ServerSettings;
 use crate::files;
-use crate::modules;
+use crate::ids::{UpstreamId, WorkspaceId};
+use crate::modules::ModuleSettings;
 use crate::registry;
+use crate::upstreams;
 use std::sync::Arc;
-use worker::Env;
+use worker::{Env, console_error};
 
 /// One run of upkeep. The run ends calls and approvals that no request will end, counts the calls that have ended,
 /// deletes old records of calls, frees files that nothing can reach, deletes what broken restores have left, seals header values that are stored
-/// unsealed, discovers the modules that are due, and lets SQLite refresh the statistics of its query planner. SQLite looks only
+/// unsealed, discovers the upstreams that are due, and lets SQLite refresh the statistics of its query planner. SQLite looks only
 /// at tables that have changed much. Every step runs even if a step before it failed. The run fails with the first
 /// failure.
 pub async fn run(env: Env) -> Result<()> {
@@ -25,10 +28,23 @@ pub async fn run(env: Env) -> Result<()> {
         files::sweep(&app).await,
         backup::sweep(&app).await,
         registry::seal_headers(&app).await,
-        modules::refresh_due(&app).await,
+        upstreams::refresh_due::<ModuleSettings>(&app).await,
+        upstreams::refresh_due::<ServerSettings>(&app).await,
         tidy(&app).await,
     ];
     steps.into_iter().collect()
+}
+
+/// Discovers the upstreams that a request has noted. Nobody waits for the outcome, so a failure is logged.
+pub async fn refresh_noted(env: Env, noted: Vec<(WorkspaceId, UpstreamId)>) {
+    let refreshed = async {
+        let app = Arc::new(App::new(env)?);
+        upstreams::refresh_noted::<ModuleSettings>(&app, &noted).await?;
+        upstreams::refresh_noted::<ServerSettings>(&app, &noted).await
+    };
+    if let Err(cause) = refreshed.await {
+        console_error!("a discovery in the background failed: {cause:?}");
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "upkeep is about no workspace, and nobody calls it")]

@@ -333,6 +333,7 @@ impl WaitingCall {
     /// The response for a call that goes on waiting although an admin approved it.
     fn still_waits(self, failure: CallFailure) -> ToolResult {
         ToolResult {
+            content: None,
             call_id: self.call_id.to_string(),
             tool_name: self.asked.call.tool_name,
             version: self.asked.call.version,

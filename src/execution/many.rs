@@ -150,6 +150,7 @@ mod tests {
     #[test]
     fn results_share_the_room_of_their_message() {
         let result = |bytes: usize| ToolResult {
+            content: None,
             call_id: "call_1".into(),
             tool_name: "t".into(),
             version: None,

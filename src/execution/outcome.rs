@@ -167,6 +167,10 @@ pub struct ToolResult {
     /// The schema of the tool's results, for a protocol that shows results by their schema. Not part of the response.
     #[serde(skip)]
     pub returns: Option<Rc<Schema>>,
+    /// The content blocks of MCP that the outcome was made of, as a JSON array, for clients of MCP. Not part of the
+    /// response.
+    #[serde(skip)]
+    pub content: Option<String>,
 }
 
 impl ToolResult {
@@ -196,6 +200,12 @@ pub fn cut(result: Box<RawValue>, limit: Option<u32>, call_id: &impl Display) ->
         text.len()
     );
     serde_json::value::to_raw_value(&notice).unwrap_or(result)
+}
+
+/// The content blocks that a response may show: all of them, or none if they are longer than `limit` bytes. Then the cut
+/// result stands for them.
+pub fn shown_content(content: Option<String>, limit: Option<u32>) -> Option<String> {
+    content.filter(|it| limit.is_none_or(|limit| it.len() <= limit as usize))
 }
 
 #[cfg(test)]

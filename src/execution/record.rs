@@ -2,8 +2,8 @@
 
 use super::call::{IdempotencyKey, OpenedCall};
 use super::call_end::CallEnd;
-use super::details::CallDetails;
-use super::outcome::{CallFailure, Ended, Status, ToolResult, cut};
+use super::details::{CallDetails, KeptContent};
+use super::outcome::{CallFailure, Ended, Status, ToolResult, cut, shown_content};
 use super::payload::{CallDocument, RecordedDocument};
 use super::resolve::ResolvedCall;
 use super::store;
@@ -31,6 +31,8 @@ pub struct Journal {
     pub session_seen: bool,
     /// The text that the tool printed besides its result.
     pub printed: Option<String>,
+    /// The content blocks of MCP that the outcome was made of, as a JSON array.
+    pub content: Option<String>,
 }
 
 /// The facts that identify a call from its opening to its record.
@@ -158,7 +160,8 @@ pub async fn close(
         (Some(call), Some(result)) => Some(recorded_result(call, result, &mut secrets)?),
         (None, _) | (_, None) => None,
     };
-    let details = call.map(|it| CallDetails::to_json(it, journal.printed)).transpose()?.flatten();
+    let kept = journal.content.as_deref().map(|it| KeptContent::of(it, end.result.as_deref())).transpose()?;
+    let details = call.map(|it| CallDetails::to_json(it, journal.printed, kept)).transpose()?.flatten();
     let error_json = |error: &CallFailure| error.to_json().map(|it| scrub(&secrets, it));
     let mut closed = ClosedCall {
         version: call.map(|it| it.target.tool.version.to_string()),
@@ -196,13 +199,15 @@ pub async fn close(
         written = scope.write_all(record.statements(&closed, end.refused).await?).await?;
     }
     written?;
+    let limit = closed.max_result_bytes;
     Ok(ToolResult {
+        content: shown_content(journal.content, limit),
         call_id: identity.id.to_string(),
         tool_name: tool_name.to_owned(),
         version: closed.version,
         success: end.status == Status::Success,
         status: end.status,
-        result: end.result.map(|it| cut(it, closed.max_result_bytes, identity.id)),
+        result: end.result.map(|it| cut(it, limit, identity.id)),
         error: end.error,
         duration_ms: journal.duration_ms,
         render_plan: None,

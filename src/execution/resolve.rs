@@ -12,11 +12,11 @@ use crate::db::{Rows, Statement};
 use crate::error::{Error, Result, shortened};
 use crate::formats;
 use crate::ids::AgentId;
-use crate::modules;
 use crate::registry::schema::{self, Schema};
 use crate::registry::{self, Builtin, DeactivationReason, ResourceClass, Risk, Tool};
 use crate::runners::{EarlyRead, EarlyRows};
 use crate::text_enum::TextEnum;
+use crate::upstreams;
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -66,7 +66,8 @@ impl CallTarget {
     /// module can be called only if its module is registered and enabled.
     pub fn is_enabled(&self) -> bool {
         let replaced = self.tool.deactivated_reason == Some(DeactivationReason::VersionUpdate);
-        !self.tool.module_is_off() && (self.tool.active || (self.pinned && replaced && self.tool.has_active_version()))
+        !self.tool.upstream_is_off()
+            && (self.tool.active || (self.pinned && replaced && self.tool.has_active_version()))
     }
 
     /// Whether a caller of this level may make the call, for its agent if it has one.
@@ -127,7 +128,7 @@ pub async fn resolve(
         Ok(target) => target,
         Err(failure) => return Err(suggest::explained(scope, call, failure).await.into()),
     };
-    modules::note_use(scope, &target.tool);
+    upstreams::note_use(scope, &target.tool);
     let (parameters, returns) = schemas(&target.tool)?;
     let mut arguments = Value::Object(std::mem::take(&mut call.asked.arguments));
     let agent = target.standing.as_ref().map(|it| &it.agent);

@@ -1,7 +1,7 @@
 //! The stored row of a call.
 
 use super::details::CallDetails;
-use super::outcome::{CallFailure, Code, Status, ToolResult, cut};
+use super::outcome::{CallFailure, Code, Status, ToolResult, cut, shown_content};
 use super::payload::{BlobDescription, CallDocument, NotKept, StoredDocument};
 use crate::callers::Scope;
 use crate::error::{Error, Result};
@@ -130,7 +130,9 @@ impl CallRow {
             self.status = Status::Error;
         }
         let id = self.call_id()?;
+        let content = self.details()?.and_then(|it| it.content(result.as_deref()));
         Ok(ToolResult {
+            content: shown_content(content, self.max_result_bytes),
             success: self.status == Status::Success,
             result: result.map(|it| cut(it, self.max_result_bytes, &id)),
             error: lost.map_or_else(|| self.failure(), |it| Ok(Some(it)))?,

@@ -50,13 +50,18 @@ pub async fn carry_out(
     let begun = scope.app().clock();
     let ended = runners::run(runner, scope, &task).await;
     journal.duration_ms = scope.app().clock().millis_since(begun);
-    let output = ended.map_err(|failed| stop(scope, identity.id, failed))?;
+    let output = ended.map_err(|mut failed| {
+        journal.content = failed.take_content();
+        stop(scope, identity.id, failed)
+    })?;
     journal.manifests = output.manifests;
     journal.session_seen = output.session_seen;
     journal.printed = output.printed;
+    journal.content = output.content;
     if let Some(failure) = validate::result(call.returns.as_deref(), &output.result) {
         // The secrets of a result that does not fit its schema are unknown, and the tool may have printed them.
         journal.printed.take_if(|_| call.returns.as_ref().is_some_and(|it| it.has_secrets()));
+        journal.content = None;
         return Err(CallStop::Failed(failure));
     }
     serde_json::value::to_raw_value(&output.result).map_err(|cause| {
@@ -78,6 +83,6 @@ fn stop(scope: &Scope, id: &CallId, failed: RunFailure) -> CallStop {
     })
 }
 
-fn failure(code: Code, ToolReport { message, details }: ToolReport) -> CallFailure {
+fn failure(code: Code, ToolReport { message, details, .. }: ToolReport) -> CallFailure {
     CallFailure { code, message, details }
 }

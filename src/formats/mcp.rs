@@ -3,7 +3,7 @@
 
 use super::names;
 use crate::registry::{ExecutionMode, Risk, Source, Tool, is_portable, names_other_draft};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -101,16 +101,62 @@ pub fn annotations(tool: &Tool) -> McpAnnotations {
         Source::Builtin | Source::Registered => matches!(tool.handler_key.as_str(), "http" | "rest"),
         Source::Module | Source::Toolset | Source::Mcp => true,
     };
-    McpAnnotations {
+    let own = McpAnnotations {
         read_only_hint: read_only,
         destructive_hint: is_known.then_some(destructive),
         idempotent_hint: read_only,
         open_world_hint: from_elsewhere || tool.execution_mode != ExecutionMode::Local,
+    };
+    if tool.source == Source::Mcp { own.with_those_of_server(tool) } else { own }
+}
+
+impl McpAnnotations {
+    /// The hints of the server that the tool comes from, as an admin has accepted them. A tool of high risk is not shown
+    /// as harmless, whatever its server says.
+    fn with_those_of_server(self, tool: &Tool) -> Self {
+        #[derive(Default, Deserialize)]
+        #[serde(default, rename_all = "camelCase")]
+        struct Hints {
+            read_only_hint: Option<Value>,
+            destructive_hint: Option<Value>,
+            idempotent_hint: Option<Value>,
+            open_world_hint: Option<Value>,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Annotated {
+            annotations: Hints,
+        }
+        let hint = |it: Option<Value>| it.and_then(|it| it.as_bool());
+        let Hints { read_only_hint, destructive_hint, idempotent_hint, open_world_hint } =
+            serde_json::from_str::<Annotated>(tool.handler.get()).unwrap_or_default().annotations;
+        let may_be_harmless = tool.risk_level < Risk::High;
+        Self {
+            read_only_hint: may_be_harmless && hint(read_only_hint).unwrap_or(self.read_only_hint),
+            destructive_hint: hint(destructive_hint).filter(|it| *it || may_be_harmless).or(self.destructive_hint),
+            idempotent_hint: hint(idempotent_hint).unwrap_or(self.idempotent_hint),
+            open_world_hint: hint(open_world_hint).unwrap_or(self.open_world_hint),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_hints_of_a_server_are_shown_but_make_no_dangerous_tool_harmless() {
+        let hints = |risk_level: Risk, annotations: &str| {
+            let handler = format!(r#"{{"type":"mcp","server":"s","tool":"t","annotations":{annotations}}}"#);
+            let handler = RawValue::from_string(handler).unwrap();
+            let tool = Tool { source: Source::Mcp, risk_level, handler, ..crate::registry::fixture("s:t") };
+            json!(super::annotations(&tool))
+        };
+        let harmless = r#"{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}"#;
+        assert_eq!(hints(Risk::Medium, harmless), serde_json::from_str::<Value>(harmless).unwrap());
+        let high = hints(Risk::High, harmless);
+        assert_eq!((&high["readOnlyHint"], &high["destructiveHint"]), (&json!(false), &json!(true)));
+        assert_eq!(hints(Risk::Low, r#"{"destructiveHint":true,"readOnlyHint":7}"#)["destructiveHint"], true);
+    }
+
     use super::*;
     use crate::registry::{SideEffect, fixture};
     use serde_json::json;

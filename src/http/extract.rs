@@ -10,8 +10,8 @@ use crate::callers::{Caller, CallerCredential, Level, Presented, Scope};
 use crate::error::{Error, Place, Problem, Result, escaped, shortened};
 use crate::files::FilePath;
 use crate::ids::{
-    AgentId, ApprovalId, CallId, CredentialId, FileManifestId, ModuleName, SessionId, TokenId, ToolId, Version,
-    WorkspaceId,
+    AgentId, ApprovalId, CallId, CredentialId, FileManifestId, ModuleName, ServerId, SessionId, TokenId, ToolId,
+    Version, WorkspaceId,
 };
 use crate::json_size::{MAX_VALUES, values};
 use crate::page::PageRequest;
@@ -230,6 +230,7 @@ path_ids! {
     ApprovalId, "approval_id", "Approval";
     CredentialId, "credential_id", "Credential";
     ModuleName, "module", "Module";
+    ServerId, "server_id", "MCP server";
 }
 
 impl<S: Send + Sync, T: PathId> FromRequestParts<S> for Named<T> {

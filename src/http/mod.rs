@@ -17,6 +17,7 @@ mod formats;
 mod history;
 mod known_query;
 mod mcp;
+mod mcp_servers;
 mod model_calls;
 mod module_calls;
 mod modules;
@@ -40,7 +41,7 @@ mod workspace;
 
 use crate::app::App;
 use crate::error::Error;
-use crate::ids::{ModuleName, WorkspaceId};
+use crate::ids::{UpstreamId, WorkspaceId};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Request, header};
@@ -48,13 +49,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use origin::RequestOrigin;
 use std::cell::{OnceCell, RefCell};
-use std::panic::AssertUnwindSafe;
-use std::rc::Rc;
 use std::sync::Arc;
 use tower_service::Service;
 use utoipa::openapi::HttpMethod;
-use worker::wasm_bindgen::JsCast;
-use worker::wasm_bindgen_futures::{JsFuture, future_to_promise};
 use worker::{Context, Env, console_error, web_sys};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -131,6 +128,14 @@ routes![
     modules::refresh_tools,
     modules::list_held_back,
     modules::accept_held_back,
+    mcp_servers::list_mcp_servers,
+    mcp_servers::create_mcp_server,
+    mcp_servers::get_mcp_server,
+    mcp_servers::update_mcp_server,
+    mcp_servers::delete_mcp_server,
+    mcp_servers::refresh_mcp_server,
+    mcp_servers::list_held_back_of_mcp_server,
+    mcp_servers::accept_held_back_of_mcp_server,
     workspace::get_workspace,
     workspace::update_workspace,
     tokens::list_tokens,
@@ -173,51 +178,30 @@ routes![
     site::docs,
 ];
 
-/// Serves one request.
-///
-/// The runtime cancels a request whose client has left. A read may be cancelled. Anything else is carried on by
-/// `wait_until` for the 30 seconds that the platform gives: a tool that has acted must get its record, and an approval
-/// that was used must get its run.
+/// Serves one request. `index.js` carries requests that write on when their client has left.
 pub async fn serve(request: web_sys::Request, env: Env, context: &Context) -> worker::Result<web_sys::Response> {
-    let due = Rc::<RefCell<Vec<_>>>::default();
+    let due = DueUpstreams::default();
     let discovery_env = env.clone();
-    let response = respond(request, env, context, due.clone()).await;
+    let response = respond_to(&request, env, &due).await;
     let due = due.take();
     if !due.is_empty() {
-        context.wait_until(crate::modules::refresh_in_background(discovery_env, due));
+        context.wait_until(crate::upkeep::refresh_noted(discovery_env, due));
     }
     response
 }
 
-async fn respond(
-    request: web_sys::Request,
-    env: Env,
-    context: &Context,
-    due: DueModules,
-) -> worker::Result<web_sys::Response> {
-    if ["GET", "HEAD", "OPTIONS"].contains(&request.method().as_str()) {
-        return respond_to(&request, env, due).await;
-    }
-    let work = future_to_promise(AssertUnwindSafe(async move { Ok(respond_to(&request, env, due).await?.into()) }));
-    let carried = JsFuture::from(work.clone());
-    context.wait_until(async move {
-        let _ = carried.await;
-    });
-    Ok(JsFuture::from(work).await?.unchecked_into())
-}
+/// The upstreams that the request has found to be due.
+type DueUpstreams = RefCell<Vec<(WorkspaceId, UpstreamId)>>;
 
-/// The modules that the request has found to be due.
-type DueModules = Rc<RefCell<Vec<(WorkspaceId, ModuleName)>>>;
-
-async fn respond_to(request: &web_sys::Request, env: Env, due: DueModules) -> worker::Result<web_sys::Response> {
+async fn respond_to(request: &web_sys::Request, env: Env, due: &DueUpstreams) -> worker::Result<web_sys::Response> {
     let response = match App::new(env) {
-        Ok(app) => answer(app, request, &due).await,
+        Ok(app) => answer(app, request, due).await,
         Err(error) => finish("", error.into_response()),
     };
     wire::to_worker(response).await
 }
 
-async fn answer(app: App, js_request: &web_sys::Request, due: &DueModules) -> Response {
+async fn answer(app: App, js_request: &web_sys::Request, due: &DueUpstreams) -> Response {
     let (app, response) = match wire::from_worker(js_request).await {
         Ok(request) => route(app, js_request, request).await,
         Err(cause) => {
@@ -225,7 +209,7 @@ async fn answer(app: App, js_request: &web_sys::Request, due: &DueModules) -> Re
             (Arc::new(app), error.into_response())
         }
     };
-    due.replace(app.take_due_modules());
+    due.replace(app.take_due_upstreams());
     let mut response = finish(app.request_id(), response);
     replicas::tell(&app, response.headers_mut());
     if app.settings().cost_header

@@ -5,7 +5,8 @@ use super::extract::{Admin, Body, Named, PageQuery, Query};
 use super::respond::{Created, Json, NoContent};
 use crate::error::Result;
 use crate::ids::ModuleName;
-use crate::modules::{self, Accepted, HeldBackOut, ModuleChange, ModuleDetails, ModuleIn, ModuleOut, Refreshed};
+use crate::modules::{self, ModuleChange, ModuleDetails, ModuleIn, ModuleOut};
+use crate::upstreams::{Accepted, HeldBackOut, Refreshed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -106,8 +107,8 @@ pub async fn refresh_tools(Admin(scope): Admin, Body(given): Body<RefreshIn>) ->
 
 #[derive(Serialize, ToSchema)]
 pub struct HeldBackPage {
-    held_back: Vec<HeldBackOut>,
-    next_cursor: Option<String>,
+    pub held_back: Vec<HeldBackOut>,
+    pub next_cursor: Option<String>,
 }
 
 /// List the definitions that wait for an admin
@@ -130,14 +131,14 @@ pub async fn list_held_back(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AcceptIn {
-    /// The tools to accept, with or without the module's name; all, if not given.
+    /// The tools to accept, with or without the name before the dot or colon; all, if not given.
     #[schema(max_items = 2000, example = json!(["research.web_search"]))]
-    tools: Option<Vec<String>>,
+    pub tools: Option<Vec<String>>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct AcceptOut {
-    accepted: Vec<Accepted>,
+    pub accepted: Vec<Accepted>,
 }
 
 /// Accept definitions that are held back

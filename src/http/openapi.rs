@@ -96,7 +96,7 @@ fn add_examples(operation: &mut Value, examples: &Value) {
 }
 
 /// The bodies that may repeat the fields of a response, and these responses.
-const REPEATED: [(&str, &str); 9] = [
+const REPEATED: [(&str, &str); 11] = [
     ("ToolIn", "ToolOut"),
     ("AgentIn", "AgentShown"),
     ("AgentPatch", "AgentShown"),
@@ -105,6 +105,8 @@ const REPEATED: [(&str, &str); 9] = [
     ("CredentialIn", "CredentialOut"),
     ("ModuleIn", "ModuleDetails"),
     ("ModulePatch", "ModuleDetails"),
+    ("McpServerIn", "McpServerDetails"),
+    ("McpServerPatch", "McpServerDetails"),
     ("TokenIn", "TokenOut"),
 ];
 

@@ -7,7 +7,15 @@ use serde_json::value::RawValue;
 
 /// The result of a call that ran, or that was refused for a reason which the model can act on.
 pub fn of(result: &ToolResult) -> CallToolResult {
+    let structured = || result.result.as_ref().map(|it| it.get()).filter(|it| it.trim_start().starts_with('{'));
     let mut content = match (&result.error, &result.result) {
+        // A tool of an MCP server: the blocks are passed on as they came.
+        (error, _) if result.content.is_some() => CallToolResult {
+            content: result.content.clone().unwrap_or_default(),
+            structured_content: structured().map(str::to_owned),
+            is_error: error.is_some(),
+            ..CallToolResult::default()
+        },
         (Some(failure), _) => CallToolResult::error(&told(failure)),
         (None, Some(json)) => of_json(json, is_typed(result)),
         (None, None) => of_json(RawValue::NULL, is_typed(result)),

@@ -59,6 +59,7 @@ async fn read(scope: &Scope, task: &RunTask<'_>, path: &FilePath) -> Result<RunO
         session_seen: seen.manifest_id.is_some(),
         manifests: unchanged(seen.manifest_id),
         printed: None,
+        content: None,
     })
 }
 
@@ -85,6 +86,7 @@ async fn write(scope: &Scope, task: &RunTask<'_>, path: &FilePath) -> Result<Run
         manifests: FileManifests { pre: written.pre, post: Some(written.post) },
         session_seen: true,
         printed: None,
+        content: None,
     })
 }
 
@@ -99,6 +101,7 @@ async fn list(scope: &Scope, task: &RunTask<'_>, dir: &FilePath) -> Result<RunOu
         session_seen: seen.manifest_id.is_some(),
         manifests: unchanged(seen.manifest_id),
         printed: None,
+        content: None,
     })
 }
 

@@ -8,6 +8,7 @@ mod early;
 mod files;
 mod http;
 mod mail;
+mod mcp;
 mod module;
 mod python;
 mod python_check;
@@ -67,19 +68,24 @@ pub struct RunOutput {
     pub session_seen: bool,
     /// The text that the tool printed besides its result.
     pub printed: Option<String>,
+    /// The content blocks of MCP that the result was made of, as a JSON array.
+    pub content: Option<String>,
 }
 
 impl RunOutput {
     /// The output of a run that used no files and printed nothing.
     fn plain(result: Value) -> Self {
-        Self { result, manifests: FileManifests::default(), session_seen: false, printed: None }
+        Self { result, manifests: FileManifests::default(), session_seen: false, printed: None, content: None }
     }
 }
 
 /// A tool's report of its own failure.
+#[derive(Default)]
 pub struct ToolReport {
     pub message: String,
     pub details: Option<Value>,
+    /// The content blocks of MCP that the report was made of, as a JSON array.
+    pub content: Option<String>,
 }
 
 /// The reason why a run has no output.
@@ -96,12 +102,20 @@ pub enum RunFailure {
 
 impl RunFailure {
     fn tool(message: impl Into<String>) -> Self {
-        Self::Tool(ToolReport { message: message.into(), details: None })
+        Self::Tool(ToolReport { message: message.into(), ..ToolReport::default() })
+    }
+
+    /// The content blocks of MCP that the tool's report was made of.
+    pub fn take_content(&mut self) -> Option<String> {
+        match self {
+            Self::Tool(report) | Self::Timeout(report) => report.content.take(),
+            Self::Unreachable(_) | Self::Broken(_) => None,
+        }
     }
 
     fn timeout(tool: &Tool) -> Self {
         let message = format!("{} did not finish within {} seconds", tool.id, tool.timeout_seconds);
-        Self::Timeout(ToolReport { message, details: None })
+        Self::Timeout(ToolReport { message, ..ToolReport::default() })
     }
 }
 
@@ -140,6 +154,7 @@ pub fn prepare(tool: &Tool, arguments: &Value) -> Result<Prepared> {
         Handler::Http { url, headers } => http::prepare(url, headers),
         Handler::Rest(rest) => rest::prepare(rest, arguments),
         Handler::Module { .. } => module::prepare(),
+        Handler::Mcp { tool, .. } => mcp::prepare(tool),
         Handler::Python { code, function } => {
             python::prepare(code, function, schema::compiled(&tool.parameters_schema)?, arguments)
         }

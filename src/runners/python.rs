@@ -118,7 +118,8 @@ async fn run(scope: &Scope, job: &SandboxJob<'_>) -> Result<SandboxOutput, RunFa
     let message = output.error.clone().unwrap_or_else(|| format!("The code failed: {kind}"));
     let text = printed(&output);
     let from = text.ceil_char_boundary(text.len().saturating_sub(MAX_PRINTED_BYTES));
-    let report = ToolReport { message, details: Some(json!({"kind": kind, "output": text[from..]})) };
+    let details = Some(json!({"kind": kind, "output": text[from..]}));
+    let report = ToolReport { message, details, content: None };
     Err(if kind == "timeout" { RunFailure::Timeout(report) } else { RunFailure::Tool(report) })
 }
 

@@ -55,7 +55,11 @@ struct MissingImport {
 pub async fn inspect(scope: &Scope, tool: &Tool, handler: &Handler) -> Inspection {
     let (code, function) = match handler {
         Handler::Python { code, function } => (code, function),
-        Handler::Builtin { .. } | Handler::Http { .. } | Handler::Rest(_) | Handler::Module { .. } => {
+        Handler::Builtin { .. }
+        | Handler::Http { .. }
+        | Handler::Rest(_)
+        | Handler::Module { .. }
+        | Handler::Mcp { .. } => {
             return Inspection::default();
         }
     };

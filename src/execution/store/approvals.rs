@@ -9,7 +9,7 @@ use crate::execution::payload::CallDocument;
 use crate::execution::row::CallRow;
 use crate::ids::{ApprovalId, CallId, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::{CURRENT_POLICY, MISSING_CREDENTIALS, MODULE_CONNECTION, TOOL_COLUMNS, Tool};
+use crate::registry::{CURRENT_POLICY, MISSING_CREDENTIALS, TOOL_COLUMNS, Tool, UPSTREAM_CONNECTION};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
@@ -141,7 +141,7 @@ pub fn list(
         Some(ApprovalStatus::Denied) => "AND p.status = 'denied'",
         Some(ApprovalStatus::Expired) => "AND p.status IN ('expired', 'pending') AND p.expires_at <= ?2",
     };
-    let rest = format!("AND (p.created_at, p.id) > (?3, ?4) {filter} ORDER BY p.created_at, p.id LIMIT ?5");
+    let rest = format!("AND (p.created_at, p.id) > (?3, ?4) {filter} ORDER BY p.created_at, p.id LIMIT +?5");
     Ok(select(LISTED_COLUMNS, &rest)
         .bind(workspace.as_str())
         .bind(now.to_string())
@@ -153,7 +153,7 @@ pub fn list(
 /// The tool of the approval's call, at the version that the arguments were checked against.
 pub fn find_tool(workspace: &WorkspaceId, id: &ApprovalId) -> Statement {
     sql(format!(
-        "SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}, {MODULE_CONNECTION}, {CURRENT_POLICY} FROM approvals p
+        "SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}, {UPSTREAM_CONNECTION}, {CURRENT_POLICY} FROM approvals p
          JOIN tool_calls c ON c.workspace_id = p.workspace_id AND c.id = p.call_id
          JOIN tools t ON t.workspace_id IN ('', ?1) AND t.id = c.tool_name
          JOIN tool_versions v ON v.tool_key = t.key AND v.major || '.' || v.minor || '.' || v.patch = c.version

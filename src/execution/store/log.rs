@@ -65,7 +65,7 @@ pub fn list(workspace: &WorkspaceId, filter: &CallFilter, request: &PageRequest)
     }
     params.push(request.rows_to_ask().into());
     let order = if by_id { "c.id DESC" } else { "c.started_at DESC, c.key DESC" };
-    text.push_str(&format!(" ORDER BY {order} LIMIT ?{}", params.len()));
+    text.push_str(&format!(" ORDER BY {order} LIMIT +?{}", params.len()));
     Ok(params.into_iter().fold(sql(text), Statement::bind))
 }
 
@@ -112,7 +112,7 @@ pub fn summary(workspace: &WorkspaceId, agent: Option<&AgentId>, since: Timestam
     let statement = sql(format!(
         "WITH recent AS MATERIALIZED (
            SELECT id, tool_name, status, duration_ms, started_at, error ->> '$.code' AS code FROM tool_calls
-           {recent} DESC LIMIT ?3),
+           {recent} DESC LIMIT +?3),
          ranked AS (
            SELECT *, row_number() OVER (PARTITION BY tool_name ORDER BY duration_ms IS NULL, duration_ms) AS rank,
              count(duration_ms) OVER (PARTITION BY tool_name) AS timed FROM recent)

@@ -34,7 +34,7 @@ pub fn find(before: Timestamp) -> Statement {
         "WITH first AS MATERIALIZED (SELECT started_at FROM tool_calls NOT INDEXED WHERE {} ORDER BY key LIMIT 1),
          next AS MATERIALIZED (
            SELECT c.key, c.started_at, c.bytes FROM first CROSS JOIN tool_calls c NOT INDEXED
-           WHERE first.started_at < ?1 AND {} ORDER BY c.key LIMIT ?2)
+           WHERE first.started_at < ?1 AND {} ORDER BY c.key LIMIT +?2)
          SELECT max(key) AS last, max(started_at) >= ?1 AS young FROM (
            SELECT key, started_at, sum(bytes) OVER (ORDER BY key ROWS UNBOUNDED PRECEDING) - bytes AS until FROM next)
          WHERE until < ?3",

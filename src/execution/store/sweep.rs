@@ -19,7 +19,7 @@ fn expired(now: &str, limit: &str) -> String {
 pub fn end_dead_calls(now: Timestamp, error: &str) -> Statement {
     sql("UPDATE tool_calls SET status = 'error', error = ?2, finished_at = ?1
          WHERE key IN (SELECT key FROM tool_calls INDEXED BY tool_calls_running
-           WHERE status = 'running' AND deadline_at <= ?1 LIMIT ?3)")
+           WHERE status = 'running' AND deadline_at <= ?1 LIMIT +?3)")
     .bind(now.to_string())
     .bind(error)
     .bind(AT_ONCE)
@@ -71,7 +71,7 @@ const KEYS_AT_ONCE: u32 = 20_000;
 
 pub fn forget_keys(now: Timestamp) -> Statement {
     sql("DELETE FROM idempotency_keys WHERE (workspace_id, caller, key) IN (
-           SELECT workspace_id, caller, key FROM idempotency_keys WHERE expires_at <= ?1 LIMIT ?2)")
+           SELECT workspace_id, caller, key FROM idempotency_keys WHERE expires_at <= ?1 LIMIT +?2)")
     .bind(now.to_string())
     .bind(KEYS_AT_ONCE)
 }
