@@ -67,7 +67,8 @@ async function moduleCall(db, workspace, call) {
   });
 }
 
-/** The D1 requests of a call of read_file: a batch that reads the tool and the file, a batch that inserts the record. */
+/** The D1 requests of a call of read_file: a batch that reads the tool and the file, a batch that looks at the quota and inserts
+ * the record. */
 async function readFile(db, workspace, call) {
   const started = Date.now();
   const id = `call_${started.toString(16).padStart(12, "0")}${crypto.randomUUID()}`;
@@ -90,6 +91,7 @@ async function readFile(db, workspace, call) {
   const version = `${major}.${minor}.${patch}`;
   const duration = Date.now() - started;
   await db.batch([
+    db.prepare("SELECT files_bytes + calls_bytes FROM workspace_usage WHERE workspace_id = ?1").bind(workspace),
     db
       .prepare(
         `INSERT INTO tool_calls (workspace_id, id, tool_name, session_id, operator, status, started_at, version, duration_ms,

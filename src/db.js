@@ -3,12 +3,11 @@
 // statements, then the rows of each. JSON has no line break of its own, so the lines are told apart without reading them.
 //
 // The rows of a statement are a JSON array. With `texts`, all columns are texts without characters below the space (or null), and
-// the rows are these texts as they are: neither this file nor Rust has to escape and unescape them.
+// the rows are these texts as they are, one after the other: neither this file nor Rust has to escape and unescape them.
 const encoder = new TextEncoder();
-const BETWEEN_ROWS = "\x1e";
-const BETWEEN_COLUMNS = "\x1f";
+const BETWEEN_TEXTS = "\x1f";
 
-const textsOf = (results) => results.map((row) => Object.values(row).join(BETWEEN_COLUMNS)).join(BETWEEN_ROWS);
+const textsOf = (results) => results.map((row) => Object.values(row).join(BETWEEN_TEXTS)).join(BETWEEN_TEXTS);
 
 // The faults of the setting D1_FAULTS, which only tests set (docs/operations.md). `times` counts down.
 let planned;

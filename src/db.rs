@@ -26,7 +26,7 @@ use worker::js_sys::{Promise, Uint8Array};
 use worker::send::SendWrapper;
 use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::wasm_bindgen_futures::JsFuture;
-use worker::{D1Database, Delay, console_warn};
+use worker::{Delay, console_warn};
 
 #[wasm_bindgen(module = "/src/db.js")]
 extern "C" {
@@ -83,14 +83,17 @@ impl Db {
     /// The cost of every batch is added to `cost`. With `freshness`, reads may be answered by a replica that is fresh
     /// enough, and each later batch sees what the earlier ones have seen.
     pub fn new(
-        database: &D1Database,
+        database: JsValue,
         freshness: Option<&Freshness>,
         cost: Arc<Cost>,
         faults: Option<&'static str>,
     ) -> Self {
-        let database: &JsValue = database.as_ref();
-        let opened = freshness.map_or_else(|| database.clone(), |it| open_session(database, it.as_str()));
-        Self { database: SendWrapper::new(opened), is_session: freshness.is_some(), cost, faults }
+        let is_session = freshness.is_some();
+        let database = match freshness {
+            None => database,
+            Some(it) => open_session(&database, it.as_str()),
+        };
+        Self { database: SendWrapper::new(database), is_session, cost, faults }
     }
 
     /// The bookmark of the newest state that this request has read or written, if it belongs to a session.

@@ -127,7 +127,7 @@ pub fn list_tokens(workspace: &WorkspaceId, request: &PageRequest) -> Result<Sta
     let (created_at, id) = request.after_age()?;
     Ok(sql(format!(
         "SELECT {COLUMNS} FROM tokens WHERE workspace_id = ?1 AND (created_at, id) > (?2, ?3)
-         ORDER BY created_at, id LIMIT ?4"
+         ORDER BY created_at, id LIMIT +?4"
     ))
     .bind(workspace.as_str())
     .bind(created_at)

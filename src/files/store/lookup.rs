@@ -105,7 +105,7 @@ pub fn read_manifest(rows: &Rows) -> Result<Option<FoundInFileManifest<()>>> {
 pub fn list_children(view: FileView<'_>, dir: &FilePath, limit: u32) -> Statement {
     let (start, end) = dir.below();
     let children = children("?4");
-    view.sql(format!("{children} SELECT * FROM children ORDER BY kind, name LIMIT ?6"))
+    view.sql(format!("{children} SELECT * FROM children ORDER BY kind, name LIMIT +?6"))
         .bind(start)
         .bind(end)
         .bind(limit)
@@ -128,13 +128,13 @@ pub fn page_children(view: FileView<'_>, dir: &FilePath, position: DirectoryPosi
         DirectoryPosition::Start => return list_children(view, dir, limit),
         DirectoryPosition::AfterDirectory(name) => (
             format!(
-                "{} SELECT * FROM children WHERE (kind, name) > ('directory', ?7) ORDER BY kind, name LIMIT ?6",
+                "{} SELECT * FROM children WHERE (kind, name) > ('directory', ?7) ORDER BY kind, name LIMIT +?6",
                 children("?4")
             ),
             name,
         ),
         DirectoryPosition::AfterFile(name) => {
-            (format!("{} SELECT * FROM children WHERE kind = 'file' LIMIT ?6", children("?4 || ?7 || char(1)")), name)
+            (format!("{} SELECT * FROM children WHERE kind = 'file' LIMIT +?6", children("?4 || ?7 || char(1)")), name)
         }
     };
     view.sql(text).bind(start).bind(end).bind(limit).bind(after)
@@ -199,7 +199,7 @@ pub fn list_files(view: FileView<'_>, after: Option<&str>, limit: u32) -> Statem
     view.sql(format!(
         "WITH RECURSIVE {SEEN}, {}
          SELECT e.path, e.sha256, e.size FROM walk CROSS JOIN file_entries e ON {}
-         WHERE e.sha256 IS NOT NULL LIMIT ?5",
+         WHERE e.sha256 IS NOT NULL LIMIT +?5",
         walk("?4 || char(1)", NEXT_PATH, "'0'"),
         held_by("walk", "walk.path", "e")
     ))
@@ -317,7 +317,7 @@ fn differences() -> String {
          FROM touched CROSS JOIN one CROSS JOIN other
          LEFT JOIN file_entries a ON {}
          LEFT JOIN file_entries b ON {}
-         WHERE a.sha256 IS NOT b.sha256 ORDER BY touched.path LIMIT ?6",
+         WHERE a.sha256 IS NOT b.sha256 ORDER BY touched.path LIMIT +?6",
         side("one", "?3"),
         side("other", "?4"),
         between("m.label"),

@@ -54,7 +54,7 @@ fn select_sessions(rest: &str) -> Statement {
 pub fn list(workspace: &WorkspaceId, agent: Option<&AgentId>, request: &PageRequest) -> Result<Statement> {
     let (created_at, id) = request.after_age()?;
     let made_by = if agent.is_some() { "s.agent_id = ?5 AND " } else { "" };
-    let rest = format!("{made_by}(s.created_at, s.id) > (?2, ?3) ORDER BY s.created_at, s.id LIMIT ?4");
+    let rest = format!("{made_by}(s.created_at, s.id) > (?2, ?3) ORDER BY s.created_at, s.id LIMIT +?4");
     let statement =
         select_sessions(&rest).bind(workspace.as_str()).bind(created_at).bind(id).bind(request.rows_to_ask());
     Ok(match agent {
@@ -173,7 +173,7 @@ pub fn list_manifests(view: FileView<'_>, source_ref: Option<&str>, limit: u32) 
                AND generation = (SELECT generation FROM sessions WHERE workspace_id = ?1 AND id = ?2 AND deleted = 0)
                AND key < coalesce(
                  (SELECT key FROM manifests WHERE workspace_id = ?1 AND id = ?3), 9223372036854775807)
-             ORDER BY key DESC LIMIT ?4"
+             ORDER BY key DESC LIMIT +?4"
         ))
         .bind(limit);
     match source_ref {

@@ -41,7 +41,7 @@ pub struct OldFileManifests {
 
 pub fn find_old_manifests(before: Timestamp) -> Statement {
     sql("SELECT count(*) AS count, max(key) AS last, coalesce(max(created_at) >= ?1, 0) AS young FROM (
-           SELECT key, created_at FROM manifests WHERE key > (SELECT looked_at FROM retention) ORDER BY key LIMIT ?2)")
+           SELECT key, created_at FROM manifests WHERE key > (SELECT looked_at FROM retention) ORDER BY key LIMIT +?2)")
     .bind(before.to_string())
     .bind(MANIFESTS)
 }
@@ -65,12 +65,12 @@ pub fn move_retention(last: u32) -> Statement {
 /// Deletes some file manifests of the first deleted sessions, and then the sessions that have none left. A session that
 /// has some left waits until all others have had their turn. The first statement deletes nothing if no session waits.
 pub fn delete_dead_sessions() -> [Statement; 3] {
-    let first = "(SELECT * FROM dead_sessions ORDER BY turn LIMIT ?1) d";
+    let first = "(SELECT * FROM dead_sessions ORDER BY turn LIMIT +?1) d";
     let of_session = "m.workspace_id = d.workspace_id AND m.session_id = d.session_id AND m.generation = d.generation";
     [
         sql(format!(
             "DELETE FROM manifests WHERE key IN (
-               SELECT m.key FROM {first} CROSS JOIN manifests m INDEXED BY manifests_by_session ON {of_session} LIMIT ?2)"
+               SELECT m.key FROM {first} CROSS JOIN manifests m INDEXED BY manifests_by_session ON {of_session} LIMIT +?2)"
         ))
         .bind(DEAD_SESSIONS)
         .bind(DEAD_MANIFESTS),
@@ -194,8 +194,8 @@ pub fn find_stale_entries() -> Statement {
          FROM stale_trees t
          LEFT JOIN file_entries e ON e.workspace_id = t.workspace_id AND e.tree_id = t.tree_id
            AND (e.path, e.label) > (+t.path, +t.label)
-         WHERE t.turn <= (SELECT max(turn) FROM (SELECT turn FROM stale_trees ORDER BY turn LIMIT ?1))
-         ORDER BY t.turn, e.path, e.label LIMIT ?2")
+         WHERE t.turn <= (SELECT max(turn) FROM (SELECT turn FROM stale_trees ORDER BY turn LIMIT +?1))
+         ORDER BY t.turn, e.path, e.label LIMIT +?2")
     .bind(TREES)
     .bind(ENTRIES)
 }
@@ -280,7 +280,7 @@ pub fn delete_blobs() -> Statement {
     sql("DELETE FROM stale_blobs WHERE turn <= (
            SELECT max(turn) FROM (
              SELECT s.turn, sum(b.size) OVER (ORDER BY s.turn) - b.size AS before
-             FROM (SELECT * FROM stale_blobs ORDER BY turn LIMIT ?1) s
+             FROM (SELECT * FROM stale_blobs ORDER BY turn LIMIT +?1) s
              CROSS JOIN blobs b ON b.workspace_id = s.workspace_id AND b.sha256 = s.sha256)
            WHERE before < ?2)")
     .bind(BLOBS)

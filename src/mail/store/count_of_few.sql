@@ -10,5 +10,5 @@ SELECT '' AS name, count(*) AS count FROM (
   SELECT 1 FROM emails_fts
   WHERE {found}
   AND emails_fts.rowid BETWEEN coalesce((SELECT lo FROM rest), 1 << 62) AND coalesce((SELECT hi FROM rest), 0)
-  LIMIT ?7
+  LIMIT +?7
 )

@@ -8,4 +8,4 @@ SELECT {shown}
 FROM emails_fts CROSS JOIN entries n ON n.id = emails_fts.rowid CROSS JOIN emails e ON e.id = n.email_id
 WHERE {found}
 AND emails_fts.rowid BETWEEN coalesce((SELECT lo FROM bounds), 1 << 62) AND coalesce((SELECT hi FROM bounds), 0)
-ORDER BY {order} LIMIT ?7
+ORDER BY {order} LIMIT +?7

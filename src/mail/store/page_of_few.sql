@@ -9,7 +9,7 @@ SELECT * FROM (
   WHERE {found}
   AND p.address_id = (SELECT address_id FROM few) AND p.role = (SELECT role FROM few)
   AND p.entry_id BETWEEN (SELECT lo FROM bounds) AND (SELECT hi FROM bounds)
-  ORDER BY p.entry_id DESC LIMIT ?7
+  ORDER BY p.entry_id DESC LIMIT +?7
 )
 UNION ALL
 SELECT * FROM (
@@ -17,5 +17,5 @@ SELECT * FROM (
   FROM emails_fts CROSS JOIN entries n ON n.id = emails_fts.rowid CROSS JOIN emails e ON e.id = n.email_id
   WHERE {found}
   AND emails_fts.rowid BETWEEN coalesce((SELECT lo FROM rest), 1 << 62) AND coalesce((SELECT hi FROM rest), 0)
-  ORDER BY emails_fts.rowid DESC LIMIT ?7
+  ORDER BY emails_fts.rowid DESC LIMIT +?7
 )

@@ -48,7 +48,7 @@ INNER JOIN emails e ON emails_fts.rowid = e.rowid
 WHERE emails_fts MATCH ?1
   AND e.inbox = ?2
 ORDER BY rank
-LIMIT ?3";
+LIMIT +?3";
 
 struct Mail {
     message_id: String,

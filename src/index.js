@@ -1,0 +1,58 @@
+// The main module of the Worker. It hands requests to the compiled module on a shorter way than worker-build's own entry,
+// which makes four proxies and two promises for each request (ARCHITECTURE.md, "The bundle").
+
+import Entrypoint from "../build/index.js";
+
+export { Limiter, LongCall, McpHost, Sandbox } from "../build/index.js";
+
+// The handler behind worker-build's proxies.
+const { fetch: respond } = Entrypoint.prototype;
+
+// The runtime's own queueMicrotask makes a function template for each call, which takes longer than most of the tasks that
+// wasm-bindgen queues. A reaction of a promise runs at the same time.
+const settled = Promise.resolve();
+globalThis.queueMicrotask = (task) => {
+  settled.then(() => {
+    try {
+      task();
+    } catch (cause) {
+      reportError(cause);
+    }
+  });
+};
+
+// After a panic the compiled module has to be made anew. worker-build's entry does so before the next request, and learns of
+// the panic from the same event.
+let panicked = false;
+addEventListener("error", ({ error }) => {
+  panicked ||= error instanceof WebAssembly.RuntimeError;
+});
+
+// The runtime cancels a request whose client has left. A read may be cancelled. Anything else is carried on by `waitUntil` for
+// the 30 seconds that the platform gives: a tool that has acted must get its record, and an approval that was used must get
+// its run.
+const READS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+export default {
+  fetch(request, env, ctx) {
+    const response = begin(request, env, ctx);
+    if (!READS.has(request.method)) ctx.waitUntil(response);
+    return response;
+  },
+  scheduled(event, env, ctx) {
+    return new Entrypoint(ctx, env).scheduled(event);
+  },
+};
+
+function begin(request, env, ctx) {
+  if (panicked) {
+    panicked = false;
+    return new Entrypoint(ctx, env).fetch(request);
+  }
+  try {
+    return respond.call({ env, ctx }, request);
+  } catch (cause) {
+    reportError(cause);
+    throw cause;
+  }
+}
