@@ -116,6 +116,16 @@ async function url(miniflare) {
   return { url: origin };
 }
 
+/** Runs a command once more if its connection was gone: Miniflare keeps connections, and workerd closes idle ones. */
+async function connected(run) {
+  try {
+    return await run();
+  } catch (error) {
+    if (error.message !== "fetch failed") throw error;
+    return run();
+  }
+}
+
 async function execute(miniflare, options, command) {
   if (command.sql !== undefined) {
     const db = await miniflare.getD1Database(command.db ?? "DB");
@@ -176,7 +186,7 @@ async function main() {
       try {
         const command = JSON.parse(line);
         id = command.id ?? null;
-        print({ id, ...(await execute(miniflare, options, command)) });
+        print({ id, ...(await connected(() => execute(miniflare, options, command))) });
       } catch (error) {
         if (!stopping) print({ id, error: error.message });
       }

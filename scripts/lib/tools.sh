@@ -171,11 +171,18 @@ ensure_python() {
   PYTHON_BIN=$PYTHON_OF
 }
 
-# The same for FastMCP, against which scripts/bench measures.
+# The same for the MCP servers of others: FastMCP, which scripts/bench measures against, and mcp-server-time.
 ensure_fastmcp() {
   python_of bench/requirements.txt
-  # shellcheck disable=SC2034 # read by scripts/bench
+  # shellcheck disable=SC2034 # read by scripts/bench and scripts/test
   FASTMCP_BIN=$PYTHON_OF
+}
+
+# The same for ContextForge, a gateway of MCP servers that scripts/bench measures against.
+ensure_contextforge() {
+  python_of bench/contextforge-requirements.txt
+  # shellcheck disable=SC2034 # read by scripts/bench
+  CONTEXTFORGE_BIN=$PYTHON_OF
 }
 
 # The descriptions of real APIs that the reader of OpenAPI documents is tested with. Their folder is named after the hash

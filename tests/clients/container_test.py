@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs Python through the container, end to end: container_test.py TEMPLATE_STATE
+"""Runs Python and stdio MCP servers through their containers, end to end: container_test.py TEMPLATE_STATE
 
 `wrangler dev` builds the image of sandbox/Dockerfile, and serves the Worker of build/ on a copy of TEMPLATE_STATE. The
 Durable Object starts containers on the local Docker engine. SANDBOX_BASE_IMAGE is for machines without an image registry:
-then the image is based on this local image, and holds the server that sandbox/build-image compiles on this machine.
+then the image is based on this local image, and holds the server that sandbox/build-image compiles on this machine. The
+same holds for the image of the host of MCP servers.
 """
 
 import contextlib
@@ -20,6 +21,8 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import mcp_host_container_test
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "target/container"
@@ -66,14 +69,16 @@ def write_config():
         "SECRET_KEY": "container-test",
         "SANDBOX_INSTANCES": str(INSTANCES),
         "SANDBOX_IDLE_SECONDS": str(IDLE_SECONDS),
+        "MCP_HOST_IDLE_SECONDS": str(IDLE_SECONDS),
     }
     for container in config["containers"]:
         container["image"] = str(ROOT / container["image"])
         container["image_build_context"] = str(ROOT)
     if base := os.environ.get("SANDBOX_BASE_IMAGE"):
         subprocess.run([ROOT / "sandbox/build-image", BUILD_IMAGE], check=True, stdout=subprocess.DEVNULL)
+        substitutes = {"Sandbox": {"BASE_IMAGE": base, "BUILD_IMAGE": BUILD_IMAGE}, "McpHost": mcp_host_container_test.build_arguments()}
         for container in config["containers"]:
-            container["image_vars"] = {"BASE_IMAGE": base, "BUILD_IMAGE": BUILD_IMAGE}
+            container["image_vars"] = substitutes[container["class_name"]]
     path = FOLDER / "wrangler.json"
     path.write_text(json.dumps(config))
     return path
@@ -132,14 +137,19 @@ class Client:
     def __init__(self, url, workspace):
         self.url, self.workspace = url, workspace
 
-    def post(self, path, body):
+    def send(self, method, path, body=None):
         headers = {"Content-Type": "application/json", "X-Workspace-Id": self.workspace}
-        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers)
+        content = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, content, headers, method=method)
         try:
             with urllib.request.urlopen(request, timeout=90) as answer:
-                return json.load(answer)
+                text = answer.read()
+                return json.loads(text) if text else None
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{path}: {error.status} {error.read()}") from None
+
+    def post(self, path, body):
+        return self.send("POST", path, body)
 
     def execute(self, tool, arguments):
         return self.post("/api/execute", {"tool_name": tool, "arguments": arguments})
@@ -229,6 +239,34 @@ def tests(url):
     return inspected["Image"]
 
 
+def mcp_servers(url):
+    """Stdio MCP servers, each in a container of its own."""
+    client, other = Client(url, "ws_mcp"), Client(url, "ws_other")
+    eventually("idle containers are stopped", IDLE_SECONDS * 3, lambda: containers() == [])
+    server = {"id": "everything", "command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything"], "requires_approval": False}
+    begun = time.monotonic()
+    created = client.post("/api/mcp-servers", server)
+    assert created["status"] == "ok" and created["tools"] > 5, created
+    say(f"a stdio MCP server in its container, from nothing to its {created['tools']} tools: {time.monotonic() - begun:.1f} s")
+    prints(client.execute("everything:echo", {"message": "hi"}), "Echo: hi")
+    (container,) = containers()
+    inspected = json.loads(docker("inspect", container))[0]
+    assert inspected["Config"]["User"] not in ("", "0", "root"), inspected["Config"]
+    other.post("/api/mcp-servers", server)
+    assert len(containers()) == 2, "each workspace has a container of its own"
+    docker("kill", container)
+    prints(client.execute("everything:echo", {"message": "again"}), "Echo: again")
+    say("a container that was killed is started again, configured again, and asked in a new session")
+    absent = client.post("/api/mcp-servers", {"id": "absent", "command": "npx", "args": ["-y", "left-pad"]})
+    assert absent["status"] == "unreachable" and "left-pad" in absent["last_error"], absent
+    say("a package that the image lacks is named at once")
+    eventually("idle containers are stopped", IDLE_SECONDS * 3, lambda: containers() == [])
+    prints(client.execute("everything:echo", {"message": "woken"}), "Echo: woken")
+    client.send("DELETE", "/api/mcp-servers/everything")
+    eventually("the container of a deleted server is gone", 10, lambda: containers() == [])
+    say("an idle container stops and starts again on demand; the container of a deleted server is gone")
+
+
 @contextlib.contextmanager
 def published(image):
     """Starts a container of the image without the Worker, and yields its address."""
@@ -247,8 +285,11 @@ def attacks(image):
 
 
 def main(template):
+    mcp_host_container_test.main()
     with worker(template) as url:
-        attacks(tests(url))
+        image = tests(url)
+        mcp_servers(url)
+        attacks(image)
     assert containers() == [], "a container was left behind"
 
 

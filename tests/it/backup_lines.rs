@@ -57,14 +57,14 @@ fn every_line_is_a_record_and_the_last_one_counts_them() {
     );
     assert_eq!(lines[9]["workspace"], json!({"default_guest_modules": []}));
     let counts = json!({"credentials": 1, "agents": 1, "tools": 2, "versions": 3, "attachments": 2, "workspace": 1,
-        "modules": 0});
+        "modules": 0, "mcp_servers": 0});
     assert_eq!(lines[10]["end"], counts);
     let answer = client.with_header("Accept", Form::LINES).get("/api/registry/backup");
     assert_eq!(answer.header("content-type"), Some(Form::LINES));
 
     let empty = Form::Lines.take(&workspace());
     let counts = json!({"credentials": 0, "agents": 0, "tools": 0, "versions": 0, "attachments": 0, "workspace": 1,
-        "modules": 0});
+        "modules": 0, "mcp_servers": 0});
     let settings = json!({"workspace": {"default_guest_modules": []}});
     assert_eq!(self::lines(&workspace()), [settings, json!({"end": counts})]);
     Form::Lines.restore(&client, &empty).ok();
@@ -123,7 +123,7 @@ fn refused(change: impl Fn(&mut Vec<Value>), expected: &str) {
 fn recount(lines: &mut [Value]) {
     let count = |name: &str| lines.iter().filter(|it| kind(it) == name).count();
     let counts = json!({"credentials": count("credential"), "agents": count("agent"), "tools": count("tool"),
-        "versions": count("version"), "attachments": count("attachment"), "workspace": 1, "modules": 0});
+        "versions": count("version"), "attachments": count("attachment"), "workspace": 1, "modules": 0, "mcp_servers": 0});
     lines.last_mut().unwrap()["end"] = counts;
 }
 

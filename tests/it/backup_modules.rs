@@ -43,7 +43,7 @@ fn shown(client: &Client) -> Value {
 }
 
 fn rows(client: &Client, columns: &str) -> Vec<Value> {
-    let sql = format!("SELECT {columns} FROM modules WHERE workspace_id = ?1 ORDER BY name");
+    let sql = format!("SELECT {columns} FROM upstreams WHERE workspace_id = ?1 ORDER BY name");
     open().sql(&sql, &[json!(client.workspace())])
 }
 
@@ -167,7 +167,7 @@ fn differences_are_put_right(form: Form) {
     client.post("/api/modules", json!({"name": "later", "url": CLOSED})).created();
     // Something was found of the module, and a discovery is going on.
     open().sql(
-        "UPDATE modules SET status = 'ok', discovered_at = '2026-11-16T01:00:00.000Z', fingerprint = 'f', lease = 'l',
+        "UPDATE upstreams SET status = 'ok', discovered_at = '2026-11-16T01:00:00.000Z', fingerprint = 'f', lease = 'l',
            expires_at = '2999-01-01T00:00:00.000Z', leased_until = '2999-01-01T00:00:00.000Z'
          WHERE workspace_id = ?1 AND name = 'search'",
         &[json!(client.workspace())],
@@ -343,7 +343,7 @@ fn lines_of_modules_have_one_order() {
         Form::Lines.take(&client).lines().map(|it| serde_json::from_str::<Value>(it).unwrap()).collect::<Vec<_>>();
     // The lines: 0 credential, 1 settings, 2 books, 3 search, 4 end.
     let counts = json!({"credentials": 1, "agents": 0, "tools": 0, "versions": 0, "attachments": 0, "workspace": 1,
-        "modules": 2});
+        "modules": 2, "mcp_servers": 0});
     assert_eq!(lines[4]["end"], counts);
     let refuse = |change: &dyn Fn(&mut Vec<Value>), expected: &str| {
         let mut wanted = lines.clone();
@@ -383,7 +383,7 @@ fn modules_restore_only_under_the_same_key_or_with_the_values_given_again() {
     let server = Server::start("strict-modules", &[("ROOT_TOKEN", ROOT_TOKEN)]);
     let strict = server.client("ws").with_token(ROOT_TOKEN);
     let insert =
-        "INSERT INTO modules (workspace_id, name, kind, url, slow, headers, enabled, auto_accept, created_at, revision)
+        "INSERT INTO upstreams (workspace_id, name, kind, url, slow, headers, enabled, auto_accept, created_at, revision)
         VALUES ('ws', 'm', 'manifest', 'http://10.0.0.1', 0, '{}', 1, 0, '2026-11-16T01:00:00.000Z', 1)";
     server.sql(insert, &[]);
     let mut taken = backup(&strict);
@@ -505,7 +505,7 @@ fn invariants_name_the_module_that_is_missing() {
     assert_eq!(client.get("/api/registry/invariants").ok()["ok"], true);
     tool_of("gone", "a").put(open(), &client);
     tool_of("gone", "b").inactive("operator_request").put(open(), &client);
-    open().sql("DELETE FROM modules WHERE workspace_id = ?1 AND name = 'gone'", &[json!(client.workspace())]);
+    open().sql("DELETE FROM upstreams WHERE workspace_id = ?1 AND name = 'gone'", &[json!(client.workspace())]);
     let found = client.get("/api/registry/invariants");
     let targets = &found.ok()["invariants"][1];
     assert_eq!((&targets["name"], &targets["ok"]), (&json!("handler_targets_exist"), &json!(false)));

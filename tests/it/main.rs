@@ -16,6 +16,7 @@
 //! | `module_access` | who may use the tools of modules: toolboxes, calls, trying a tool out |
 //! | `workspace` | the settings of a workspace |
 //! | `attachments` | tools attached to agents, and their configuration |
+//! | `federation` | MCP servers of others, in every era: settings, discovery, hold-back, calls, sessions, backups, hostile ones |
 //! | `files` | the files of sessions: contents, paths, directories, pages, racing writers, cost |
 //! | `sessions` | sessions and their past: file manifests, differences, checkout, branch, retention, the sweep |
 //! | `execute` | every stage of a call, its refusals, and their record |
@@ -67,6 +68,7 @@ mod disconnect;
 mod document;
 mod examples;
 mod execute;
+mod federation;
 mod files;
 mod formats;
 mod history;

@@ -20,7 +20,7 @@ const BOTH: [&str; 2] = [LEGACY, MODERN];
 
 /// An MCP client: a caller at an endpoint, with a revision.
 #[derive(Clone)]
-struct Mcp {
+pub struct Mcp {
     client: Client,
     path: String,
     revision: &'static str,
@@ -29,7 +29,7 @@ struct Mcp {
 
 impl Mcp {
     /// A client at the endpoint of the caller's workspace.
-    fn new(client: &Client, revision: &'static str) -> Self {
+    pub fn new(client: &Client, revision: &'static str) -> Self {
         let path = format!("/w/{}/mcp", client.workspace());
         let client =
             client.without_header("X-Workspace-Id").with_header("Accept", "application/json, text/event-stream");
@@ -42,7 +42,7 @@ impl Mcp {
     }
 
     /// A client that can show forms to its user.
-    fn with_forms(mut self) -> Self {
+    pub fn with_forms(mut self) -> Self {
         self.capabilities = json!({"elicitation": {}});
         self
     }
@@ -52,7 +52,7 @@ impl Mcp {
         self
     }
 
-    fn send(&self, method: &str, mut params: Value) -> Answer {
+    pub fn send(&self, method: &str, mut params: Value) -> Answer {
         let mut client = self.client.with_header("MCP-Protocol-Version", self.revision);
         if self.revision == MODERN {
             params["_meta"] = json!({
@@ -68,7 +68,7 @@ impl Mcp {
     }
 
     #[track_caller]
-    fn result(&self, method: &str, params: Value) -> Value {
+    pub fn result(&self, method: &str, params: Value) -> Value {
         let answer = self.send(method, params).ok();
         assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(7)), "{answer}");
         assert!(answer["result"].is_object(), "{answer}");
@@ -86,7 +86,7 @@ impl Mcp {
     }
 
     #[track_caller]
-    fn call(&self, name: &str, arguments: Value) -> Value {
+    pub fn call(&self, name: &str, arguments: Value) -> Value {
         self.result("tools/call", json!({"name": name, "arguments": arguments}))
     }
 

@@ -22,7 +22,7 @@ fn set_defaults(client: &Client, modules: &[&str]) {
 
 fn set_enabled(server: &Server, client: &Client, module: &str, enabled: bool) {
     server.sql(
-        "UPDATE modules SET enabled = ?3 WHERE workspace_id = ?1 AND name = ?2",
+        "UPDATE upstreams SET enabled = ?3 WHERE workspace_id = ?1 AND name = ?2",
         &[json!(client.workspace()), json!(module), json!(u8::from(enabled))],
     );
 }
@@ -282,7 +282,7 @@ fn a_modules_tool_is_tried_through_the_pipeline() {
         .put(open(), &client);
     tool("files.list").put(open(), &client);
     open().sql(
-        "UPDATE modules SET url = ?2 WHERE workspace_id = ?1 AND name = 'research'",
+        "UPDATE upstreams SET url = ?2 WHERE workspace_id = ?1 AND name = 'research'",
         &[json!(client.workspace()), json!(upstream.at(""))],
     );
     let path = "/api/modules/research/execute";
@@ -336,7 +336,7 @@ fn many(client: &Client, module: &str, count: u32) {
     let params = json!([client.workspace(), module, count]);
     let answer = open().ask(json!({"batch": [
         {
-            "sql": "INSERT INTO modules (workspace_id, name, kind, url, slow, headers, enabled, auto_accept, created_at,
+            "sql": "INSERT INTO upstreams (workspace_id, name, kind, url, slow, headers, enabled, auto_accept, created_at,
                       revision, status, discovered_at, expires_at)
                     SELECT ?1, ?2, 'manifest', 'http://127.0.0.1:9', 0, '{}', 1, 0, '2026-11-16T01:00:00.000Z', 1, 'ok',
                       '2026-11-16T01:00:00.000Z', '2126-11-16T01:00:00.000Z' WHERE ?3 > 0",

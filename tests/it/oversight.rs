@@ -348,7 +348,7 @@ fn an_active_version_that_leads_nowhere_is_critical() {
         json!([{
             "condition": "missing_target",
             "severity": "critical",
-            "message": "Active versions with a handler that is not part of this deployment, or without their module: 1",
+            "message": "Active versions with a handler that is not part of this deployment, or without their server: 1",
             "details": {"count": 1, "versions": ["gone@1.0.0"]},
         }])
     );
@@ -363,7 +363,7 @@ fn tool_of(module: &str, name: &str) -> Tool {
 /// Writes modules with these states, from `from` on: `m00`, `m01`, ….
 fn modules(server: &Server, client: &Client, from: u32, count: u32, status: &str, enabled: bool) {
     server.sql(
-        "INSERT INTO modules (workspace_id, name, kind, url, slow, headers, enabled, auto_accept, created_at, revision,
+        "INSERT INTO upstreams (workspace_id, name, kind, url, slow, headers, enabled, auto_accept, created_at, revision,
            status, expires_at)
          WITH RECURSIVE n(i) AS (SELECT ?2 + 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?2 + ?3 - 1)
          SELECT ?1, printf('m%02d', i), 'manifest', 'http://127.0.0.1:9', 0, '{}', ?5, 0, '2026-11-16T01:00:00.000Z', 1, ?4,
@@ -382,7 +382,7 @@ fn an_active_version_without_its_module_is_critical() {
     tool_of("m01", "asleep").inactive("operator_request").put(open(), &client);
     assert_eq!(health(&client)["status"], "ok");
     tool_of("m01", "a").put(open(), &client);
-    open().sql("DELETE FROM modules WHERE workspace_id = ?1 AND name = 'm01'", &[json!(client.workspace())]);
+    open().sql("DELETE FROM upstreams WHERE workspace_id = ?1 AND name = 'm01'", &[json!(client.workspace())]);
     let health = health(&client);
     assert_eq!(health["status"], "critical");
     assert_eq!(alert(&health, "missing_target").unwrap()["details"], json!({"count": 1, "versions": ["m01.a@1.0.0"]}));
@@ -425,7 +425,7 @@ fn definitions_that_are_held_back_are_a_warning() {
     for owner in [&client, &workspace()] {
         modules(open(), owner, 0, 1, "ok", true);
         open().sql(
-            "INSERT INTO held_back_tools (workspace_id, module, tool_id, change, offered)
+            "INSERT INTO held_back_definitions (workspace_id, name, tool_id, change, offered)
              WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 24)
              SELECT ?1, 'm00', printf('m00.t%02d', i), 'new', '{}' FROM n",
             &[json!(owner.workspace())],
@@ -434,7 +434,7 @@ fn definitions_that_are_held_back_are_a_warning() {
     let health = health(&client);
     assert_eq!(health["status"], "warning");
     let alert = alert(&health, "definitions_held_back").unwrap();
-    assert_eq!(alert["message"], "Definitions of modules' tools that wait for an admin: 25");
+    assert_eq!(alert["message"], "Definitions of others' tools that wait for an admin: 25");
     assert_eq!((&alert["details"]["count"], &alert["details"]["tools"][24]), (&json!(25), &Value::Null));
     assert_eq!(alert["details"]["tools"].as_array().unwrap().len(), 20);
     assert_eq!(alert["details"]["tools"][0], "m00.t00");

@@ -261,7 +261,7 @@ fn a_rest_tool_survives_a_backup() {
 /// Puts a module and one of its tools into the database.
 fn module_tool(client: &Client, module_url: &str, include: Value, url: &str) {
     open().sql(
-        "INSERT INTO modules (workspace_id, name, kind, url, slow, headers, enabled, auto_accept, include, created_at, revision, expires_at)
+        "INSERT INTO upstreams (workspace_id, name, kind, url, slow, headers, enabled, auto_accept, include, created_at, revision, expires_at)
          VALUES (?1, 'api', 'openapi', ?2, 0, ?3, 1, 0, ?4, '2026-11-16T01:00:00.000Z', 1, '2126-11-16T01:00:00.000Z')",
         &[
             json!(client.workspace()),

@@ -31,6 +31,7 @@ fn routes() -> Vec<Route> {
     let attachment = Some(json!({"tool_id": "email_get"}));
     let tool_calls = Some(json!([{"type": "tool_use", "id": "t", "name": "list_files", "input": {}}]));
     let module = Some(json!({"name": "another", "url": "https://module.example", "enabled": false}));
+    let mcp_server = Some(json!({"id": "another", "url": "https://server.example/mcp", "enabled": false}));
     let registration = Some(definition("another", "1.0.0", json!({})));
     let nothing = Some(json!({"tools": [], "versions": [], "agents": [], "attachments": [], "credentials": []}));
     vec![
@@ -105,6 +106,14 @@ fn routes() -> Vec<Route> {
         route("post", "/api/refresh-tools", "admin", Some(json!({})), 403, 200),
         route("get", "/api/modules/{module}/held-back", "admin", None, 403, 404),
         route("post", "/api/modules/{module}/accept", "admin", Some(json!({})), 403, 404),
+        route("get", "/api/mcp-servers", "admin", None, 403, 200),
+        route("post", "/api/mcp-servers", "admin", mcp_server, 403, 201),
+        route("get", "/api/mcp-servers/{server_id}", "admin", None, 403, 404),
+        route("patch", "/api/mcp-servers/{server_id}", "admin", Some(json!({"auto_accept": true})), 403, 404),
+        route("delete", "/api/mcp-servers/{server_id}", "admin", None, 403, 404),
+        route("post", "/api/mcp-servers/{server_id}/refresh", "admin", None, 403, 404),
+        route("get", "/api/mcp-servers/{server_id}/held-back", "admin", None, 403, 404),
+        route("post", "/api/mcp-servers/{server_id}/accept", "admin", Some(json!({})), 403, 404),
         route("get", "/api/registry/changes", "admin", None, 403, 200),
         route("get", "/api/registry/state", "admin", None, 403, 200),
         route("get", "/api/registry/invariants", "admin", None, 403, 200),
@@ -152,6 +161,9 @@ impl House {
         Tool::new("house-tool").with(json!({"major": 0, "minor": 9})).inactive("deprecated").put(closed(), &root);
         root.post("/api/credentials", json!({"id": "OTHER_KEY"})).created();
         root.post("/api/modules", json!({"name": "house", "url": "https://house.example"})).created();
+        // A server that is not enabled is not asked.
+        let server = json!({"id": "house", "url": "https://house.example/mcp", "enabled": false});
+        root.post("/api/mcp-servers", server).created();
         Tool::new("house-waits").builtin("list_files").with(json!({"requires_approval": 1})).put(closed(), &root);
         Tool::new("kit.list").source("module").builtin("list_files").put(closed(), &root);
         let called = root.execute("list_files", json!({})).result(200);
@@ -183,6 +195,7 @@ impl House {
                 .replace("{manifest_id}", &self.manifest)
                 .replace("{credential_id}", "OTHER_KEY")
                 .replace("{module}", "house")
+                .replace("{server_id}", "house")
                 .replace("{path}", "house-file")
                 .replace("{workspace}", self.root.workspace())
         };

@@ -42,6 +42,13 @@ def module(name: str, url: str, created_at: str) -> dict:
     }  # fmt: skip
 
 
+def mcp_server(server_id: str, url: str, created_at: str) -> dict:
+    """An MCP server, as a backup holds it. Nobody asks it for its tools in this test."""
+    remote = {"transport": "streamable-http", "url": url, "headers": {}, "command": None, "args": [], "env": {}, "cwd": None}
+    rules = {"enabled": True, "requires_approval": False, "risk_level": "low", "auto_accept": False, "allowed_hosts": []}
+    return {"id": server_id, **remote, **rules, "toolset_id": None, "created_at": created_at}
+
+
 class Registry:
     """A client of one workspace, as its owner."""
 
@@ -90,9 +97,11 @@ def registry(server):
             backup["tools"].append({**backup["tools"][0], "id": tool["id"], "source": source})
             version = {**backup["versions"][0], "tool_id": tool["id"], "name": tool["name"], "parameters_schema": schema}
             backup["versions"].append({**version, "description": tool["description"]})
+            created_at = backup["tools"][0]["created_at"]
             if source == "module":
-                name, created_at = tool["id"].split(".")[0], backup["tools"][0]["created_at"]
-                backup["modules"].append(module(name, handler["url"].rstrip("/"), created_at))
+                backup["modules"].append(module(tool["id"].split(".")[0], handler["url"].rstrip("/"), created_at))
+            elif source == "mcp":
+                backup["mcp_servers"].append(mcp_server(tool["id"].split(":")[0], handler["url"], created_at))
     registry.post("/api/registry/restore", backup)
     registry.fixtures = fixtures
     agent = {"name": "All", "max_risk": "critical", "allowed_modules": ["research"]}

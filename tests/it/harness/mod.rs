@@ -3,6 +3,7 @@
 mod client;
 mod definition;
 mod dice;
+mod mcp_peer;
 mod module_server;
 mod received;
 mod sandbox;
@@ -13,6 +14,7 @@ mod upstream;
 pub use client::{Answer, Client};
 pub use definition::definition;
 pub use dice::Dice;
+pub use mcp_peer::{LEGACY, MODERN, McpPeer, PeerReply, SSE, answer_to};
 pub use module_server::{ModuleServer, Reply};
 pub use sandbox::Sandbox;
 pub use seed::{Tool, call_id};
@@ -41,15 +43,18 @@ pub fn closed() -> &'static Server {
     })
 }
 
-/// The Worker as `scripts/dev` runs it. A caller without a token owns the workspace, and Python runs in a process on
-/// this machine.
+/// The Worker as `scripts/dev` runs it. A caller without a token owns the workspace, and Python and stdio MCP servers run
+/// in processes on this machine.
 pub fn open() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
     SERVER.get_or_init(|| {
         let sandbox = server::variable("PEGBOARD_SANDBOX_URL");
+        let [mcp_host, mcp_host_secret] = ["PEGBOARD_MCP_HOST_URL", "PEGBOARD_MCP_HOST_SECRET"].map(server::variable);
         let vars = [
             ("AUTH", "open"),
             ("SANDBOX_URL", sandbox.as_str()),
+            ("MCP_HOST_URL", mcp_host.as_str()),
+            ("MCP_HOST_SECRET", mcp_host_secret.as_str()),
             ("COST_HEADER", "on"),
             ("CORS_ORIGINS", "https://console.example"),
             ("SECRET_KEY", "a secret of the tests"),

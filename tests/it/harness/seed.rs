@@ -111,7 +111,7 @@ impl Tool {
 /// The statement that writes a module that is enabled and not due for discovery, unless it exists.
 fn module_row(workspace: &str, name: &str) -> Value {
     json!({
-        "sql": "INSERT OR IGNORE INTO modules (workspace_id, name, kind, url, slow, headers, enabled, auto_accept,
+        "sql": "INSERT OR IGNORE INTO upstreams (workspace_id, name, kind, url, slow, headers, enabled, auto_accept,
                   created_at, revision, status, discovered_at, expires_at)
                 VALUES (?1, ?2, 'manifest', 'http://127.0.0.1:9', 0, '{}', 1, 0, '2026-11-16T01:00:00.000Z', 1, 'ok',
                   '2026-11-16T01:00:00.000Z', '2126-11-16T01:00:00.000Z')",

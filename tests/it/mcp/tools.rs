@@ -187,7 +187,7 @@ fn tools_of_modules_are_listed_for_those_who_may_call_them() {
     };
     let enable = |enabled: u8| {
         let params = [json!(root.workspace()), json!(enabled)];
-        closed().sql("UPDATE modules SET enabled = ?2 WHERE workspace_id = ?1 AND name = 'kit'", &params);
+        closed().sql("UPDATE upstreams SET enabled = ?2 WHERE workspace_id = ?1 AND name = 'kit'", &params);
     };
     for revision in BOTH {
         let (by_guest, by_root) = (Mcp::new(&guest, revision), Mcp::new(&root, revision));

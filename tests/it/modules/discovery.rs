@@ -174,7 +174,8 @@ fn the_cron_trigger_asks_modules_that_are_due() {
     module.offer(research());
     server.ask(json!({"scheduled": "*/5 * * * *"}));
     assert_eq!(client.get("/api/modules/research").ok()["status"], "unreachable", "it is not due yet");
-    server.ask(json!({"batch": [{"sql": "UPDATE modules SET expires_at = '2026-01-01T00:00:00.000Z'", "params": []}]}));
+    server
+        .ask(json!({"batch": [{"sql": "UPDATE upstreams SET expires_at = '2026-01-01T00:00:00.000Z'", "params": []}]}));
     let asked = (module.times_asked(), other_module.times_asked());
     server.ask(json!({"scheduled": "*/5 * * * *"}));
     assert_eq!(client.get("/api/modules/research").ok()["status"], "ok");
@@ -190,7 +191,7 @@ fn the_first_use_after_an_hour_refreshes_in_the_background() {
     register(&client, "research", &module);
     let expire = || {
         server.ask(
-            json!({"batch": [{"sql": "UPDATE modules SET expires_at = '2026-01-01T00:00:00.000Z'", "params": []}]}),
+            json!({"batch": [{"sql": "UPDATE upstreams SET expires_at = '2026-01-01T00:00:00.000Z'", "params": []}]}),
         )
     };
     expire();
@@ -221,7 +222,7 @@ fn a_toolbox_has_modules_discovered_that_are_due() {
     let toolbox = || ids(&client.get(&format!("/api/agents/{agent}/toolbox")).ok()["tools"], "id");
     assert!(toolbox().is_empty());
     assert_eq!(module.times_asked(), 1, "it is not due yet");
-    let expired = "UPDATE modules SET expires_at = '2026-01-01T00:00:00.000Z'";
+    let expired = "UPDATE upstreams SET expires_at = '2026-01-01T00:00:00.000Z'";
     server.ask(json!({"batch": [{"sql": expired, "params": []}]}));
     for _ in 0..100 {
         if !toolbox().is_empty() {

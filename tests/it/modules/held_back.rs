@@ -69,11 +69,11 @@ fn what_is_held_back_comes_in_pages_that_are_bounded_by_bytes() {
             ModuleServer::start((0..16).map(|it| json!({"name": format!("t{it}"), "parameters": schema})).collect());
         let name = format!("m{part}");
         client.post("/api/modules", json!({"name": name, "url": module.url()})).created();
-        let moved = "INSERT INTO held_back_tools (workspace_id, module, tool_id, change, offered)
+        let moved = "INSERT INTO held_back_definitions (workspace_id, name, tool_id, change, offered)
             SELECT h.workspace_id, 'research', 'research.' || replace(t.id, '.', '_'), 'new',
               json_set(h.offered, '$.parameters_schema', v.parameters_schema)
             FROM tools t JOIN tool_versions v ON v.key = t.current_version_key
-            JOIN held_back_tools h ON h.workspace_id = t.workspace_id AND h.tool_id = 'research.tool_000'
+            JOIN held_back_definitions h ON h.workspace_id = t.workspace_id AND h.tool_id = 'research.tool_000'
             WHERE t.workspace_id = ?1 AND t.id GLOB ?2";
         open().sql(moved, &[json!(client.workspace()), json!(format!("{name}.*"))]);
     }
