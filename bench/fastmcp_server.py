@@ -1,4 +1,5 @@
-"""FastMCP with one trivial tool, configured as recommended for production: no sessions, JSON responses, one uvicorn process.
+"""FastMCP with trivial tools, configured as recommended for production: no sessions, JSON responses, one uvicorn process.
+With the argument `sessions`, FastMCP has its default settings instead: sessions in the older revisions, event streams.
 The server prints its URL as JSON when it listens, and ends with its stdin."""
 
 import json
@@ -18,6 +19,11 @@ def read_file(path: str) -> str:
     return "hello"
 
 
+@server.tool
+def echo(message: str) -> str:
+    return message
+
+
 listener = socket.socket()
 listener.bind(("127.0.0.1", 0))
 
@@ -28,6 +34,7 @@ def end_with_stdin() -> None:
 
 
 threading.Thread(target=end_with_stdin, daemon=True).start()
-app = server.http_app(path="/mcp", stateless_http=True, json_response=True)
+alone = sys.argv[1:] != ["sessions"]
+app = server.http_app(path="/mcp", stateless_http=alone, json_response=alone)
 print(json.dumps({"url": f"http://127.0.0.1:{listener.getsockname()[1]}"}), flush=True)
 uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False)).run(sockets=[listener])

@@ -8,33 +8,41 @@ const CONNECTIONS = 8;
  * they run. An isolate lives for hours, so the rates after that are the ones that users see. */
 const WARM_UP_SECONDS = 6;
 
-/** Sends a request (url, headers, and a body to post, or a function that makes the body) again and again for some seconds.
- * Returns requests a second, and the times of all responses in milliseconds. */
+/** Sends a request again and again for some seconds. Returns requests a second, and the times of all responses in
+ * milliseconds. A request has `url`, `headers`, and what is optional: a `body` to post, or a function that makes it;
+ * `expected`, a text that is in every right response; and `open`, which prepares a connection before the clock starts. */
 export async function load(side, seconds) {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const agents = Array.from({ length: CONNECTIONS }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+  const opened = await Promise.all(agents.map((agent) => side.open?.(agent)));
   const times = [];
   const end = performance.now() + seconds * 1000;
   const begin = performance.now();
-  const connection = async () => {
+  const connection = async (agent, number) => {
+    const request = { ...side, headers: opened[number]?.headers ?? side.headers };
     while (performance.now() < end) {
       const sent = performance.now();
-      const status = await once(side, agent);
-      if (status !== 200) throw new Error(`${side.url} answered ${status}`);
+      const { status, text } = await send(request, agent);
+      if (status !== 200) throw new Error(`${side.url} answered ${status}: ${text.slice(0, 500)}`);
+      if (!text.includes(side.expected ?? "")) throw new Error(`${side.url} answered ${text.slice(0, 500)}`);
       times.push(performance.now() - sent);
     }
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+  await Promise.all(agents.map(connection));
   const elapsed = (performance.now() - begin) / 1000;
-  agent.destroy();
+  await Promise.all(opened.map((it) => it?.close()));
+  for (const agent of agents) agent.destroy();
   return { rate: times.length / elapsed, times };
 }
 
-function once({ url, headers, body }, agent) {
+/** Sends one request over an agent's connection. The text is read only if it matters. */
+export function send({ url, headers, body, method = body === undefined ? "GET" : "POST", expected }, agent) {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method: body === undefined ? "GET" : "POST", headers, agent }, (response) => {
-      response.on("end", () => resolve(response.statusCode));
+    const sent = request(url, { method, headers, agent }, (response) => {
+      let text = "";
+      response.on("end", () => resolve({ status: response.statusCode, headers: response.headers, text }));
       response.on("error", reject);
-      response.resume();
+      if (expected === undefined && response.statusCode === 200) response.resume();
+      else response.setEncoding("utf8").on("data", (piece) => (text += piece));
     });
     sent.on("error", reject);
     sent.end(typeof body === "function" ? body() : body);
@@ -43,7 +51,13 @@ function once({ url, headers, body }, agent) {
 
 /** Measures two sides in turns, so that a slow moment of the machine affects both. */
 export async function sideBySide(left, right, seconds, rounds = 4) {
-  const sides = [left, right].map((side) => ({ ...side, rates: [], times: [] }));
+  const [ours, other] = await inTurns([left, right], seconds, rounds);
+  return { ours, other, ratio: ours.rate / other.rate };
+}
+
+/** The same for any number of sides: the figures of each. */
+export async function inTurns(given, seconds, rounds = 4) {
+  const sides = given.map((side) => ({ ...side, rates: [], times: [] }));
   for (const side of sides) await load(side, WARM_UP_SECONDS);
   for (let round = 0; round < rounds; round++) {
     for (const side of round % 2 ? [...sides].reverse() : sides) {
@@ -52,12 +66,11 @@ export async function sideBySide(left, right, seconds, rounds = 4) {
       side.times.push(...times);
     }
   }
-  const [a, b] = sides.map(({ rates, times }) => ({
+  return sides.map(({ rates, times }) => ({
     rate: quantile(rates, 0.5),
     p50: quantile(times, 0.5),
     p99: quantile(times, 0.99),
   }));
-  return { ours: a, other: b, ratio: a.rate / b.rate };
 }
 
 export function quantile(values, share) {

@@ -1,17 +1,15 @@
 // MCP: the speed of a call over MCP, against a call over the API and against FastMCP; and how lists grow.
 
-import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
+import { startChild } from "./child.mjs";
 import { load, sideBySide } from "./load.mjs";
+import { LEGACY, MODERN, mcp } from "./mcp-request.mjs";
 import * as seed from "./seed.mjs";
 import { start } from "./server.mjs";
 
-const LEGACY = "2025-11-25";
-const MODERN = "2026-07-28";
 const WORKSPACE = "bench_calls";
 const CALL = { name: "read_file", arguments: { path: "/d0/f1" } };
 // A call over MCP is a call over the API with another envelope.
@@ -22,38 +20,7 @@ const { values: options } = parseArgs({
 });
 const seconds = Number(options.seconds);
 
-/** An MCP request; `params` may be a function that makes the parameters. */
-function mcp(url, revision, method, params = {}) {
-  const modern = revision === MODERN;
-  const meta = { "io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {} };
-  const headers = {
-    "content-type": "application/json",
-    accept: "application/json, text/event-stream",
-    "mcp-protocol-version": revision,
-    ...(modern && { "mcp-method": method, ...(params.name && { "mcp-name": params.name }) }),
-  };
-  const message = (given) =>
-    JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: modern ? { ...given, _meta: meta } : given });
-  return { url, headers, body: typeof params === "function" ? () => message(params()) : message(params) };
-}
-
-async function fastmcp() {
-  const script = fileURLToPath(new URL("fastmcp_server.py", import.meta.url));
-  const child = spawn(options.python, [script], { stdio: ["pipe", "pipe", "inherit"] });
-  const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
-  const ended = new Promise((resolve) => child.once("exit", resolve));
-  const stop = () => {
-    child.stdin.end();
-    return ended;
-  };
-  const url = `${JSON.parse(value).url}/mcp`;
-  for (let tries = 0; tries < 100; tries++) {
-    const answer = await fetch(url).catch(() => null);
-    if (answer) return { url, stop };
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error("FastMCP does not answer");
-}
+const FASTMCP = fileURLToPath(new URL("fastmcp_server.py", import.meta.url));
 
 /** Reads all pages of a list, one after the other, again and again. */
 async function lists(worker, count) {
@@ -79,7 +46,7 @@ async function lists(worker, count) {
 }
 
 const worker = await start(["--state", options.state, "--var", "AUTH=open", "--var", "SECRET_KEY=bench"]);
-const other = await fastmcp();
+const other = await startChild(options.python, [FASTMCP], { path: "/mcp" });
 try {
   await seed.files(worker, WORKSPACE, "default", { count: 10 });
   const execute = {
@@ -94,7 +61,7 @@ try {
     calls[`tools/call, ${revision}, to POST /api/execute`] = await sideBySide(ours, execute, seconds, 8);
   }
   const legacy = mcp(endpoint, LEGACY, "tools/call", CALL);
-  calls["tools/call to FastMCP"] = await sideBySide(legacy, mcp(other.url, LEGACY, "tools/call", CALL), seconds, 8);
+  calls["tools/call to FastMCP"] = await sideBySide(legacy, mcp(`${other.url}/mcp`, LEGACY, "tools/call", CALL), seconds, 8);
   const listed = {};
   for (const count of [10, 100, 1_000]) listed[count] = await lists(worker, count);
   print(calls, listed);

@@ -47,7 +47,7 @@ try {
 async function discovery(call, modules) {
   for (let number = 0; number < MODULES; number++) {
     // Enabled without a discovery, so that one refresh sees all of them for the first time.
-    await sql(call.server, `UPDATE modules SET enabled = 1, leased_until = NULL WHERE name = 'm${number}'`);
+    await sql(call.server, `UPDATE upstreams SET enabled = 1, leased_until = NULL WHERE name = 'm${number}'`);
   }
   const measure = async () => {
     await fetch(`${modules.url}/delay?ms=${DELAY_MS}`, { method: "POST" });
