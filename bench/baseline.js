@@ -40,7 +40,7 @@ async function moduleCall(db, workspace, call) {
       )
       .bind(workspace, id, call.tool_name, call.session_id, now, JSON.stringify(call.arguments)),
     db
-      .prepare(`SELECT ${COLUMNS}, m.url ${JOIN} JOIN modules m ON m.workspace_id = t.workspace_id AND m.name = ?3 WHERE t.workspace_id = ?1 AND t.id = ?2`)
+      .prepare(`SELECT ${COLUMNS}, m.url ${JOIN} JOIN upstreams m ON m.workspace_id = t.workspace_id AND m.source = 'module' AND m.name = ?3 WHERE t.workspace_id = ?1 AND t.id = ?2`)
       .bind(workspace, call.tool_name, call.tool_name.split(".")[0]),
   ]);
   const { url, major, minor, patch } = found.results[0];
