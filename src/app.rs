@@ -142,7 +142,7 @@ impl App {
         self.due_upstreams.lock().map(|mut it| std::mem::take(&mut *it)).unwrap_or_default()
     }
 
-    /// The cache of module manifests, if the deployment has one.
+    /// The cache of what upstreams say about their tools, if the deployment has one.
     pub fn manifests(&self) -> Option<KvStore> {
         self.env.kv("MANIFESTS").ok()
     }
