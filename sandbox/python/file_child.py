@@ -80,6 +80,8 @@ def run(parent, limits, descriptors, filters):
         # Without the supervisor's word nothing has begun, so a call that got no word can be made again elsewhere.
         if os.read(GO, 1) != WORD:
             os._exit(NO_WALL)
+        # Standard input is at its end, as this pipe is. SQLite uses no file whose descriptor is that of a standard stream.
+        os.dup2(GO, 0, inheritable=False)
         os.close(GO)
     except BaseException:
         os._exit(NO_WALL)
