@@ -130,9 +130,17 @@ impl<'a> FileDraft<'a> {
         self.changes.deletions.insert(path.as_str().to_owned());
     }
 
+    /// Makes room for a file of `size` bytes: if the contents so far are too many for one batch with it, they are stored
+    /// ahead. Whoever is about to read large contents calls this first, so that they are not in memory together.
+    pub async fn make_room(&mut self, size: u32) -> Result<std::result::Result<(), CommitRefusal>> {
+        // Base64 takes four bytes for three.
+        let most_bytes = size as usize / 3 * 4 + 4;
+        if self.changes.is_full_with(most_bytes) { self.store_ahead().await } else { Ok(Ok(())) }
+    }
+
     /// Writes a file. If the contents so far are too many for one batch, they are stored ahead.
     pub async fn write(&mut self, path: FilePath, blob: Blob) -> Result<std::result::Result<(), CommitRefusal>> {
-        if self.changes.is_full_with(&blob)
+        if self.changes.is_full_with(blob.stored_bytes())
             && let Err(refusal) = self.store_ahead().await?
         {
             return Ok(Err(refusal));
@@ -147,13 +155,16 @@ impl<'a> FileDraft<'a> {
         let app = self.scope.app();
         let statements =
             ahead_statements(self.scope.workspace(), &pending, app.settings().workspace_quota_bytes, app.clock())?;
+        let sha256 = pending.iter().map(|it| it.blob.sha256().to_owned()).collect::<Vec<_>>();
+        // The statements have the contents now. They become JSON on their way, and three copies are one too many.
+        drop(pending);
         match self.scope.write_all(statements).await? {
             Err(failure) if quota::is_used_up(&failure) => {
                 Ok(Err(CommitRefusal::OverQuota(quota::refusal(self.scope, CANNOT_WRITE).await?)))
             }
             stored => {
                 stored?;
-                self.changes.ahead.extend(pending.into_iter().map(|it| it.blob.sha256().to_owned()));
+                self.changes.ahead.extend(sha256);
                 Ok(Ok(()))
             }
         }
@@ -183,6 +194,7 @@ impl<'a> FileDraft<'a> {
         let (workspace, session, now) = (scope.workspace(), self.session, scope.app().clock());
         let new = FileCommit { workspace, session, manifest: &post, origin: &origin, now };
         let statements = self.changes.statements(&new, scope.session_token(), &list, &limits)?;
+        self.changes.pending.clear();
         let rows = match scope.write_all(statements).await? {
             Err(failure) => return stopped(scope, session, failure).await.map(Err),
             Ok(rows) => rows,
@@ -218,12 +230,10 @@ impl DraftChanges {
         self.pending.iter().map(|it| it.blob.stored_bytes()).sum()
     }
 
-    /// Whether one batch cannot hold these contents besides those that wait. A single file always fits, as for
+    /// Whether one batch cannot hold contents of this size besides those that wait. A single file always fits, as for
     /// `write_file`.
-    fn is_full_with(&self, blob: &Blob) -> bool {
-        !self.pending.is_empty()
-            && !self.contents.contains(blob.sha256())
-            && self.pending_bytes() + blob.stored_bytes() > BATCH_BYTES
+    fn is_full_with(&self, stored_bytes: usize) -> bool {
+        !self.pending.is_empty() && self.pending_bytes() + stored_bytes > BATCH_BYTES
     }
 
     /// Whether one batch cannot hold the changed paths besides the contents that wait.

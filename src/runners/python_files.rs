@@ -306,6 +306,9 @@ async fn keep(
         }
     }
     for file in left.changed {
+        if let Err(refusal) = draft.make_room(file.size).await? {
+            return Ok(Err(refusal.to_string()));
+        }
         let (path, blob) = match contents_of(scope, file, talk).await? {
             Ok(file) => file,
             Err(reason) => return Ok(Err(reason)),

@@ -459,3 +459,86 @@ fn the_cost_follows_the_changed_paths() {
     assert_eq!(house.files("other", &last), held(&[("/d", "a file now")]));
     house.check();
 }
+
+/// Each commit after a checkout of the one before makes the labels longer, until a new tree begins.
+#[test]
+fn a_commit_may_begin_a_new_tree() {
+    let mut house = House::new();
+    let first = made(house.commit("s", &[("/a", "0"), ("/d/b", "0"), ("/d/c", "0")], &[]));
+    let (mut before, mut present) = (first.clone(), made(house.commit("s", &[("/a", "1")], &[])));
+    for turn in 2..40 {
+        house.check_out("s", &before);
+        let text = turn.to_string();
+        let next = made(house.commit("s", &[("/a", &text), ("/e", &text)], &["/d/b"]));
+        assert_eq!(house.files("s", &next), held(&[("/a", &text), ("/d/c", "0"), ("/e", &text)]));
+        (before, present) = (next, before);
+        house.check();
+    }
+    assert_eq!(house.files("s", &first), held(&[("/a", "0"), ("/d/b", "0"), ("/d/c", "0")]));
+    assert!(!house.files("s", &present).is_empty());
+    assert!(house.number("SELECT count(DISTINCT tree_id) FROM manifests") > 1);
+}
+
+/// The paths of as many files as there may be, each as long as a path may be, take several parameters.
+#[test]
+fn the_longest_paths_fit() {
+    let mut house = House::new();
+    let name = |number: usize, letter: &str| format!("/{number:04}{}", letter.repeat(1_000));
+    let names = |letter: &str| (0..2_000).map(|it| name(it, letter)).collect::<Vec<_>>();
+    let (old, new) = (names("x"), names("y"));
+    let write = |paths: &'_ [String]| paths.iter().map(|it| (it.clone(), "1".to_owned())).collect::<Vec<_>>();
+    for (writes, deletions) in [(write(&old), Vec::new()), (write(&new), old.clone())] {
+        let writes = writes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect::<Vec<_>>();
+        let deletions = deletions.iter().map(String::as_str).collect::<Vec<_>>();
+        let made = made(house.commit("s", &writes, &deletions));
+        assert_eq!(house.files("s", &made).len(), 2_000);
+    }
+    house.check();
+    let mut deep = DraftChanges::default();
+    for number in 0..4 {
+        let path = format!("/{number}{}", "/d".repeat(510));
+        deep.write(FilePath::parse(&path).unwrap(), Blob::text(String::new())).unwrap();
+    }
+    let refusal = deep.never_writable().map(|it| it.to_string()).unwrap();
+    assert!(refusal.starts_with("Cannot write the files: the paths of their directories have 10"), "{refusal}");
+}
+
+#[test]
+fn contents_are_read_as_they_are_stored() {
+    let mut house = House::new();
+    let mut changes = DraftChanges::default();
+    let mebi = 1024 * 1024;
+    let text = |bytes: usize| Blob::text("x".repeat(bytes));
+    let blobs = [text(3), text(3 * mebi + 5), Blob::new(vec![255; mebi]), text(0), text(mebi)];
+    for (number, blob) in blobs.iter().enumerate() {
+        changes.write(FilePath::parse(&format!("/{number}")).unwrap(), blob.clone()).unwrap();
+    }
+    made(house.commit_changes("s", &changes));
+    // Contents that are older than the column `data` have all chunks in the other table.
+    house
+        .database
+        .execute_batch(
+            "INSERT INTO blob_chunks SELECT workspace_id, sha256, 0, data FROM blobs WHERE size = 1048576 AND encoding = 'utf8';
+             UPDATE blobs SET data = NULL WHERE size = 1048576 AND encoding = 'utf8';",
+        )
+        .unwrap();
+    let read = |wanted: &[(&str, u32)], bytes: usize| {
+        let statement = blob::find_pieces(&house.workspace, wanted, u32::try_from(bytes).unwrap());
+        let piece = |row: Value| {
+            let at = blobs.iter().position(|it| it.sha256() == row["sha256"].as_str().unwrap()).unwrap();
+            let number = |name: &str| row[name].as_u64().unwrap();
+            (at, number("number"), number("count"), row["data"].as_str().unwrap().len())
+        };
+        statement.rows_of(&house.database).unwrap().into_iter().map(piece).collect::<Vec<_>>()
+    };
+    let all = blobs.iter().map(|it| (it.sha256(), 0)).collect::<Vec<_>>();
+    let first = read(&all, 4 * mebi);
+    assert_eq!(first, [(0, 0, 1, 3), (1, 0, 4, mebi), (1, 1, 4, mebi), (1, 2, 4, mebi), (1, 3, 4, 5)]);
+    assert_eq!(read(&[(blobs[1].sha256(), 3)], 4 * mebi), [(1, 3, 4, 5)]);
+    assert_eq!(read(&[(blobs[1].sha256(), 0)], 5), [(1, 0, 4, mebi)], "one chunk at least");
+    let rest = read(&all[2..], 4 * mebi);
+    assert_eq!(rest, [(2, 0, 2, mebi), (2, 1, 2, mebi / 3 + 3), (3, 0, 1, 0), (4, 0, 1, mebi)]);
+    assert_eq!(read(&[("0", 0)], mebi), [], "contents that are not there");
+    let other = WorkspaceId::parse("other").unwrap();
+    assert!(blob::find_pieces(&other, &all, 9).rows_of(&house.database).unwrap().is_empty());
+}
