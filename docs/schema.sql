@@ -256,7 +256,7 @@ CREATE TABLE stale_trees (
 CREATE TABLE stale_blobs (
   turn INTEGER PRIMARY KEY,
   workspace_id TEXT NOT NULL,
-  sha256 TEXT NOT NULL,
+  sha256 TEXT NOT NULL, keep_until TEXT,
   UNIQUE (workspace_id, sha256),
   FOREIGN KEY (workspace_id, sha256) REFERENCES blobs (workspace_id, sha256) ON DELETE CASCADE
 ) STRICT;

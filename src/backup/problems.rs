@@ -178,7 +178,7 @@ impl BackupProblems {
             | Handler::Builtin { .. }
             | Handler::Http { .. }
             | Handler::Rest(_)
-            | Handler::Python { .. } => {}
+            | Handler::Python(_) => {}
         }
     }
 

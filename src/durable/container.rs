@@ -11,6 +11,10 @@ use worker::{Container, Date, Delay, Fetcher, State};
 /// The response status of an object that has no container.
 pub const NO_CONTAINER: u16 = 501;
 
+/// What the runtime says if a container did not take a connection. Any other failure may have come after the server began
+/// to work.
+pub const NOT_LISTENING: &str = "container is not listening";
+
 /// The port on which the server listens inside the container.
 const PORT: u16 = 8080;
 const HEALTH: &str = "http://container/health";

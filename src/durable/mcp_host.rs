@@ -5,7 +5,7 @@
 //! the server may reach some hosts, requests to them come to this object, which sends them on.
 
 use crate::app::App;
-use crate::durable::container::{NO_CONTAINER, OwnedContainer};
+use crate::durable::container::{NO_CONTAINER, NOT_LISTENING, OwnedContainer};
 use crate::ids::WorkspaceId;
 use crate::settings::Settings;
 use serde_json::json;
@@ -37,8 +37,7 @@ const BROKEN_OFF: u16 = 502;
 const NOT_STARTED: u16 = 503;
 const RETRY_SECONDS: &str = "5";
 
-/// What the runtime says if a container did not take a connection, and if there is no container to be had.
-const NOT_LISTENING: &str = "container is not listening";
+/// What the runtime says if there is no container to be had.
 const NONE_LEFT: &str = "there is no container instance";
 
 /// The object of a server, if the deployment has such objects. The object answers 501 if it has no container.

@@ -2,14 +2,16 @@
 //! internet access, and waits until the server in the container listens. The object then passes calls on, and stops the
 //! container after some idle time.
 //!
-//! Code in a sandbox leaves no trace outside the sandbox. A call whose container died is therefore simply retried.
+//! Code that works on no files leaves no trace outside the sandbox, so a call whose container died is simply retried. Code
+//! that works on files may have acted, and what it got to see may have been told: such a run is never sent twice.
 
 use crate::app::App;
-use crate::durable::container::{NO_CONTAINER, OwnedContainer};
+use crate::durable::container::{NO_CONTAINER, NOT_LISTENING, OwnedContainer};
 use crate::ids::WorkspaceId;
 use crate::outgoing::{OutgoingFailure, OutgoingRequest, OutgoingResponse, Route};
 use crate::settings::Settings;
 use sha2::{Digest, Sha256};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use worker::{
@@ -19,19 +21,33 @@ use worker::{
 const NOT_STARTED: u16 = 503;
 const BUSY: u16 = 429;
 
-/// What a sandbox does with the code of a job.
-#[derive(Clone, Copy)]
+/// The status of an object whose container broke off: the job may have begun.
+pub const BROKEN_OFF: u16 = 502;
+
+/// What a sandbox is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SandboxRoute {
     Run,
     /// Looks at the code without running it.
     Check,
+    /// Runs code on files.
+    FilesRun,
+    /// Takes contents of files for a run that is to come.
+    FilesContents,
+    /// Returns contents of files that a run has left behind.
+    FilesRead,
 }
 
 impl SandboxRoute {
+    const ALL: [Self; 5] = [Self::Run, Self::Check, Self::FilesRun, Self::FilesContents, Self::FilesRead];
+
     pub const fn path(self) -> &'static str {
         match self {
             Self::Run => "/run",
             Self::Check => "/check",
+            Self::FilesRun => "/files/run",
+            Self::FilesContents => "/files/contents",
+            Self::FilesRead => "/files/read",
         }
     }
 
@@ -39,17 +55,43 @@ impl SandboxRoute {
         match self {
             Self::Run => "http://sandbox/run",
             Self::Check => "http://sandbox/check",
+            Self::FilesRun => "http://sandbox/files/run",
+            Self::FilesContents => "http://sandbox/files/contents",
+            Self::FilesRead => "http://sandbox/files/read",
         }
     }
 
     /// The route of a job that came to an object.
     fn of(path: &str) -> Self {
-        if path == Self::Check.path() { Self::Check } else { Self::Run }
+        Self::ALL.into_iter().find(|it| it.path() == path).unwrap_or(Self::Run)
+    }
+
+    /// Whether a container that died during the request may be asked again. A container that has started anew knows nothing
+    /// of contents that were sent or left behind before.
+    const fn is_repeatable(self) -> bool {
+        match self {
+            Self::Run | Self::Check => true,
+            Self::FilesRun | Self::FilesContents | Self::FilesRead => false,
+        }
+    }
+
+    /// Whether a busy container may be passed over. What follows a run must go to the container of the run.
+    const fn may_go_elsewhere(self) -> bool {
+        match self {
+            Self::Run | Self::Check | Self::FilesRun => true,
+            Self::FilesContents | Self::FilesRead => false,
+        }
+    }
+
+    /// How long a container may take to respond. A container that takes longer counts as hung.
+    const fn answer_time(self) -> Duration {
+        match self {
+            Self::Run | Self::Check | Self::FilesContents | Self::FilesRead => Duration::from_secs(30),
+            // The longest timeout of code that works on files, and the time to wait for its slot.
+            Self::FilesRun => Duration::from_secs(120 + 25),
+        }
     }
 }
-
-/// How long a container may take to respond to a call. A container that takes longer counts as hung.
-const ANSWER: Duration = Duration::from_secs(30);
 
 /// How long a call keeps trying other containers while containers are busy.
 const ROUND_MILLIS: u32 = 5_000;
@@ -58,33 +100,52 @@ const ROUND_MILLIS: u32 = 5_000;
 /// containers of all others.
 const CONTAINERS_PER_WORKSPACE: u32 = 2;
 
-/// Sends a job to the container of the workspace, or to the next container if that one is busy. A workspace uses no
-/// further container. Returns none if this deployment has no containers.
-pub async fn send(
-    app: &App,
-    workspace: &WorkspaceId,
-    route: SandboxRoute,
-    asked: &str,
-) -> Result<Option<OutgoingResponse>, OutgoingFailure> {
-    // Known after the first request, and constant for the life of the isolate.
-    static NONE: AtomicBool = AtomicBool::new(false);
-    let Some(sandboxes) = app.sandboxes().filter(|_| !NONE.load(Ordering::Relaxed)) else { return Ok(None) };
-    let instances = app.settings().sandbox_instances;
-    let mut containers = containers(workspace, instances);
-    let begun = app.clock();
-    loop {
+/// The requests that belong to one call. They all go to one container, because a container keeps the contents of files
+/// that it was sent. Only a busy container, which has begun nothing, is left for the next one.
+pub struct SandboxConversation {
+    /// The containers that have not been asked yet.
+    containers: VecDeque<u32>,
+    /// The container that is asked now.
+    container: u32,
+}
+
+impl SandboxConversation {
+    pub fn new(app: &App, workspace: &WorkspaceId) -> Self {
+        let mut containers = containers(workspace, app.settings().sandbox_instances).collect::<VecDeque<_>>();
         // There is at least one container.
-        let instance = containers.next().unwrap_or(0);
-        let sandbox = sandboxes.get_by_name(&format!("sandbox-{instance}"));
-        let sandbox = sandbox.map_err(|cause| OutgoingFailure::Unreachable(cause.to_string()))?;
-        let answer = OutgoingRequest::post(route.url(), asked).send(Route::Object(&sandbox)).await?;
-        match answer.status() {
-            NO_CONTAINER => {
+        let container = containers.pop_front().unwrap_or(0);
+        Self { containers, container }
+    }
+
+    /// Sends a job to the container of the conversation, or to the next container if that one is busy. A workspace uses no
+    /// further container. Returns none if this deployment has no containers.
+    pub async fn send(
+        &mut self,
+        app: &App,
+        route: SandboxRoute,
+        asked: &str,
+        time: Option<Duration>,
+    ) -> Result<Option<OutgoingResponse>, OutgoingFailure> {
+        // Known after the first request, and constant for the life of the isolate.
+        static NONE: AtomicBool = AtomicBool::new(false);
+        let Some(sandboxes) = app.sandboxes().filter(|_| !NONE.load(Ordering::Relaxed)) else { return Ok(None) };
+        let begun = app.clock();
+        loop {
+            let sandbox = sandboxes.get_by_name(&format!("sandbox-{}", self.container));
+            let sandbox = sandbox.map_err(|cause| OutgoingFailure::Unreachable(cause.to_string()))?;
+            let request = OutgoingRequest { time, ..OutgoingRequest::post(route.url(), asked) };
+            let answer = request.send(Route::Object(&sandbox)).await?;
+            if answer.status() == NO_CONTAINER {
                 NONE.store(true, Ordering::Relaxed);
                 return Ok(None);
             }
-            BUSY if containers.len() > 0 && app.clock().millis_since(begun) < ROUND_MILLIS => {}
-            _ => return Ok(Some(answer)),
+            let may_go_on =
+                answer.status() == BUSY && route.may_go_elsewhere() && app.clock().millis_since(begun) < ROUND_MILLIS;
+            match self.containers.front() {
+                Some(next) if may_go_on => self.container = *next,
+                Some(_) | None => return Ok(Some(answer)),
+            }
+            self.containers.pop_front();
         }
     }
 }
@@ -135,22 +196,32 @@ impl Sandbox {
     async fn pass_on(&self, container: &Container, route: SandboxRoute, asked: &str) -> worker::Result<Response> {
         let begun = Date::now().as_millis();
         while let Some(server) = self.container.server(container, begun).await? {
-            let request = OutgoingRequest { time: Some(ANSWER), ..OutgoingRequest::post(route.url(), asked) };
-            match request.send(Route::Container(&server)).await {
+            let request =
+                OutgoingRequest { time: Some(route.answer_time()), ..OutgoingRequest::post(route.url(), asked) };
+            let cause = match request.send(Route::Container(&server)).await {
                 Ok(response) => return response.into_response(),
                 Err(OutgoingFailure::Unusable(cause)) => return Err(cause.into()),
-                // The container has died. The loop starts it again.
-                Err(OutgoingFailure::Unreachable(cause) | OutgoingFailure::BrokenOff(cause)) => {
-                    console_error!("a sandbox container broke off: {cause}");
+                Err(OutgoingFailure::Unreachable(cause) | OutgoingFailure::BrokenOff(cause)) => cause,
+                Err(OutgoingFailure::TimedOut | OutgoingFailure::TooLarge | OutgoingFailure::NotText) => {
+                    let status = if route.is_repeatable() { NOT_STARTED } else { BROKEN_OFF };
+                    return self.give_up(container, status).await;
                 }
-                Err(OutgoingFailure::TimedOut | OutgoingFailure::TooLarge | OutgoingFailure::NotText) => break,
-            }
+            };
+            // The container has died. The loop starts it again.
+            console_error!("a sandbox container broke off: {cause}");
             self.container.is_lost();
+            if !route.is_repeatable() && !cause.to_ascii_lowercase().contains(NOT_LISTENING) {
+                return Response::error("The sandbox container broke off, and the job may have begun", BROKEN_OFF);
+            }
         }
-        // The container may hang for good. The next call gets a new container.
+        self.give_up(container, NOT_STARTED).await
+    }
+
+    /// Stops the container, which may hang for good. The next call gets a new container.
+    async fn give_up(&self, container: &Container, status: u16) -> worker::Result<Response> {
         console_error!("a sandbox container does not answer, and is stopped");
         self.container.stop(container).await?;
-        Response::error("The sandbox container did not answer in time", NOT_STARTED)
+        Response::error("The sandbox container did not answer in time", status)
     }
 }
 
@@ -160,10 +231,16 @@ mod tests {
 
     #[test]
     fn an_object_passes_a_job_on_to_its_own_route() {
-        for route in [SandboxRoute::Run, SandboxRoute::Check] {
-            assert!(route.url().ends_with(route.path()));
-            assert_eq!(SandboxRoute::of(route.path()).path(), route.path());
+        for route in SandboxRoute::ALL {
+            assert_eq!(route.url(), format!("http://sandbox{}", route.path()));
+            assert_eq!(SandboxRoute::of(route.path()), route);
         }
+    }
+
+    #[test]
+    fn a_run_on_files_is_never_repeated_and_has_its_whole_time() {
+        assert!(!SandboxRoute::FilesRun.is_repeatable());
+        assert!(SandboxRoute::FilesRun.answer_time() > Duration::from_secs(120));
     }
 
     #[test]

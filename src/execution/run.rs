@@ -51,7 +51,12 @@ pub async fn carry_out(
     let ended = runners::run(runner, scope, &task).await;
     journal.duration_ms = scope.app().clock().millis_since(begun);
     let output = ended.map_err(|mut failed| {
-        journal.content = failed.take_content();
+        if let Some(report) = failed.report_mut() {
+            journal.content = report.content.take().map(String::from);
+            if let Some(files) = report.files.take() {
+                (journal.manifests, journal.session_seen) = (files.manifests, files.session_seen);
+            }
+        }
         stop(scope, identity.id, failed)
     })?;
     journal.manifests = output.manifests;

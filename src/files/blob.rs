@@ -139,6 +139,11 @@ impl Blob {
         &self.content
     }
 
+    /// The size of the text that is stored.
+    pub(super) fn stored_bytes(&self) -> usize {
+        self.content.as_str().len()
+    }
+
     /// Statements that store the contents, unless the workspace has them already. The row that refers to the contents
     /// must be written in the same batch. Otherwise the sweep could delete the contents in between.
     pub fn insert(&self, workspace: &WorkspaceId, now: Timestamp) -> Vec<Statement> {

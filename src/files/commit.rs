@@ -222,7 +222,7 @@ pub async fn delete_file(
 
 /// The id of a new file manifest. If a call makes the file manifest, the id has the digits of the call's id, so that the
 /// file manifest is found by the call without a row in an index.
-fn manifest_id(origin: &FileChangeOrigin) -> Result<FileManifestId> {
+pub(super) fn manifest_id(origin: &FileChangeOrigin) -> Result<FileManifestId> {
     let digits = origin.source_ref.as_deref().and_then(|it| it.strip_prefix("call_"));
     let digits = digits.filter(|it| it.len() == CallId::DIGITS);
     match digits.and_then(|it| FileManifestId::parse(&format!("man_{it}"))) {

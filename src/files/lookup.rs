@@ -150,7 +150,7 @@ pub async fn read_blob(scope: &Scope, sha256: &str) -> Result<Option<BlobContent
 }
 
 /// Fails if the caller named a file manifest that does not exist.
-fn require_manifest<T>(
+pub(super) fn require_manifest<T>(
     seen: Option<FoundInFileManifest<T>>,
     at: Option<&FileManifestId>,
 ) -> Result<Option<FoundInFileManifest<T>>> {

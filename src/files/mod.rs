@@ -5,11 +5,14 @@
 
 mod blob;
 mod commit;
+mod contents;
+mod draft;
 mod line_diff;
 mod listing;
 mod lookup;
 mod path;
 mod session;
+mod snapshot;
 mod store;
 mod sweep;
 
@@ -17,6 +20,8 @@ pub use blob::{Blob, BlobContent};
 pub use commit::{
     FileChangeOrigin, FileManifestSource, MAX_FILE_BYTES, create_session_if_missing, delete_file, write_file,
 };
+pub use contents::WantedContents;
+pub use draft::FileDraft;
 pub use listing::{DirectoryEntry, DirectoryEntryKind, listing_text};
 pub use lookup::{
     File, FileOrDirectory, find_dir, find_file, list_dir, open_path, read_blob, read_file, read_found_dir,
@@ -27,5 +32,7 @@ pub use session::{
     FileChangeKind, FileDifference, FileDigest, FileManifest, Session, TextDifference, branch, check_out,
     delete_session, diff, get_manifest, get_session, list_files, list_manifests, list_sessions,
 };
+pub use snapshot::{SessionFiles, list_all};
+pub use store::blob::StoredPiece;
 pub use store::lookup::ListedFile;
 pub use sweep::sweep;

@@ -20,7 +20,7 @@ pub async fn sweep(app: &App) -> Result<()> {
         delete_expired_manifests(db, app.now().days_before(days)).await?;
     }
     for _ in 0..PIECES {
-        if !free_a_piece(db).await? {
+        if !free_a_piece(db, app.now()).await? {
             break;
         }
     }
@@ -42,13 +42,13 @@ async fn delete_expired_manifests(db: &Db, before: Timestamp) -> Result<()> {
 
 /// Frees one piece, and tells whether there was anything to free. Contents that lose their last use here are freed with
 /// the next piece.
-async fn free_a_piece(db: &Db) -> Result<bool> {
+async fn free_a_piece(db: &Db, now: Timestamp) -> Result<bool> {
     let mut statements = sweep::delete_dead_sessions().to_vec();
     statements.extend([
         sweep::forget_cleared_directory(),
         sweep::find_cleared_directory(),
         sweep::find_stale_entries(),
-        sweep::delete_blobs(),
+        sweep::delete_blobs(now),
     ]);
     let answers = db.batch(&statements).await?;
     let [manifests, sessions, _, _, cleared, entries, blobs] = answers.as_slice() else { return Ok(false) };

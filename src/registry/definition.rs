@@ -36,8 +36,10 @@ macro_rules! tool_in {
             /// What carries calls out: `{"type": "builtin", "key"}`, `{"type": "http", "url", "headers"?}`,
             /// `{"type": "rest", "method", "url", "query"?, "headers"?, "header_params"?, "body"?, "content_type"?,
             /// "styles"?}` or
-            /// `{"type": "python", "code", "function"}`. A `rest` handler sends each argument as the part of a request that
-            /// it names: `{name}` in the URL's path, a parameter of `query`, one of `header_params`, or the argument `body`.
+            /// `{"type": "python", "code", "function", "files"?, "requirements"?}`. A `rest` handler sends each argument as the
+            /// part of a request that it names: `{name}` in the URL's path, a parameter of `query`, one of `header_params`, or
+            /// the argument `body`. A `python` handler with `files: true` works on the files of the session, and
+            /// `requirements` names the packages that it needs: `pydantic`, `covalt_toolset`.
             #[schema(value_type = Object, example = json!({"type": "http", "url": "https://tools.example.com/word_count"}))]
             handler: Value,
             /// Lower-case letters, digits, `_` and `-`; `general`, if not given.

@@ -53,7 +53,8 @@ pub use describe::describe;
 pub use difference::RecordDifference;
 pub use filter::ToolFilter;
 pub use handler::{
-    Builtin, Handler, QueryStyle, RestBody, RestHandler, RestMethod, UrlTemplate, is_json_type, masked_url,
+    Builtin, Handler, PythonHandler, QueryStyle, RestBody, RestHandler, RestMethod, UrlTemplate, is_json_type,
+    masked_url,
 };
 pub use header_value::{HeaderValue, NOT_OPENED};
 pub use lifecycle::{VersionPlan, activate, compare_versions, deactivate, list_versions, roll_back};

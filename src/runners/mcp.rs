@@ -61,7 +61,11 @@ fn read(result: CallToolResult) -> Result<RunOutput, RunFailure> {
     if result.is_error {
         let message = text.filter(|it| !it.is_empty());
         let message = message.unwrap_or_else(|| "The MCP server reported a failure without a text".to_owned());
-        return Err(RunFailure::Tool(ToolReport { message, details: None, content: Some(result.content) }));
+        return Err(RunFailure::Tool(ToolReport {
+            message,
+            content: Some(result.content.into()),
+            ..ToolReport::default()
+        }));
     }
     let structured = result.structured_content.as_deref().map(serde_json::from_str::<Value>).transpose();
     let structured = structured.map_err(|cause| Error::Internal(format!("structured content is not JSON: {cause}")))?;

@@ -12,6 +12,7 @@ mod mcp;
 mod module;
 mod python;
 mod python_check;
+mod python_files;
 mod python_parameters;
 mod rest;
 mod sandbox;
@@ -85,7 +86,16 @@ pub struct ToolReport {
     pub message: String,
     pub details: Option<Value>,
     /// The content blocks of MCP that the report was made of, as a JSON array.
-    pub content: Option<String>,
+    pub content: Option<Box<str>>,
+    /// What the tool did to the files of the session before it failed, if it works on files.
+    pub files: Option<Box<RunFiles>>,
+}
+
+/// What a run did to the files of its session.
+pub struct RunFiles {
+    pub manifests: FileManifests,
+    /// Whether the run saw that the session exists.
+    pub session_seen: bool,
 }
 
 /// The reason why a run has no output.
@@ -105,10 +115,10 @@ impl RunFailure {
         Self::Tool(ToolReport { message: message.into(), ..ToolReport::default() })
     }
 
-    /// The content blocks of MCP that the tool's report was made of.
-    pub fn take_content(&mut self) -> Option<String> {
+    /// The tool's own report, if the tool has run.
+    pub fn report_mut(&mut self) -> Option<&mut ToolReport> {
         match self {
-            Self::Tool(report) | Self::Timeout(report) => report.content.take(),
+            Self::Tool(report) | Self::Timeout(report) => Some(report),
             Self::Unreachable(_) | Self::Broken(_) => None,
         }
     }
@@ -155,8 +165,10 @@ pub fn prepare(tool: &Tool, arguments: &Value) -> Result<Prepared> {
         Handler::Rest(rest) => rest::prepare(rest, arguments),
         Handler::Module { .. } => module::prepare(),
         Handler::Mcp { tool, .. } => mcp::prepare(tool),
-        Handler::Python { code, function } => {
-            python::prepare(code, function, schema::compiled(&tool.parameters_schema)?, arguments)
+        Handler::Python(python) => {
+            let parameters = schema::compiled(&tool.parameters_schema)?;
+            let prepare = if python.files { python_files::prepare } else { python::prepare };
+            prepare(python, parameters, arguments)
         }
     })
 }

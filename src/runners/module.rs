@@ -74,7 +74,7 @@ fn answered(text: &str) -> Result<RunOutput, RunFailure> {
     let message = answer.error.unwrap_or_else(|| "The module reported a failure without a message".to_owned());
     // A tool that fails may still explain itself in its result.
     let details = Some(answer.result).filter(|it| !it.is_null());
-    Err(RunFailure::Tool(ToolReport { message, details, content: None }))
+    Err(RunFailure::Tool(ToolReport { message, details, ..ToolReport::default() }))
 }
 
 fn failed(tool: &Tool, failure: OutgoingFailure) -> RunFailure {

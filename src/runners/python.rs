@@ -4,8 +4,8 @@ use super::sandbox::{self, Limits, MAX_ASKED_BYTES, SandboxJob, SandboxOutput, W
 use super::{Prepared, Run, RunFailure, RunOutput, RunTask, Runner, ToolReport};
 use crate::callers::Scope;
 use crate::durable::sandbox::SandboxRoute;
-use crate::registry::Tool;
 use crate::registry::schema::{Schema, Violation};
+use crate::registry::{PythonHandler, Tool};
 use serde_json::{Value, json};
 use std::rc::Rc;
 use std::time::Duration;
@@ -40,7 +40,7 @@ impl Runner for CodeRunner {
     fn run<'a>(&'a self, scope: &'a Scope, task: &'a RunTask<'a>) -> Run<'a> {
         Box::pin(async {
             let code = task.text(CODE).unwrap_or_default();
-            let job = SandboxJob { code, function: None, arguments: None, properties: None, limits: limits(task) };
+            let job = SandboxJob { code, limits: limits(task), ..SandboxJob::default() };
             Ok(RunOutput::plain(printed(&run(scope, &job).await?).into()))
         })
     }
@@ -57,16 +57,15 @@ impl Runner for CodeRunner {
 /// A `python` handler: calls a function of the tool's own code with the arguments. The result is the value that the
 /// function returns, and the record keeps the text that the function prints.
 struct FunctionRunner {
-    code: String,
-    function: String,
+    handler: PythonHandler,
     /// The schema of the arguments.
     parameters: Rc<Schema>,
 }
 
 /// Refuses arguments that the sandbox would not accept together with the tool's code.
-pub fn prepare(code: String, function: String, parameters: Rc<Schema>, arguments: &Value) -> Prepared {
-    check_size(&code, arguments, &parameters.property_names())?;
-    Ok(Box::new(FunctionRunner { code, function, parameters }))
+pub fn prepare(handler: PythonHandler, parameters: Rc<Schema>, arguments: &Value) -> Prepared {
+    check_size(&handler.code, arguments, &parameters.property_names())?;
+    Ok(Box::new(FunctionRunner { handler, parameters }))
 }
 
 impl Runner for FunctionRunner {
@@ -74,10 +73,11 @@ impl Runner for FunctionRunner {
         Box::pin(async {
             let properties = self.parameters.property_names();
             let job = SandboxJob {
-                code: &self.code,
-                function: Some(&self.function),
+                code: &self.handler.code,
+                function: Some(&self.handler.function),
                 arguments: Some(task.arguments),
                 properties: Some(&properties),
+                files: false,
                 limits: limits(task),
             };
             let output = run(scope, &job).await?;
@@ -94,7 +94,8 @@ impl Runner for FunctionRunner {
     }
 }
 
-fn check_size(code: &str, arguments: &Value, properties: &[&str]) -> Result<(), Vec<Violation>> {
+/// Refuses arguments that the sandbox would not accept together with the code.
+pub fn check_size(code: &str, arguments: &Value, properties: &[&str]) -> Result<(), Vec<Violation>> {
     let parts = [&Value::from(code), arguments, &Value::from(properties)];
     let bytes = parts.iter().map(|it| it.to_string().len()).sum::<usize>();
     if bytes <= MAX_ASKED_BYTES {
@@ -104,27 +105,40 @@ fn check_size(code: &str, arguments: &Value, properties: &[&str]) -> Result<(), 
     Err(vec![Violation { path: String::new(), message }])
 }
 
-fn limits(task: &RunTask<'_>) -> Limits {
+pub fn limits(task: &RunTask<'_>) -> Limits {
     Limits { timeout_seconds: task.tool.timeout_seconds }
 }
 
 /// Runs the job. Code that fails, or does not end, is an error.
 async fn run(scope: &Scope, job: &SandboxJob<'_>) -> Result<SandboxOutput, RunFailure> {
     let output = sandbox::send(scope, SandboxRoute::Run, job).await?;
-    let Some(kind) = &output.error_kind else { return Ok(output) };
-    if kind == "killed" && output.exit.is_none() {
+    if output.was_cut_short() {
         return Err(RunFailure::Unreachable("The sandbox was restarted meanwhile: call again".into()));
     }
+    match failure(&output) {
+        Some(failed) => Err(failed),
+        None => Ok(output),
+    }
+}
+
+/// The failure of code that did not end well.
+pub fn failure(output: &SandboxOutput) -> Option<RunFailure> {
+    let kind = output.error_kind.as_ref()?;
     let message = output.error.clone().unwrap_or_else(|| format!("The code failed: {kind}"));
-    let text = printed(&output);
+    let report = report(message, kind, output);
+    Some(if kind == "timeout" { RunFailure::Timeout(report) } else { RunFailure::Tool(report) })
+}
+
+/// A report with the end of what the code printed.
+pub fn report(message: String, kind: &str, output: &SandboxOutput) -> ToolReport {
+    let text = printed(output);
     let from = text.ceil_char_boundary(text.len().saturating_sub(MAX_PRINTED_BYTES));
     let details = Some(json!({"kind": kind, "output": text[from..]}));
-    let report = ToolReport { message, details, content: None };
-    Err(if kind == "timeout" { RunFailure::Timeout(report) } else { RunFailure::Tool(report) })
+    ToolReport { message, details, ..ToolReport::default() }
 }
 
 /// The printed text of a function that succeeded, for the record. None, if the function printed nothing.
-fn kept(mut text: String) -> Option<String> {
+pub fn kept(mut text: String) -> Option<String> {
     const CUT: &str = "\n[the rest is cut off]\n";
     if text.len() > MAX_KEPT_BYTES {
         text.truncate(text.floor_char_boundary(MAX_KEPT_BYTES - CUT.len()));
@@ -134,7 +148,7 @@ fn kept(mut text: String) -> Option<String> {
 }
 
 /// The whole printed text: stdout, then stderr.
-fn printed(output: &SandboxOutput) -> String {
+pub fn printed(output: &SandboxOutput) -> String {
     let mut text = String::new();
     for (name, stream, cut) in
         [("stdout", &output.stdout, output.truncated.stdout), ("stderr", &output.stderr, output.truncated.stderr)]
@@ -191,7 +205,8 @@ mod tests {
         // Each of these characters has six bytes in JSON.
         assert_eq!(code("\u{1}".repeat(MAX_CODE_BYTES)).as_deref(), Some(""));
         let any = schema::compiled("{}").unwrap();
-        let arguments = |arguments: Value| fault(prepare("def f(a): ...".into(), "f".into(), any.clone(), &arguments));
+        let handler = PythonHandler { code: "def f(a): ...".into(), function: "f".into(), ..PythonHandler::default() };
+        let arguments = |arguments: Value| fault(prepare(handler.clone(), any.clone(), &arguments));
         assert_eq!(arguments(json!({"a": "x".repeat(MAX_ASKED_BYTES)})).as_deref(), Some(""));
         assert_eq!(arguments(json!({"a": 1})), None);
     }

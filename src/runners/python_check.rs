@@ -2,13 +2,13 @@
 //! has the function, and what it imports. The sandbox looks at the code without running it.
 
 use super::RunFailure;
-use super::python_parameters::FunctionParameters;
+use super::python_parameters::{FunctionParameters, PythonRoom};
 use super::sandbox::{self, Limits, SandboxJob, SandboxOutput};
 use crate::callers::Scope;
 use crate::durable::sandbox::SandboxRoute;
 use crate::error::shortened;
 use crate::registry::schema::{self, Schema};
-use crate::registry::{Handler, Inspection, Tool};
+use crate::registry::{Handler, Inspection, PythonHandler, Tool};
 use futures_util::future::{Either, select};
 use serde::Deserialize;
 use std::pin::pin;
@@ -37,6 +37,9 @@ struct CodeReport {
     /// The modules that the code imports and that the sandbox does not have.
     imports: Vec<MissingImport>,
     importable: Vec<String>,
+    /// Whether the standard library can be imported too.
+    #[serde(default)]
+    standard_library: bool,
 }
 
 #[derive(Deserialize)]
@@ -53,8 +56,8 @@ struct MissingImport {
 
 /// Looks at a new version of a tool. Only Python is looked at. If the sandbox cannot be asked, a warning says so.
 pub async fn inspect(scope: &Scope, tool: &Tool, handler: &Handler) -> Inspection {
-    let (code, function) = match handler {
-        Handler::Python { code, function } => (code, function),
+    let PythonHandler { code, function, files, .. } = match handler {
+        Handler::Python(python) => python,
         Handler::Builtin { .. }
         | Handler::Http { .. }
         | Handler::Rest(_)
@@ -64,7 +67,7 @@ pub async fn inspect(scope: &Scope, tool: &Tool, handler: &Handler) -> Inspectio
         }
     };
     let limits = Limits { timeout_seconds: 1 };
-    let job = SandboxJob { code, function: Some(function), arguments: None, properties: None, limits };
+    let job = SandboxJob { code, function: Some(function), files: *files, limits, ..SandboxJob::default() };
     let asked = pin!(sandbox::send(scope, SandboxRoute::Check, &job));
     let output = match select(asked, Delay::from(WITHIN)).await {
         Either::Left((Ok(output), _)) => output,
@@ -72,7 +75,7 @@ pub async fn inspect(scope: &Scope, tool: &Tool, handler: &Handler) -> Inspectio
         Either::Right(_) => return unasked(code, function, "The sandbox did not answer within a second"),
     };
     match schema::compiled(&tool.parameters_schema) {
-        Ok(schema) => judge(code, function, &schema, output),
+        Ok(schema) => judge(code, function, *files, &schema, output),
         Err(_) => unasked(code, function, "The schema of its parameters cannot be read"),
     }
 }
@@ -96,7 +99,7 @@ fn unasked(code: &str, function: &str, reason: &str) -> Inspection {
 }
 
 /// Turns the sandbox's response into problems and warnings.
-fn judge(code: &str, function: &str, schema: &Schema, output: SandboxOutput) -> Inspection {
+fn judge(code: &str, function: &str, files: bool, schema: &Schema, output: SandboxOutput) -> Inspection {
     // If the compiler itself gives up, it would do so at every call.
     let gives_up = match output.error_kind.as_deref() {
         None => None,
@@ -110,12 +113,12 @@ fn judge(code: &str, function: &str, schema: &Schema, output: SandboxOutput) -> 
         return found;
     }
     match serde_json::from_value(output.result) {
-        Ok(report) => judge_report(function, schema, &report),
+        Ok(report) => judge_report(function, files, schema, report),
         Err(_) => unasked(code, function, "The sandbox answered something else"),
     }
 }
 
-fn judge_report(function: &str, schema: &Schema, report: &CodeReport) -> Inspection {
+fn judge_report(function: &str, files: bool, schema: &Schema, report: CodeReport) -> Inspection {
     let mut found = Inspection::default();
     if let Some(fault) = &report.fault {
         let line = fault.line.map(|it| format!("line {it}: ")).unwrap_or_default();
@@ -133,11 +136,14 @@ fn judge_report(function: &str, schema: &Schema, report: &CodeReport) -> Inspect
         }
         None => found.warn(CODE, &format!("may or may not define {function}: only a call will tell")),
     }
+    let library = if report.standard_library { "the standard library, " } else { "" };
+    let importable = report.importable.join(", ");
     for MissingImport { name, line } in &report.imports {
-        let importable = report.importable.join(", ");
-        found.warn(CODE, &format!("line {line} imports {}, and only {importable} can be imported", shortened(name)));
+        let name = shortened(name);
+        found.warn(CODE, &format!("line {line} imports {name}, and only {library}{importable} can be imported"));
     }
-    for message in report.parameters.iter().flat_map(|it| it.warnings(function, schema)) {
+    let room = if files { PythonRoom::Files } else { PythonRoom::Plain };
+    for message in report.parameters.into_iter().flat_map(|it| it.warnings(room, function, schema)) {
         found.warn(CODE, &message);
     }
     if report.only_prints {
@@ -169,7 +175,7 @@ mod tests {
     /// The paths of the problems, and the number of warnings.
     fn judged(output: SandboxOutput) -> (Vec<String>, usize) {
         let schema = Schema::compile(json!({"properties": {"a": {}, "b": {}}})).unwrap();
-        let found = judge("def run(a): ...", "run", &schema, output);
+        let found = judge("def run(a): ...", "run", false, &schema, output);
         (found.problems.into_iter().map(|it| it.path).collect(), found.warnings.len())
     }
 

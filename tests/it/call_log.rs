@@ -246,13 +246,13 @@ fn a_running_call_knows_when_it_may_be_taken_for_dead() {
             &[json!(client.workspace())],
         )
     };
-    assert_eq!(seconds(), [json!({"seconds": 630})]);
+    assert_eq!(seconds(), [json!({"seconds": 660})]);
     // Of several calls in one request, one may have to wait for the calls before it.
     let agent = client.agent(json!({}));
     client.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "patient"})).created();
     let asked = |id: &str| json!({"type": "tool_use", "id": id, "name": "patient", "input": {}});
     client.post(&format!("/api/agents/{agent}/tool-calls"), json!([asked("a"), asked("b")])).ok();
-    assert_eq!(seconds(), [630, 630, 1260].map(|it| json!({"seconds": it})));
+    assert_eq!(seconds(), [660, 660, 1320].map(|it| json!({"seconds": it})));
 }
 
 #[test]

@@ -23,6 +23,7 @@
 //! | `formats` | tools in the providers' formats, called by their exported names and properties |
 //! | `model_calls` | the calls of a model in its provider's form, and the response in this form |
 //! | `python` | `execute_python` and tools that are Python, in the real sandbox |
+//! | `python_files` | Python on the session's files: commits, merging, limits, cost, a sandbox that dies |
 //! | `approvals` | calls that wait: one decision, one run with the original arguments, sealed, expired |
 //! | `idempotency` | the same call sent twice |
 //! | `call_log` | the record of calls: filters, pages, figures, the sweep |
@@ -83,6 +84,7 @@ mod module_access;
 mod modules;
 mod oversight;
 mod python;
+mod python_files;
 mod quota;
 mod read_replicas;
 mod rest_tools;

@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 use serde::Deserialize;
 
 /// The seconds after its timeout at which a call that still runs is taken for dead.
-pub const GRACE_SECONDS: u32 = 30;
+pub const GRACE_SECONDS: u32 = 60;
 
 /// Opens the call's row if the caller's token is valid. No row is opened in two cases. The call has no idempotency key,
 /// and its tool is unknown or changes nothing: such a call is written once, at its end ([`insert`]). Or an earlier call
@@ -42,7 +42,8 @@ pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
            strftime('%Y-%m-%dT%H:%M:%fZ', ?10, '+' || ({place} * (?12 + coalesce(named.timeout, 0))) || ' seconds')
          FROM (SELECT max(v.timeout_seconds) AS timeout,
              max(v.risk_level <> 'safe' OR v.requires_approval OR v.side_effects <> '[]'
-               OR v.timeout_seconds > {LONGEST_CARRIED_SECONDS}) AS acts
+               OR v.timeout_seconds > {LONGEST_CARRIED_SECONDS}
+               OR v.handler_key = 'python' AND v.handler ->> '$.files' IS NOT NULL) AS acts
            FROM {table} CROSS JOIN tool_versions v ON {of_version} WHERE {condition}) named
          WHERE (named.acts OR ?14 IS NOT NULL)
            AND NOT EXISTS (SELECT 1 FROM tool_calls WHERE workspace_id = ?1 AND id = ?2) AND NOT EXISTS (

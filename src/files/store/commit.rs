@@ -30,7 +30,7 @@ impl FileCommit<'_> {
     }
 
     /// Binds the columns of the new file manifest that do not come from the file manifest before it.
-    fn bind_new(&self, statement: Statement) -> Statement {
+    pub(super) fn bind_new(&self, statement: Statement) -> Statement {
         statement
             .bind(self.manifest.as_str())
             .bind(self.origin.source.as_str())
@@ -138,7 +138,7 @@ fn above(path: &FilePath) -> String {
 }
 
 /// The columns of a file manifest, except its label, which the database derives from them.
-const COLUMNS: &str = "workspace_id, session_id, generation, tree_id, line, seq, parent_id, id, source, source_ref, \
+pub(super) const COLUMNS: &str = "workspace_id, session_id, generation, tree_id, line, seq, parent_id, id, source, source_ref, \
     created_at, files, bytes";
 
 /// The tree, line and number of the file manifest `id` that follows `base` (a row like `seen`). If `base` is the file
@@ -149,7 +149,7 @@ const COLUMNS: &str = "workspace_id, session_id, generation, tree_id, line, seq,
 /// [`insert_copies`] then copies the entries of all files. The bound balances the two costs. Every fork makes all later
 /// labels longer, and so the cost of `n` forks grows with the square of `n`. A new tree costs an entry for each file. So
 /// the square of a line's length is bounded by the number of files.
-fn successor(base: &str, id: &str) -> String {
+pub(super) fn successor(base: &str, id: &str) -> String {
     let continues = format!("{base}.id = {base}.head_id");
     let line = format!("CASE WHEN {base}.id IS NULL THEN '' WHEN {continues} THEN {base}.line ELSE {} END", fork(base));
     let too_long = too_long(&line, base);
@@ -188,7 +188,7 @@ pub fn insert_manifest_with_file(commit: &FileCommit<'_>, path: &FilePath, blob:
 
 /// The end of the line `line` at `path`: the contents that the path had before the line wrote it. File manifests after
 /// the line then do not see the line's files.
-fn end_of_line(line: &str, tree: &str, path: &str, from: &str, condition: &str) -> String {
+pub(super) fn end_of_line(line: &str, tree: &str, path: &str, from: &str, condition: &str) -> String {
     let end = format!("{line} || '~'");
     format!(
         "SELECT ?1, {tree}, {path}, {end}, before.sha256, before.size, 0, 0 FROM {from}
@@ -198,7 +198,19 @@ fn end_of_line(line: &str, tree: &str, path: &str, from: &str, condition: &str) 
     )
 }
 
-const ENTRY_COLUMNS: &str = "workspace_id, tree_id, path, label, sha256, size, alone, first_use";
+pub(super) const ENTRY_COLUMNS: &str = "workspace_id, tree_id, path, label, sha256, size, alone, first_use";
+
+/// `m`, a new file manifest, with each cleared directory `cleared` around `path` that the sweep has not finished, and the
+/// entry `e` that the path had before the directory was cleared.
+pub(super) fn cleared_around(path: &str, cleared: &str) -> String {
+    format!(
+        "manifests m CROSS JOIN cleared_directories {cleared} ON {cleared}.workspace_id = ?1
+           AND {cleared}.tree_id = m.tree_id AND {cleared}.label < m.label AND m.label < {cleared}.line || '~'
+           AND {path} >= {cleared}.first AND {path} < {cleared}.last
+         CROSS JOIN file_entries e ON {}",
+        held_before(&format!("{cleared}.tree_id"), &format!("{cleared}.label"), path, "e")
+    )
+}
 
 /// Inserts the entry of the file manifest at `path`. The first entry of a path in a line also inserts an entry at the
 /// end of the line.
@@ -207,12 +219,7 @@ const ENTRY_COLUMNS: &str = "workspace_id, tree_id, path, label, sha256, size, a
 /// for this path. So all entries of a path are complete as soon as something is written there.
 pub fn insert_entry(workspace: &WorkspaceId, manifest: &FileManifestId, path: &FilePath, blob: &Blob) -> Statement {
     let made = "m.workspace_id = ?1 AND m.id = ?2";
-    let cleared = format!(
-        "manifests m CROSS JOIN cleared_directories c ON c.workspace_id = ?1 AND c.tree_id = m.tree_id
-           AND c.label < m.label AND m.label < c.line || '~' AND ?3 >= c.first AND ?3 < c.last
-         CROSS JOIN file_entries e ON {}",
-        held_before("c.tree_id", "c.label", "?3", "e")
-    );
+    let cleared = cleared_around("?3", "c");
     let was_there = format!("{made} AND e.sha256 IS NOT NULL");
     sql(format!(
         "INSERT INTO file_entries ({ENTRY_COLUMNS})

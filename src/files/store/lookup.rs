@@ -101,6 +101,36 @@ pub fn read_manifest(rows: &Rows) -> Result<Option<FoundInFileManifest<()>>> {
     }))
 }
 
+/// A file manifest, with the number and the size of its files. There is one row if the session exists and the token may
+/// see it.
+pub fn find_totals(view: FileView<'_>, token: Option<&TokenId>) -> Statement {
+    let text =
+        format!("WITH {SEEN} SELECT id, coalesce(files, 0) AS files, coalesce(bytes, 0) AS bytes FROM seen WHERE true");
+    view.sql(text).and(token_may_see(view.workspace, token, "seen.agent_id"))
+}
+
+/// The number and the size of the files of a file manifest.
+#[derive(Clone, Copy)]
+pub struct FileTotals {
+    pub files: u32,
+    pub bytes: u64,
+}
+
+/// None if there is no such session for the token.
+pub fn read_totals(rows: &Rows) -> Result<Option<FoundInFileManifest<FileTotals>>> {
+    #[derive(Deserialize)]
+    struct TotalsRow {
+        id: Option<String>,
+        files: u32,
+        bytes: u64,
+    }
+    let Some(row) = rows.first::<TotalsRow>()? else { return Ok(None) };
+    Ok(Some(FoundInFileManifest {
+        manifest_id: row.id.as_deref().map(parse_stored_manifest_id).transpose()?,
+        found: FileTotals { files: row.files, bytes: row.bytes },
+    }))
+}
+
 /// The entries of a directory: directories first, then by name.
 pub fn list_children(view: FileView<'_>, dir: &FilePath, limit: u32) -> Statement {
     let (start, end) = dir.below();

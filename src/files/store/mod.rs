@@ -3,6 +3,7 @@
 
 pub mod blob;
 pub mod commit;
+pub mod draft;
 pub mod lookup;
 pub mod session;
 pub mod sweep;

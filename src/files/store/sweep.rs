@@ -275,14 +275,18 @@ pub fn move_on(span: &StaleTreeSpan) -> Vec<Statement> {
 }
 
 /// Removes the next blobs from the list of those that lost a reference. A trigger deletes the blobs that have no
-/// reference left.
-pub fn delete_blobs() -> Statement {
-    sql("DELETE FROM stale_blobs WHERE turn <= (
+/// reference left. Contents that were stored ahead of their commit wait until `keep_until`.
+pub fn delete_blobs(now: Timestamp) -> Statement {
+    let due = "(keep_until IS NULL OR keep_until <= ?3)";
+    sql(format!(
+        "DELETE FROM stale_blobs WHERE {due} AND turn <= (
            SELECT max(turn) FROM (
              SELECT s.turn, sum(b.size) OVER (ORDER BY s.turn) - b.size AS before
-             FROM (SELECT * FROM stale_blobs ORDER BY turn LIMIT +?1) s
+             FROM (SELECT * FROM stale_blobs WHERE {due} ORDER BY turn LIMIT +?1) s
              CROSS JOIN blobs b ON b.workspace_id = s.workspace_id AND b.sha256 = s.sha256)
-           WHERE before < ?2)")
+           WHERE before < ?2)"
+    ))
     .bind(BLOBS)
     .bind(BLOB_BYTES)
+    .bind(now.to_string())
 }

@@ -6,7 +6,9 @@
 use super::commit::FileCommit;
 use crate::db::{Statement, sql};
 use crate::files::Blob;
+use crate::ids::WorkspaceId;
 use crate::quota::{CONTENTS_BYTES, ENTRY_BYTES, FILE_MANIFEST_BYTES, count_files_within};
+use serde_json::json;
 
 /// A query for the bytes of the new file manifest `id` with its `entries`, and for `more` bytes.
 fn of_manifest(id: &str, entries: &str, more: &str) -> String {
@@ -35,6 +37,34 @@ pub fn count_write(new: &FileCommit<'_>, blob: &Blob, quota_bytes: u64) -> State
 pub fn count_deletion(new: &FileCommit<'_>, quota_bytes: u64) -> Statement {
     let made = of_manifest("?3", "changes() + iif(m.tree_id = m.id, m.files, 0)", "0");
     count_files_within(new.workspace, quota_bytes.saturating_add(quota_bytes / 10), &made).bind(new.manifest.as_str())
+}
+
+/// The bytes of those contents in `?param`, pairs of SHA-256 and size, that the workspace does not have yet.
+fn new_contents(param: &str) -> String {
+    format!(
+        "(SELECT coalesce(sum({CONTENTS_BYTES} + (j.value ->> 1)), 0) FROM json_each({param}) j WHERE NOT EXISTS (
+           SELECT 1 FROM blobs b WHERE b.workspace_id = ?1 AND b.sha256 = j.value ->> 0))"
+    )
+}
+
+/// Counts a commit of `writes` files and any number of deletions. Stops the batch if the quota does not allow it. Comes
+/// right after the entries, and before the `contents`: pairs of SHA-256 and size. A file manifest that begins a tree
+/// copies the entries of all files that the commit does not write.
+pub fn count_commit(new: &FileCommit<'_>, writes: u32, contents: &[(&str, u32)], quota_bytes: u64) -> Statement {
+    // A full workspace may still delete files, as for a single deletion.
+    let quota_bytes = if writes == 0 { quota_bytes.saturating_add(quota_bytes / 10) } else { quota_bytes };
+    let made =
+        of_manifest("?3", "changes() + iif(m.tree_id = m.id, m.files - CAST(?5 AS INTEGER), 0)", &new_contents("?4"));
+    count_files_within(new.workspace, quota_bytes, &made)
+        .bind(new.manifest.as_str())
+        .bind(json!(contents).to_string())
+        .bind(writes)
+}
+
+/// Counts contents that are stored ahead. Stops the batch if the quota does not allow it. Comes before the contents.
+pub fn count_ahead(workspace: &WorkspaceId, contents: &[(&str, u32)], quota_bytes: u64) -> Statement {
+    count_files_within(workspace, quota_bytes, &format!("SELECT {} AS bytes", new_contents("?3")))
+        .bind(json!(contents).to_string())
 }
 
 /// Counts a branch. Stops the batch if the quota does not allow it. Comes right after the copies of entries.

@@ -12,7 +12,6 @@ use serde_json::{Map, Value, json};
 
 const MAX_URL_BYTES: usize = 2_048;
 const MAX_HEADERS: usize = 32;
-const MAX_CODE_BYTES: usize = 256 * 1024;
 const MAX_UPSTREAM_NAME_BYTES: usize = 1_000;
 const MAX_ANNOTATIONS_BYTES: usize = 4_096;
 
@@ -40,17 +39,7 @@ impl Handler {
                 problems
             }
             Self::Rest(rest) => self.check_rest(rest, rules),
-            Self::Python { code, function } => {
-                let mut problems = Vec::new();
-                // The limit is for the code as it is stored, in JSON.
-                if Value::from(code.as_str()).to_string().len() > MAX_CODE_BYTES {
-                    problems.push(problem("/code", format!("has more than {MAX_CODE_BYTES} bytes")));
-                }
-                if !is_identifier(function) {
-                    problems.push(problem("/function", "must be the name of a function"));
-                }
-                problems
-            }
+            Self::Python(python) => python.check(),
             Self::Module { module } => match ModuleName::parse(module) {
                 Some(_) => Vec::new(),
                 None => vec![problem("/module", "must be 1 to 64 lower-case letters, digits, _ or -")],
@@ -63,7 +52,7 @@ impl Handler {
     pub fn check_parameters(&self, names: &[&str]) -> Vec<Problem> {
         match self {
             Self::Rest(rest) => rest.check_parameters(names),
-            Self::Builtin { .. } | Self::Http { .. } | Self::Python { .. } | Self::Module { .. } | Self::Mcp { .. } => {
+            Self::Builtin { .. } | Self::Http { .. } | Self::Python(_) | Self::Module { .. } | Self::Mcp { .. } => {
                 Vec::new()
             }
         }
@@ -115,12 +104,6 @@ fn check_headers(headers: &Headers) -> Vec<Problem> {
         problems.extend(fault.map(|it| header_problem(name, it)));
     }
     problems
-}
-
-fn is_identifier(name: &str) -> bool {
-    (1..=128).contains(&name.len())
-        && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
-        && !name.starts_with(|it: char| it.is_ascii_digit())
 }
 
 fn check_mcp(server: &str, tool: &str, annotations: Option<&Map<String, Value>>) -> Vec<Problem> {

@@ -1,7 +1,7 @@
 //! Handlers as registrants and backups give them: read field by field, so that all faults are told at once.
 
 use super::rest::{QueryStyle, RestBody, RestHandler, RestMethod};
-use super::{Handler, Headers, problem};
+use super::{Handler, Headers, PythonHandler, problem};
 use crate::error::{Problem, escaped};
 use crate::nearest::{did_you_mean, nearest};
 use crate::registry::header_value::HeaderValue;
@@ -48,8 +48,13 @@ impl Handler {
                 Self::Rest(form.rest())
             }
             "python" => {
-                form.no_others(&["type", "code", "function"]);
-                Self::Python { code: form.text("code"), function: form.text("function") }
+                form.no_others(&["type", "code", "function", "files", "requirements"]);
+                Self::Python(PythonHandler {
+                    code: form.text("code"),
+                    function: form.text("function"),
+                    files: form.truth("files"),
+                    requirements: form.texts("requirements"),
+                })
             }
             "module" if is_backup => {
                 form.no_others(&["type", "module"]);
@@ -105,6 +110,15 @@ impl Form<'_> {
         texts.unwrap_or_else(|| {
             self.add(name, "must be a list of texts");
             Vec::new()
+        })
+    }
+
+    /// True or false; false, if it is not given.
+    fn truth(&mut self, name: &str) -> bool {
+        let Some(given) = self.given(name) else { return false };
+        given.as_bool().unwrap_or_else(|| {
+            self.add(name, "must be true or false");
+            false
         })
     }
 
@@ -217,10 +231,18 @@ mod tests {
                 ..RestHandler::get("https://a.example/{id}")
             })),
         );
+        let python = PythonHandler { code: "def f(a): ...".into(), function: "f".into(), ..PythonHandler::default() };
+        check(r#"{"type":"python","code":"def f(a): ...","function":"f"}"#, Some(Handler::Python(python.clone())));
         check(
-            r#"{"type":"python","code":"def f(a): ...","function":"f"}"#,
-            Some(Handler::Python { code: "def f(a): ...".into(), function: "f".into() }),
+            r#"{"type":"python","code":"def f(a): ...","function":"f","files":true,"requirements":["pydantic"]}"#,
+            Some(Handler::Python(PythonHandler {
+                files: true,
+                requirements: vec!["pydantic".into()],
+                ..python.clone()
+            })),
         );
+        let plain = json!({"type": "python", "code": "def f(a): ...", "function": "f"});
+        assert_eq!(json!(Handler::Python(python)), plain, "what is not used is not stored");
         check(r#"{"type":"shell"}"#, None);
         let module = json!({"type": "module", "module": "research"});
         assert!(Handler::read(&module).is_err(), "only discovery makes it");
@@ -257,5 +279,12 @@ mod tests {
         faults(wrong, &places.map(|it| format!("/handler/{it}")).each_ref().map(String::as_str));
         faults(json!({"type": "python", "code": "", "function": "1f"}), &["/handler/function"]);
         faults(json!({"type": "python", "code": "x".repeat(300_000), "function": "f"}), &["/handler/code"]);
+        let files = |files: Value, requirements: Value| json!({"type": "python", "code": "", "function": "f", "files": files, "requirements": requirements});
+        faults(files(true.into(), json!(["pydantic", "covalt_toolset"])), &[]);
+        faults(files(Value::Null, Value::Null), &[]);
+        faults(files(json!("yes"), json!("pydantic")), &["/handler/files", "/handler/requirements"]);
+        faults(files(false.into(), json!(["pydantic"])), &["/handler/requirements"]);
+        faults(files(true.into(), json!(["pydantic", "numpy"])), &["/handler/requirements/1"]);
+        faults(files(true.into(), json!(["pydantic", "pydantic"])), &["/handler/requirements/1"]);
     }
 }

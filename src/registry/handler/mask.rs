@@ -30,9 +30,8 @@ impl Handler {
                 shown
             }
             Self::Builtin { key } => json!({"type": "builtin", "key": key}),
-            Self::Python { code, function } => json!({"type": "python", "code": code, "function": function}),
             Self::Module { module } => json!({"type": "module", "module": module}),
-            Self::Mcp { .. } => json!(self),
+            Self::Python(_) | Self::Mcp { .. } => json!(self),
         }
     }
 

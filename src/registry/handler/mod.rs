@@ -7,17 +7,20 @@
 //! | `check` | what a handler may hold |
 //! | `mask` | how a handler is shown, and how what was shown is given again |
 //! | `secrets` | how the header values of a handler are stored |
+//! | `python` | a function in Python, and what it may use |
 //! | `rest` | requests to a REST API: where each argument goes |
 //! | `url_template` | URLs with parameters in their path |
 
 mod check;
 mod form;
 mod mask;
+mod python;
 mod rest;
 mod secrets;
 mod url_template;
 
 pub use mask::masked_url;
+pub use python::PythonHandler;
 pub use rest::{QueryStyle, RestBody, RestHandler, RestMethod, is_json_type};
 pub use url_template::UrlTemplate;
 
@@ -60,7 +63,7 @@ pub enum Handler {
     /// A REST API, which receives the arguments as parts of a request.
     Rest(RestHandler),
     /// A function that runs in the sandbox.
-    Python { code: String, function: String },
+    Python(PythonHandler),
     /// The module of this name. Only discovery makes such a handler.
     Module { module: String },
     /// A tool of the MCP server of this id. Only discovery makes such a handler.
@@ -86,7 +89,7 @@ impl Handler {
             Self::Builtin { key } => key,
             Self::Http { .. } => "http",
             Self::Rest(_) => "rest",
-            Self::Python { .. } => "python",
+            Self::Python(_) => "python",
             Self::Module { .. } => "module",
             Self::Mcp { .. } => "mcp",
         }
@@ -96,7 +99,7 @@ impl Handler {
     pub fn builtin_key(&self) -> Option<&str> {
         match self {
             Self::Builtin { key } => Some(key),
-            Self::Http { .. } | Self::Rest(_) | Self::Python { .. } | Self::Module { .. } | Self::Mcp { .. } => None,
+            Self::Http { .. } | Self::Rest(_) | Self::Python(_) | Self::Module { .. } | Self::Mcp { .. } => None,
         }
     }
 
@@ -111,7 +114,7 @@ impl Handler {
         match self {
             Self::Http { url, headers } => Some((url, headers)),
             Self::Rest(rest) => Some((&rest.url, &rest.headers)),
-            Self::Builtin { .. } | Self::Python { .. } | Self::Module { .. } | Self::Mcp { .. } => None,
+            Self::Builtin { .. } | Self::Python(_) | Self::Module { .. } | Self::Mcp { .. } => None,
         }
     }
 
@@ -119,7 +122,7 @@ impl Handler {
         match self {
             Self::Http { url, headers } => Some((url, headers)),
             Self::Rest(rest) => Some((&mut rest.url, &mut rest.headers)),
-            Self::Builtin { .. } | Self::Python { .. } | Self::Module { .. } | Self::Mcp { .. } => None,
+            Self::Builtin { .. } | Self::Python(_) | Self::Module { .. } | Self::Mcp { .. } => None,
         }
     }
 

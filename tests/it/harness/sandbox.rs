@@ -13,24 +13,53 @@ pub struct Sandbox {
 
 impl Sandbox {
     pub fn start(flags: &[&str]) -> Self {
+        Self::start_at("127.0.0.1:0", flags)
+    }
+
+    /// Starts the server at an address, so that another one can follow it there. The processes of a server that was killed
+    /// may hold the port a little longer.
+    pub fn start_at(address: &str, flags: &[&str]) -> Self {
+        for _ in 0..100 {
+            match Self::try_start(address, flags) {
+                Ok(sandbox) => return sandbox,
+                Err(said) => assert!(said.contains("Address already in use"), "the sandbox does not listen: {said}"),
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("{address} stays in use");
+    }
+
+    /// The server, or what it said before it ended.
+    fn try_start(address: &str, flags: &[&str]) -> Result<Self, String> {
         let mut process = Command::new(variable("PEGBOARD_SANDBOX"));
         process
             .env_clear()
             .envs(std::env::vars().filter(|(name, _)| name == "SANDBOX_PYTHON" || name == "SANDBOX_PACKAGES"));
         let mut process = process
-            .args(["--listen", "127.0.0.1:0"])
+            .args(["--listen", address])
             .args(flags)
             .stderr(Stdio::piped())
             .spawn()
             .expect("the sandbox starts");
-        let lines = BufReader::new(process.stderr.take().unwrap()).lines();
-        let told = lines.map_while(Result::ok).find(|line| line.contains("listening on")).expect("it listens");
-        let address = told.split_once("listening on ").unwrap().1.split(' ').next().unwrap();
-        Self { url: format!("http://{address}"), process }
+        let mut said = String::new();
+        for line in BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok) {
+            if let Some((_, told)) = line.split_once("listening on ") {
+                let address = told.split(' ').next().unwrap_or_default();
+                return Ok(Self { url: format!("http://{address}"), process });
+            }
+            said.push_str(&line);
+        }
+        process.wait().unwrap();
+        Err(said)
     }
 
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// An address of this machine that no server listens on.
+    pub fn free_address() -> String {
+        std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
     }
 
     /// How many calls the sandbox runs now.

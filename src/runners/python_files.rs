@@ -1,0 +1,556 @@
+//! Tools in Python that work on the files of the session. The sandbox makes a directory of the files, runs the function,
+//! and tells which files the function has left behind changed. All changes become one file manifest, also after an
+//! exception or a timeout.
+//!
+//! The sandbox keeps contents by their SHA-256, so only contents that it lacks are sent. A run that may have begun is never
+//! sent again.
+
+use super::python::{check_size, failure, kept, limits, printed, report};
+use super::sandbox::{
+    self, Limits, NoOutput, SandboxOutput, SandboxTalk, Truncated, WAIT, failed_run, may_have_begun, unusable,
+};
+use super::{FileManifests, Prepared, Run, RunFailure, RunFiles, RunOutput, RunTask, Runner, ToolReport};
+use crate::callers::Scope;
+use crate::durable::sandbox::SandboxRoute;
+use crate::error::Error;
+use crate::files::{
+    self, Blob, FileChangeOrigin, FileDraft, FileManifestSource, FilePath, ListedFile, SessionFiles, StoredPiece,
+    WantedContents,
+};
+use crate::ids::FileManifestId;
+use crate::json_size::{MAX_VALUES, values};
+use crate::memory_turn::LARGE_BYTES;
+use crate::outgoing::excerpt;
+use crate::registry::schema::Schema;
+use crate::registry::{PythonHandler, Tool};
+use data_encoding::BASE64;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::time::Duration;
+use worker::console_error;
+
+/// How often a run is asked for, while the sandbox lacks contents. Contents that were sent may be gone again before the run.
+const ROUNDS: u32 = 3;
+
+/// How long the files may take to be committed after the run.
+const COMMIT: Duration = Duration::from_secs(20);
+
+/// The longest time in the sandbox that a function gets, in seconds.
+const MAX_SECONDS: u32 = 120;
+
+/// The largest answer: a result, contents of 2 MiB, which JSON may make longer, and the paths of all files.
+const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
+
+/// The largest request that sends contents. The sandbox takes 12 MiB.
+const MAX_CONTENTS_BYTES: usize = 10 * 1024 * 1024;
+
+/// How many bytes of contents one request asks for.
+const READ_BYTES: u32 = 3 * 1024 * 1024;
+const MAX_READ_ANSWER_BYTES: usize = 5 * 1024 * 1024;
+
+/// A `python` handler that works on files.
+struct FilesRunner {
+    handler: PythonHandler,
+    /// The schema of the arguments.
+    parameters: Rc<Schema>,
+}
+
+/// Refuses arguments that the sandbox would not accept together with the tool's code.
+pub fn prepare(handler: PythonHandler, parameters: Rc<Schema>, arguments: &Value) -> Prepared {
+    check_size(&handler.code, arguments, &parameters.property_names())?;
+    Ok(Box::new(FilesRunner { handler, parameters }))
+}
+
+impl Runner for FilesRunner {
+    fn run<'a>(&'a self, scope: &'a Scope, task: &'a RunTask<'a>) -> Run<'a> {
+        Box::pin(async {
+            let properties = self.parameters.property_names();
+            let program =
+                FileProgram { code: &self.handler.code, function: &self.handler.function, properties: &properties };
+            run_program(scope, task, &program).await
+        })
+    }
+
+    fn extra_wait(&self) -> Duration {
+        WAIT + COMMIT
+    }
+
+    fn too_late(&self, _tool: &Tool) -> RunFailure {
+        may_have_begun("its time is up")
+    }
+}
+
+/// The function that works on the files, and how it is called.
+#[derive(Serialize)]
+pub struct FileProgram<'a> {
+    code: &'a str,
+    function: &'a str,
+    /// The names of the schema's properties. A function whose parameters are all among them gets keyword arguments.
+    properties: &'a [&'a str],
+}
+
+/// The body of a request to run a program.
+#[derive(Serialize)]
+struct FilesJob<'a> {
+    /// The workspace, whose contents and slots the run uses.
+    share: &'a str,
+    files: Vec<(&'a str, &'a str, u32)>,
+    #[serde(flatten)]
+    program: &'a FileProgram<'a>,
+    arguments: &'a Value,
+    context: RunContext<'a>,
+    limits: Limits,
+}
+
+/// What `get_context()` tells the function.
+#[derive(Serialize)]
+struct RunContext<'a> {
+    chat_id: &'a str,
+    toolset_id: Option<&'a str>,
+    extra: EmptyObject,
+}
+
+#[derive(Serialize)]
+struct EmptyObject {}
+
+/// The body of the answer to a run.
+#[derive(Deserialize)]
+struct FilesOutput {
+    error_kind: Option<String>,
+    #[serde(default)]
+    error: Option<String>,
+    stdout: String,
+    stderr: String,
+    result: Box<RawValue>,
+    exit: Option<i32>,
+    truncated: Truncated,
+    files: LeftFiles,
+}
+
+/// The files that differ from those that the run began with.
+#[derive(Deserialize)]
+struct LeftFiles {
+    changed: Vec<ChangedFile>,
+    deleted: Vec<String>,
+    /// Why the files cannot be kept.
+    fault: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ChangedFile {
+    path: String,
+    sha256: String,
+    size: u32,
+    /// None, if the contents have to be asked for.
+    content: Option<LeftContent>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "encoding", content = "data", rename_all = "lowercase")]
+enum LeftContent {
+    Utf8(String),
+    Base64(String),
+}
+
+/// Runs a program on the files of the call's session, and commits what it has changed.
+pub async fn run_program(
+    scope: &Scope,
+    task: &RunTask<'_>,
+    program: &FileProgram<'_>,
+) -> Result<RunOutput, RunFailure> {
+    let session = match files::list_all(scope, task.session, None).await? {
+        Ok(session) => session,
+        Err(refused) => return Err(RunFailure::tool(refused.to_string())),
+    };
+    let mut talk = SandboxTalk::new(scope);
+    let answer = run(scope, task, program, &session.files, &mut talk).await?;
+    let (output, left) = read_answer(&answer).map_err(|cause| {
+        console_error!("the answer to a run on files cannot be read: {cause}");
+        may_have_begun("its answer cannot be read")
+    })?;
+    // The contents in the answer are large, and are not needed twice.
+    drop(answer);
+    if output.was_cut_short() {
+        return Err(may_have_begun("it was restarted meanwhile"));
+    }
+    let kept = keep(scope, task, &session, left, &mut talk).await?;
+    conclude(output, kept, &session)
+}
+
+/// Asks for the run, and sends the contents that the sandbox lacks. Returns the answer of a run that has ended.
+async fn run(
+    scope: &Scope,
+    task: &RunTask<'_>,
+    program: &FileProgram<'_>,
+    files: &[ListedFile],
+    talk: &mut SandboxTalk<'_>,
+) -> Result<String, RunFailure> {
+    let job = FilesJob {
+        share: scope.workspace().as_str(),
+        files: files.iter().map(|it| (it.path.as_str(), it.sha256.as_str(), it.size)).collect(),
+        program,
+        arguments: task.arguments,
+        context: RunContext { chat_id: task.session.as_str(), toolset_id: None, extra: EmptyObject {} },
+        limits: limits(task),
+    };
+    let asked = to_json(&job)?;
+    let time = Duration::from_secs(task.tool.timeout_seconds.min(MAX_SECONDS).into()) + WAIT;
+    for _ in 0..ROUNDS {
+        let answered = talk.ask(SandboxRoute::FilesRun, &asked, Some(time), MAX_ANSWER_BYTES).await;
+        let (status, text) = answered.map_err(|(place, failure)| failed_run(place, failure))?;
+        if status == 200 {
+            return Ok(text);
+        }
+        match NoOutput::of(status, &text) {
+            NoOutput::Missing(missing) => send_contents(scope, files, missing, talk).await?,
+            NoOutput::Busy(message) => return Err(RunFailure::Unreachable(message.into())),
+            NoOutput::OverLimit(message) => {
+                return Err(RunFailure::tool(format!("The sandbox does not take the session's files: {message}")));
+            }
+            NoOutput::Refused(why) => return Err(unusable(&why, excerpt(&text))),
+            NoOutput::MayHaveBegun => return Err(may_have_begun("its container broke off")),
+        }
+    }
+    Err(RunFailure::Unreachable("The sandbox does not keep the session's files: call again".into()))
+}
+
+/// Sends contents as they are stored, in pieces.
+async fn send_contents(
+    scope: &Scope,
+    files: &[ListedFile],
+    missing: Vec<String>,
+    talk: &mut SandboxTalk<'_>,
+) -> Result<(), RunFailure> {
+    // The sandbox must not learn of contents that the session does not have.
+    let known = files.iter().map(|it| it.sha256.as_str()).collect::<HashSet<_>>();
+    if missing.iter().any(|it| !known.contains(it.as_str())) {
+        return Err(unusable("it asked for contents that are not the session's", ""));
+    }
+    let bytes = files.iter().filter(|it| missing.contains(&it.sha256)).map(|it| it.size as usize).sum::<usize>();
+    if bytes > LARGE_BYTES {
+        scope.memory_turn().take().await;
+    }
+    let mut wanted = WantedContents::new(missing);
+    while let Some(stored) = wanted.next(scope).await? {
+        for body in contents_bodies(scope.workspace().as_str(), &stored.all()?)? {
+            let answered = talk.ask(SandboxRoute::FilesContents, &body, Some(WAIT), MAX_READ_ANSWER_BYTES).await;
+            let (status, text) = answered.map_err(|(place, failure)| sandbox::failed(place, failure))?;
+            if status != 200 {
+                return Err(unusable(&format!("it took no contents, with the status {status}"), &text));
+            }
+        }
+    }
+    if wanted.left() > 0 {
+        // Another request has changed the session, and the sweep has freed what the session had before.
+        return Err(RunFailure::tool("The session's files have changed meanwhile: call again"));
+    }
+    Ok(())
+}
+
+/// Requests that send these pieces, each small enough for the sandbox. JSON may make the text of a piece longer.
+fn contents_bodies(share: &str, pieces: &[StoredPiece<'_>]) -> Result<Vec<String>, Error> {
+    #[derive(Serialize)]
+    struct ContentsJob<'a> {
+        share: &'a str,
+        pieces: &'a [StoredPiece<'a>],
+    }
+    let (mut bodies, mut from, mut bytes) = (Vec::new(), 0, 0);
+    for (at, piece) in pieces.iter().enumerate() {
+        let size = piece.data.get().len();
+        if at > from && bytes + size > MAX_CONTENTS_BYTES {
+            bodies.push(to_json(&ContentsJob { share, pieces: &pieces[from..at] })?);
+            (from, bytes) = (at, 0);
+        }
+        bytes += size;
+    }
+    bodies.push(to_json(&ContentsJob { share, pieces: &pieces[from..] })?);
+    Ok(bodies)
+}
+
+/// The outcome of the code, and the files that it has left behind.
+fn read_answer(text: &str) -> serde_json::Result<(SandboxOutput, LeftFiles)> {
+    let answer: FilesOutput = serde_json::from_str(text)?;
+    let FilesOutput { error_kind, error, stdout, stderr, result, exit, truncated, files } = answer;
+    let mut output = SandboxOutput { error_kind, error, stdout, stderr, result: Value::Null, exit, truncated };
+    if values(result.get().as_bytes()) > MAX_VALUES {
+        output.error_kind = Some("exception".to_owned());
+        output.error = Some(format!("The code returned more than {MAX_VALUES} values"));
+    } else {
+        output.result = serde_json::from_str(result.get())?;
+    }
+    Ok((output, files))
+}
+
+/// Commits the files that a run has left behind. Returns the reason if they cannot be kept.
+async fn keep(
+    scope: &Scope,
+    task: &RunTask<'_>,
+    session: &SessionFiles,
+    left: LeftFiles,
+    talk: &mut SandboxTalk<'_>,
+) -> Result<Result<FileManifests, String>, RunFailure> {
+    if let Some(fault) = left.fault {
+        return Ok(Err(fault));
+    }
+    if left.changed.is_empty() && left.deleted.is_empty() {
+        return Ok(Ok(unchanged(session.manifest_id.clone())));
+    }
+    let mut draft = FileDraft::new(scope, task.session);
+    for path in &left.deleted {
+        match path_of(path) {
+            Ok(path) => draft.delete(&path),
+            Err(reason) => return Ok(Err(reason)),
+        }
+    }
+    for file in left.changed {
+        if let Err(refusal) = draft.make_room(file.size).await? {
+            return Ok(Err(refusal.to_string()));
+        }
+        let (path, blob) = match contents_of(scope, file, talk).await? {
+            Ok(file) => file,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        if let Err(refusal) = draft.write(path, blob).await? {
+            return Ok(Err(refusal.to_string()));
+        }
+    }
+    let origin = FileChangeOrigin {
+        source: FileManifestSource::ToolRun,
+        source_ref: Some(task.call_id.to_string()),
+        agent: task.agent.cloned(),
+    };
+    let committed = draft.commit(origin).await?;
+    Ok(committed.map(|it| FileManifests { pre: it.pre, post: it.post }).map_err(|refusal| refusal.to_string()))
+}
+
+/// The path as Pegboard writes it. The sandbox sends no other.
+fn path_of(text: &str) -> Result<FilePath, String> {
+    match FilePath::parse(text) {
+        Ok(path) if path.as_str() == text && !path.is_root() => Ok(path),
+        Ok(_) => Err(format!("Cannot write {text}: it is no path of a file")),
+        Err(reason) => Err(format!("Cannot write {text}: the path {reason}")),
+    }
+}
+
+/// The path and the contents of a changed file. Contents that did not come with the answer are asked for.
+async fn contents_of(
+    scope: &Scope,
+    file: ChangedFile,
+    talk: &mut SandboxTalk<'_>,
+) -> Result<Result<(FilePath, Blob), String>, RunFailure> {
+    let path = match path_of(&file.path) {
+        Ok(path) => path,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    if file.size > files::MAX_FILE_BYTES {
+        let allowed = files::MAX_FILE_BYTES;
+        return Ok(Err(format!("Cannot write {path}: it has {} bytes; {allowed} are allowed", file.size)));
+    }
+    let lost = || format!("Cannot write {path}: the sandbox no longer has its contents; nothing was written");
+    let bytes = match file.content {
+        Some(LeftContent::Utf8(text)) => Some(text.into_bytes()),
+        Some(LeftContent::Base64(digits)) => BASE64.decode(digits.as_bytes()).ok(),
+        None => read_contents(scope, &file.sha256, file.size, talk).await?,
+    };
+    let Some(bytes) = bytes else { return Ok(Err(lost())) };
+    let blob = Blob::new(bytes);
+    Ok(if blob.sha256() == file.sha256 { Ok((path, blob)) } else { Err(lost()) })
+}
+
+/// Reads contents that a run has left behind, piece by piece. None, if they cannot be had any more.
+async fn read_contents(
+    scope: &Scope,
+    sha256: &str,
+    size: u32,
+    talk: &mut SandboxTalk<'_>,
+) -> Result<Option<Vec<u8>>, RunFailure> {
+    #[derive(Serialize)]
+    struct ReadJob<'a> {
+        share: &'a str,
+        sha256: &'a str,
+        from: u32,
+        bytes: u32,
+    }
+    #[derive(Deserialize)]
+    struct ReadAnswer {
+        data: String,
+    }
+    if size as usize > LARGE_BYTES {
+        scope.memory_turn().take().await;
+    }
+    let share = scope.workspace().as_str();
+    let mut contents = Vec::with_capacity(size as usize);
+    while contents.len() < size as usize {
+        // The size is a u32, and the contents are never longer.
+        let from = u32::try_from(contents.len()).unwrap_or(size);
+        let asked = to_json(&ReadJob { share, sha256, from, bytes: READ_BYTES.min(size - from) })?;
+        let answered = talk.ask(SandboxRoute::FilesRead, &asked, Some(WAIT), MAX_READ_ANSWER_BYTES).await;
+        let (status, text) = match answered {
+            Ok(answered) => answered,
+            Err((place, failure)) => {
+                console_error!("contents of a run cannot be read: {place}: {failure}");
+                return Ok(None);
+            }
+        };
+        let piece = (status == 200).then(|| serde_json::from_str::<ReadAnswer>(&text).ok()).flatten();
+        match piece.and_then(|it| BASE64.decode(it.data.as_bytes()).ok()).filter(|it| !it.is_empty()) {
+            Some(piece) => contents.extend_from_slice(&piece),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(contents))
+}
+
+/// The outcome of the call: what the code returned or raised, together with what became of its files.
+fn conclude(
+    output: SandboxOutput,
+    kept_files: Result<FileManifests, String>,
+    session: &SessionFiles,
+) -> Result<RunOutput, RunFailure> {
+    let of_run = |manifests: FileManifests| RunFiles { session_seen: manifests.post.is_some(), manifests };
+    match (failure(&output), kept_files) {
+        (None, Ok(manifests)) => Ok(RunOutput {
+            session_seen: manifests.post.is_some(),
+            manifests,
+            printed: kept(printed(&output)),
+            result: output.result,
+            content: None,
+        }),
+        (Some(mut failed), Ok(manifests)) => {
+            if let Some(report) = failed.report_mut() {
+                report.files = Some(Box::new(of_run(manifests)));
+            }
+            Err(failed)
+        }
+        (failed, Err(reason)) => {
+            let raised = failed.and_then(|mut it| it.report_mut().map(|it| std::mem::take(&mut it.message)));
+            let message = match raised {
+                Some(raised) => format!("{reason}\n\nThe code had failed before:\n{raised}"),
+                None => reason,
+            };
+            let files = Some(Box::new(of_run(unchanged(session.manifest_id.clone()))));
+            Err(RunFailure::Tool(ToolReport { files, ..report(message, "files", &output) }))
+        }
+    }
+}
+
+/// The file manifests of a run that changed no file.
+fn unchanged(manifest_id: Option<FileManifestId>) -> FileManifests {
+    FileManifests { pre: manifest_id.clone(), post: manifest_id }
+}
+
+fn to_json(body: &impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(body)
+        .map_err(|cause| Error::Internal(format!("a request to the sandbox is not JSON: {cause}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn answer(change: Value) -> String {
+        let mut answer = json!({
+            "ok": true, "error_kind": null, "error": null, "stdout": "said\n", "stderr": "", "result": {"a": 1}, "exit": 0,
+            "truncated": {"stdout": false, "stderr": false}, "duration_ms": 1,
+            "files": {"changed": [], "deleted": [], "fault": null},
+        });
+        answer.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        answer.to_string()
+    }
+
+    fn session() -> SessionFiles {
+        SessionFiles { manifest_id: FileManifestId::parse("man_before"), files: Vec::new() }
+    }
+
+    fn after() -> FileManifests {
+        FileManifests { pre: FileManifestId::parse("man_before"), post: FileManifestId::parse("man_after") }
+    }
+
+    #[test]
+    fn an_answer_is_read_with_the_files_that_were_left() {
+        let changed = json!([
+            {"path": "/a", "sha256": "x", "size": 1, "content": {"encoding": "utf8", "data": "ä"}},
+            {"path": "/b", "sha256": "y", "size": 1, "content": {"encoding": "base64", "data": "/w=="}},
+            {"path": "/c", "sha256": "z", "size": 1, "content": null},
+        ]);
+        let (output, left) =
+            read_answer(&answer(json!({"files": {"changed": changed, "deleted": ["/d"], "fault": null}})))
+                .ok()
+                .unwrap();
+        assert_eq!((output.result, left.changed.len(), left.deleted), (json!({"a": 1}), 3, vec!["/d".to_owned()]));
+        assert!(matches!(&left.changed[0].content, Some(LeftContent::Utf8(it)) if it == "ä"));
+        assert!(matches!(&left.changed[1].content, Some(LeftContent::Base64(it)) if it == "/w=="));
+        assert!(left.changed[2].content.is_none());
+        let (many, _) = read_answer(&answer(json!({"result": vec![0; MAX_VALUES + 1]}))).ok().unwrap();
+        assert!(many.error.unwrap().contains("values"));
+        assert!(read_answer("{}").is_err());
+    }
+
+    #[test]
+    fn a_failure_keeps_the_files_that_it_has_changed() {
+        let (output, _) = read_answer(&answer(json!({}))).ok().unwrap();
+        let done = conclude(output, Ok(after()), &session()).ok().unwrap();
+        assert_eq!((done.result, done.manifests, done.printed.as_deref()), (json!({"a": 1}), after(), Some("said\n")));
+        assert!(done.session_seen);
+        for (kind, is_timeout) in [("exception", false), ("timeout", true), ("killed", false)] {
+            let failed = answer(json!({"error_kind": kind, "error": "it broke", "exit": 1}));
+            let (output, _) = read_answer(&failed).ok().unwrap();
+            let mut failed = conclude(output, Ok(after()), &session()).err().unwrap();
+            assert_eq!(matches!(failed, RunFailure::Timeout(_)), is_timeout);
+            let report = failed.report_mut().unwrap();
+            let files = report.files.take().unwrap();
+            assert_eq!((report.message.as_str(), files.manifests, files.session_seen), ("it broke", after(), true));
+        }
+    }
+
+    #[test]
+    fn files_that_cannot_be_kept_are_an_error_of_the_tool() {
+        let told = |change: Value| {
+            let (output, _) = read_answer(&answer(change)).ok().unwrap();
+            let Err(RunFailure::Tool(report)) = conclude(output, Err("no room".into()), &session()) else {
+                unreachable!("it is an error of the tool")
+            };
+            assert_eq!(report.files.unwrap().manifests, unchanged(session().manifest_id));
+            assert_eq!(report.details.unwrap(), json!({"kind": "files", "output": "said\n"}));
+            report.message
+        };
+        assert_eq!(told(json!({})), "no room");
+        let raised = told(json!({"error_kind": "timeout", "error": "Timed out"}));
+        assert_eq!(raised, "no room\n\nThe code had failed before:\nTimed out");
+    }
+
+    #[test]
+    fn only_paths_of_files_are_written() {
+        assert!(path_of("/a/b").is_ok());
+        for path in ["/", "a", "/a//b", "/a/", "/a/../b", "/a\n", "/.."] {
+            assert!(path_of(path).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn contents_are_sent_in_requests_that_fit() {
+        let data = RawValue::from_string(format!("\"{}\"", "x".repeat(3 * 1024 * 1024))).unwrap();
+        let piece = |number| StoredPiece {
+            sha256: "x",
+            encoding: serde_json::from_str("\"utf8\"").unwrap(),
+            number,
+            count: 5,
+            data: &data,
+        };
+        let pieces = (0..5).map(piece).collect::<Vec<_>>();
+        let bodies = contents_bodies("ws", &pieces).unwrap();
+        let counts =
+            bodies.iter().map(|it| serde_json::from_str::<Value>(it).unwrap()["pieces"].as_array().unwrap().len());
+        assert_eq!(counts.collect::<Vec<_>>(), [3, 2]);
+        let small = contents_bodies("ws", &pieces[..1]).unwrap();
+        assert!(
+            small[0].starts_with(
+                r#"{"share":"ws","pieces":[{"sha256":"x","encoding":"utf8","number":0,"count":5,"data":"x"#
+            )
+        );
+    }
+}
