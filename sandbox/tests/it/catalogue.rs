@@ -3,7 +3,6 @@
 use crate::attacks::{PLAIN, Targets, attacks};
 use crate::processes;
 use crate::server::{Server, in_every_configuration};
-use serde_json::json;
 
 #[test]
 fn every_attack_is_stopped_in_every_configuration() {
@@ -15,8 +14,7 @@ fn run_all(configuration: &str, server: &Server) {
     let layers = server.health()["layers"].clone();
     server.run_code(PLAIN);
     let (supervisor, zygote) = (server.supervisor(), server.zygote());
-    // In a pid namespace of its own the zygote is the first process, and the supervisor has no process id.
-    let attacks = attacks(Targets { zygote: if layers["namespaces"] == json!([]) { zygote } else { 1 }, supervisor });
+    let attacks = attacks(Targets::of(zygote, supervisor, &layers));
     let before = (processes::resident_kib(zygote), processes::resident_kib(supervisor));
     let mut broken = Vec::new();
     for (done, attack) in attacks.iter().enumerate() {

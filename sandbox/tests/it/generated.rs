@@ -1,6 +1,6 @@
 //! Attacks that are generated, because they would be unreadable as files.
 
-use crate::attacks::Attack;
+use crate::attacks::{Attack, OnFiles};
 use nix::libc;
 use serde_json::json;
 
@@ -12,6 +12,7 @@ pub fn attacks() -> Vec<Attack> {
         outcomes: outcomes.iter().map(|&each| each.to_owned()).collect(),
         prints: None,
         limits: json!({}),
+        on_files: OnFiles::default(),
     };
     vec![
         attack("empty", String::new(), &["ok"]),
@@ -57,7 +58,7 @@ pub fn attacks() -> Vec<Attack> {
         attack("folded_powers", "x = 9 ** 9 ** 9 ** 9".into(), &["memory", "timeout", "exception"]),
         attack("folded_texts", "x = ('a' * 4096) * 4096 * 4096 * 4096".into(), &["memory"]),
         attack("folded_shifts", "x = 1 << (1 << 40)".into(), &["memory", "exception"]),
-        attack("all_system_calls", all_system_calls(), &["ok"]),
+        attack("all_system_calls", all_system_calls(ALLOWED), &["ok"]),
     ]
 }
 
@@ -66,42 +67,44 @@ fn numbered(name: &str, count: usize) -> String {
     (0..count).map(|each| format!("{name}{each}")).collect::<Vec<_>>().join(",")
 }
 
+/// The system calls that are expected to work.
+pub const ALLOWED: &[libc::c_long] = &[
+    // The kernel itself lets these two through, past every filter; they are fatal except from one address:
+    // `uretprobe`, `uprobe`.
+    335,
+    336,
+    libc::SYS_brk,
+    libc::SYS_clock_getres,
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_close,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_fstat,
+    libc::SYS_futex,
+    libc::SYS_getpid,
+    libc::SYS_getrandom,
+    libc::SYS_gettid,
+    libc::SYS_gettimeofday,
+    libc::SYS_lseek,
+    libc::SYS_madvise,
+    libc::SYS_mmap,
+    libc::SYS_mprotect,
+    libc::SYS_mremap,
+    libc::SYS_munmap,
+    libc::SYS_nanosleep,
+    libc::SYS_read,
+    libc::SYS_restart_syscall,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sched_yield,
+    libc::SYS_sigaltstack,
+    libc::SYS_write,
+    libc::SYS_writev,
+];
+
 /// Makes every system call that is not expected to work, also by the numbers of the x32 ABI.
-fn all_system_calls() -> String {
-    let allowed = [
-        // The kernel itself lets these two through, past every filter; they are fatal except from one address:
-        // `uretprobe`, `uprobe`.
-        335,
-        336,
-        libc::SYS_brk,
-        libc::SYS_clock_getres,
-        libc::SYS_clock_gettime,
-        libc::SYS_clock_nanosleep,
-        libc::SYS_close,
-        libc::SYS_exit,
-        libc::SYS_exit_group,
-        libc::SYS_fstat,
-        libc::SYS_futex,
-        libc::SYS_getpid,
-        libc::SYS_getrandom,
-        libc::SYS_gettid,
-        libc::SYS_gettimeofday,
-        libc::SYS_lseek,
-        libc::SYS_madvise,
-        libc::SYS_mmap,
-        libc::SYS_mprotect,
-        libc::SYS_mremap,
-        libc::SYS_munmap,
-        libc::SYS_nanosleep,
-        libc::SYS_read,
-        libc::SYS_restart_syscall,
-        libc::SYS_rt_sigprocmask,
-        libc::SYS_rt_sigreturn,
-        libc::SYS_sched_yield,
-        libc::SYS_sigaltstack,
-        libc::SYS_write,
-        libc::SYS_writev,
-    ];
+pub fn all_system_calls(allowed: &[libc::c_long]) -> String {
     format!(
         "
 import typing

@@ -15,6 +15,8 @@ mod attacks;
 mod catalogue;
 mod client;
 mod contract;
+mod file_attacks;
+mod file_catalogue;
 mod generated;
 mod lifecycle;
 mod processes;

@@ -18,6 +18,8 @@ pub struct Server {
     client: Client,
     /// The user that Python runs as. No other process on the machine has this user.
     pub user: Option<u32>,
+    /// Where the server makes the directory of its calls' folders.
+    pub scratch: PathBuf,
     log: Arc<Mutex<String>>,
 }
 
@@ -44,6 +46,28 @@ static FOLDER: LazyLock<(PathBuf, ChildStdin)> = LazyLock::new(|| {
     let input = remover.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap().stdin.unwrap();
     (folder, input)
 });
+
+/// The Python packages of the second room, at a path where every user can read them.
+static PACKAGES: LazyLock<PathBuf> = LazyLock::new(|| {
+    let given = std::env::var_os("SANDBOX_PACKAGES")
+        .expect("SANDBOX_PACKAGES names the second room's Python packages: run `scripts/test sandbox`");
+    let given = fs::canonicalize(given).expect("SANDBOX_PACKAGES is a folder");
+    if given.ancestors().all(|part| fs::metadata(part).unwrap().mode() & 1 == 1) {
+        return given;
+    }
+    let packages = FOLDER.0.join("packages");
+    assert!(Command::new("cp").arg("-R").arg(&given).arg(&packages).status().unwrap().success());
+    packages
+});
+
+/// A directory in which one server makes its folders, as in /tmp. Servers of other tests are not disturbed.
+fn new_scratch() -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let scratch = FOLDER.0.join(format!("scratch-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+    fs::create_dir(&scratch).unwrap();
+    fs::set_permissions(&scratch, fs::Permissions::from_mode(0o1777)).unwrap();
+    scratch
+}
 
 /// A Python for one test, which the test can remove and restore.
 pub struct OwnPython {
@@ -100,6 +124,47 @@ pub fn in_every_configuration(flags: &[&str], check: impl Fn(&str, &Server) + Sy
     });
 }
 
+/// The layers that keep a call of the second room to its folder: all of them, and each of them without the other.
+const LAYERS: [(&str, &[&str]); 3] = [
+    ("all layers", &[]),
+    ("landlock without private mounts", &["--namespaces", "off"]),
+    ("private mounts without landlock", &["--landlock", "off"]),
+];
+
+/// Runs a test of the second room in six configurations at the same time: as root and not as root, with each choice of
+/// `LAYERS`.
+pub fn in_every_configuration_of_files(flags: &[&str], check: impl Fn(&str, &Server) + Sync) {
+    let check = &check;
+    std::thread::scope(|scope| {
+        for (name, layers) in LAYERS {
+            let flags = [flags, layers].concat();
+            let of_root = flags.clone();
+            scope.spawn(move || {
+                let server = Server::start_unprivileged(&flags);
+                must_have_layers(&server, layers);
+                check(&format!("unprivileged, {name}"), &server);
+            });
+            if processes::are_root() {
+                scope.spawn(move || {
+                    let server = Server::start(&of_root);
+                    must_have_layers(&server, layers);
+                    check(&format!("root, {name}"), &server);
+                });
+            } else {
+                processes::skipped("what a server does that is started as root");
+            }
+        }
+    });
+}
+
+/// Fails if the second room, which this starts, has other layers than it should have.
+fn must_have_layers(server: &Server, flags: &[&str]) {
+    server.run_on_files("plain", "def run(): pass", &json!({}));
+    let layers = &server.health()["files"]["layers"];
+    assert_eq!(layers["landlock"].is_null(), flags.contains(&"--landlock"), "{layers}");
+    assert_eq!(layers["private_root"] == false, flags.contains(&"--namespaces"), "{layers}");
+}
+
 /// The Python that a server finds.
 pub fn python() -> &'static str {
     let usual = ["/usr/local/bin/python3", "/usr/bin/python3"];
@@ -136,6 +201,8 @@ impl Server {
     }
 
     fn run(mut command: Command, user: Option<u32>) -> Self {
+        let scratch = new_scratch();
+        command.arg("--scratch").arg(&scratch).arg("--packages").arg(&*PACKAGES);
         command.args(["--listen", "127.0.0.1:0"]).stdin(Stdio::null()).stderr(Stdio::piped());
         let mut keeper = command.spawn().unwrap();
         let mut lines = BufReader::new(keeper.stderr.take().unwrap()).lines();
@@ -155,7 +222,7 @@ impl Server {
                 log.push('\n');
             }
         });
-        Self { keeper, client: Client::of(address), user, log }
+        Self { keeper, client: Client::of(address), user, scratch, log }
     }
 
     pub fn keeper(&self) -> i32 {
@@ -173,6 +240,22 @@ impl Server {
 
     pub fn zygote(&self) -> i32 {
         i32::try_from(self.health()["zygote"]["pid"].as_i64().unwrap()).unwrap()
+    }
+
+    /// The second room's zygote, if the second room is open.
+    pub fn file_zygote(&self) -> Option<i32> {
+        Some(i32::try_from(self.health()["files"]["zygote"]["pid"].as_i64()?).unwrap())
+    }
+
+    /// The processes of calls that run in either room.
+    pub fn children(&self) -> Vec<i32> {
+        let zygotes = [Some(self.zygote()), self.file_zygote()];
+        zygotes.into_iter().flatten().flat_map(|zygote| processes::children(u32::try_from(zygote).unwrap())).collect()
+    }
+
+    /// The directories of the calls' folders: one, if the second room is open.
+    pub fn scratches(&self) -> Vec<PathBuf> {
+        fs::read_dir(&self.scratch).unwrap().map(|entry| entry.unwrap().path()).collect()
     }
 
     pub fn log(&self) -> String {
@@ -193,13 +276,22 @@ impl Server {
     #[track_caller]
     pub fn assert_clean(&self, after: &str) {
         let zygote = self.zygote();
-        let ours = [self.keeper(), self.supervisor(), zygote];
+        let ours = [Some(self.keeper()), Some(self.supervisor()), Some(zygote), self.file_zygote()];
         let word = processes::arguments(zygote).into_iter().find(|each| each.starts_with("pegboard-sandbox-")).unwrap();
         processes::eventually(&format!("no process is left after {after}"), || {
-            processes::of(self.user, &word).iter().all(|pid| ours.contains(pid))
+            processes::of(self.user, &word).iter().all(|pid| ours.contains(&Some(*pid)))
+        });
+        processes::eventually(&format!("no call and no folder is left after {after}"), || {
+            let files = &self.health()["files"];
+            files["queue"]["running"] == 0 && (files["folders"] == 0 || files["status"] == "idle")
         });
         match self.user {
-            Some(user) => assert_eq!(processes::files_of(user), Vec::<PathBuf>::new(), "files are left after {after}"),
+            Some(user) => {
+                assert_eq!(processes::files_of(user), Vec::<PathBuf>::new(), "files are left after {after}");
+                let scratches = self.scratches();
+                let inside = scratches.iter().flat_map(|path| fs::read_dir(path).unwrap()).count();
+                assert!(inside == 0 && scratches.len() <= 1, "folders are left after {after}: {scratches:?}");
+            }
             None => processes::skipped("whether files are left, which only a user of the server's own shows"),
         }
     }
