@@ -270,8 +270,8 @@ fn numbered(code: &str, targets: Targets) -> String {
     // One name may begin with another.
     numbers.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
     let truths = [("PRIVATE_ROOT", targets.private_root), ("LANDLOCK", targets.landlock)];
-    let code = truths.iter().fold(code.to_owned(), |code, (name, is_so)| {
-        code.replace(name, if *is_so { "True" } else { "False" })
-    });
+    let code = truths
+        .iter()
+        .fold(code.to_owned(), |code, (name, is_so)| code.replace(name, if *is_so { "True" } else { "False" }));
     numbers.iter().fold(code, |code, (name, number)| code.replace(name, &number.to_string()))
 }

@@ -240,7 +240,8 @@ const DIFFERENT: &[Different] = &[
 impl Attack {
     pub fn run_on_files(&self, server: &Client) -> Result<(), String> {
         let OnFiles { files, bundle, request, .. } = &self.on_files;
-        let mut body = json!({"share": "attack", "code": self.code, "limits": {"timeout_seconds": 5, "memory_mb": 128}});
+        let mut body =
+            json!({"share": "attack", "code": self.code, "limits": {"timeout_seconds": 5, "memory_mb": 128}});
         for (name, value) in self.limits.as_object().into_iter().flatten() {
             body["limits"][name] = value.clone();
         }

@@ -35,12 +35,8 @@ impl Sandbox {
         process
             .env_clear()
             .envs(std::env::vars().filter(|(name, _)| name == "SANDBOX_PYTHON" || name == "SANDBOX_PACKAGES"));
-        let mut process = process
-            .args(["--listen", address])
-            .args(flags)
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the sandbox starts");
+        let mut process =
+            process.args(["--listen", address]).args(flags).stderr(Stdio::piped()).spawn().expect("the sandbox starts");
         let mut said = String::new();
         for line in BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok) {
             if let Some((_, told)) = line.split_once("listening on ") {
