@@ -1,7 +1,7 @@
 //! All files of a session at one moment, for a program that gets them as a directory.
 
 use super::lookup::require_manifest;
-use super::store::lookup::{FileTotals, FileView, ListedFile, find_totals, list_files, read_files, read_totals};
+use super::store::lookup::{self, FileTotals, FileView, ListedFile};
 use crate::callers::Scope;
 use crate::error::Result;
 use crate::ids::{FileManifestId, SessionId};
@@ -50,14 +50,14 @@ pub async fn list_all(
 ) -> Result<std::result::Result<SessionFiles, TooManyFiles>> {
     let view = FileView { workspace: scope.workspace(), session, at };
     let [totals, files] =
-        scope.read([find_totals(view, scope.session_token()), list_files(view, None, MAX_FILES)]).await?;
-    let Some(seen) = require_manifest(read_totals(&totals)?, at)? else {
+        scope.read([lookup::find_totals(view, scope.session_token()), lookup::list_all(view, MAX_FILES)]).await?;
+    let Some(seen) = require_manifest(lookup::read_totals(&totals)?, at)? else {
         return Ok(Ok(SessionFiles { manifest_id: None, files: Vec::new() }));
     };
     if let Some(refused) = TooManyFiles::of(seen.found) {
         return Ok(Err(refused));
     }
-    Ok(Ok(SessionFiles { manifest_id: seen.manifest_id, files: read_files(&files)? }))
+    Ok(Ok(SessionFiles { manifest_id: seen.manifest_id, files: lookup::read_all(&files)? }))
 }
 
 #[cfg(test)]

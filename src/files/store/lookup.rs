@@ -237,6 +237,35 @@ pub fn list_files(view: FileView<'_>, after: Option<&str>, limit: u32) -> Statem
     .bind(limit)
 }
 
+/// How many files of [`list_all`] are one row. The longest paths of as many files fit into a value of D1.
+const FILES_IN_ROW: u32 = 500;
+
+/// The files of a file manifest, up to `limit`. Many files are one row of JSON, because each row costs more on its way than
+/// what it holds.
+pub fn list_all(view: FileView<'_>, limit: u32) -> Statement {
+    view.sql(format!(
+        "WITH RECURSIVE {SEEN}, {}
+         SELECT CAST(part AS TEXT) AS part, json_group_array(json_array(path, sha256, size)) AS files FROM (
+           SELECT e.path, e.sha256, e.size, (row_number() OVER () - 1) / {FILES_IN_ROW} AS part
+           FROM walk CROSS JOIN file_entries e ON {} WHERE e.sha256 IS NOT NULL LIMIT +?4)
+         GROUP BY part",
+        walk("'/'", NEXT_PATH, "'0'"),
+        held_by("walk", "walk.path", "e")
+    ))
+    .bind(limit)
+    .selecting_texts()
+}
+
+pub fn read_all(rows: &Rows) -> Result<Vec<ListedFile>> {
+    let mut files = Vec::new();
+    for [_, listed] in rows.texts::<2>()? {
+        let listed: Vec<(String, String, u32)> = serde_json::from_str(listed)
+            .map_err(|cause| Error::Internal(format!("a list of files cannot be read: {cause}")))?;
+        files.extend(listed.into_iter().map(|(path, sha256, size)| ListedFile { path, sha256, size }));
+    }
+    Ok(files)
+}
+
 pub fn read_files(rows: &Rows) -> Result<Vec<ListedFile>> {
     rows.all()
 }
