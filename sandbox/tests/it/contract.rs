@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 /// The status and the body of the response to raw bytes.
-fn exchange(server: &Server, sent: &[u8]) -> (u16, String) {
+pub fn exchange(server: &Server, sent: &[u8]) -> (u16, String) {
     let mut stream = server.raw();
     stream.write_all(sent).unwrap();
     let mut answer = Vec::new();
@@ -17,7 +17,7 @@ fn exchange(server: &Server, sent: &[u8]) -> (u16, String) {
     (status, answer)
 }
 
-fn request(method: &str, path: &str, kind: &str, body: &str) -> Vec<u8> {
+pub fn request(method: &str, path: &str, kind: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     let head =
         format!("{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {length}\r\n{kind}\r\n");

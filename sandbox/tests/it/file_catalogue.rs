@@ -42,11 +42,13 @@ fn run_all(configuration: &str, server: &Server, attacks: fn(Targets) -> Vec<Att
     }
     let before = Sizes::of(server, zygote);
     let begun = Instant::now();
-    let mut broken = Vec::new();
+    let (mut broken, mut times) = (Vec::new(), Vec::new());
     for (done, attack) in attacks.iter().enumerate() {
+        let attacked = Instant::now();
         if let Err(how) = attack.run_on_files(server) {
             broken.push(format!("{}: {how}", attack.name));
         }
+        times.push((attacked.elapsed(), &attack.name));
         // A process that an attack leaves behind would be a child of the zygote. A search of the whole machine takes
         // longer, and follows later.
         let children = || processes::children(u32::try_from(zygote).unwrap());
@@ -58,7 +60,9 @@ fn run_all(configuration: &str, server: &Server, attacks: fn(Targets) -> Vec<Att
             server.assert_clean(&attack.name);
         }
     }
-    println!("{configuration}: {} attacks in {:.1?}, layers {layers}", attacks.len(), begun.elapsed());
+    times.sort_unstable_by(|one, other| other.cmp(one));
+    times.truncate(std::env::var("LONGEST").map_or(5, |count| count.parse().unwrap()));
+    println!("{configuration}: {} attacks in {:.1?}, the longest {times:.1?}", attacks.len(), begun.elapsed());
     assert!(broken.is_empty(), "{configuration}: {} attacks:\n{}", broken.len(), broken.join("\n"));
     let now = (server.supervisor(), server.file_zygote());
     assert_eq!(now, (supervisor, Some(zygote)), "one was lost: {}", server.log());

@@ -14,8 +14,12 @@ use std::time::{Duration, Instant};
 const ENDLESS: &str = r#"{"code":"while True: pass"}"#;
 
 fn begin(server: &Server, body: &str) -> std::net::TcpStream {
+    begin_at(server, "/run", body)
+}
+
+pub fn begin_at(server: &Server, path: &str, body: &str) -> std::net::TcpStream {
     let mut stream = server.raw();
-    let head = "POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+    let head = format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n");
     write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
     stream
 }

@@ -200,9 +200,32 @@ impl Server {
         Self::run(command, user)
     }
 
-    fn run(mut command: Command, user: Option<u32>) -> Self {
-        let scratch = new_scratch();
-        command.arg("--scratch").arg(&scratch).arg("--packages").arg(&*PACKAGES);
+    /// A server with other packages than the usual ones.
+    pub fn start_with_packages(packages: &str) -> Self {
+        let user = processes::are_root().then(a_user);
+        let mut command = binary();
+        if let Some(user) = user {
+            command.args(["--user", &user.to_string()]);
+        }
+        Self::run_with(command, user, new_scratch(), packages)
+    }
+
+    /// A server that makes its folders where another server has made its own. It runs as the same user.
+    pub fn start_beside(other: &Self, flags: &[&str]) -> Self {
+        let mut command = binary();
+        command.args(flags);
+        if let Some(user) = other.user {
+            command.args(["--user", &user.to_string()]);
+        }
+        Self::run_with(command, other.user, other.scratch.clone(), PACKAGES.to_str().unwrap())
+    }
+
+    fn run(command: Command, user: Option<u32>) -> Self {
+        Self::run_with(command, user, new_scratch(), PACKAGES.to_str().unwrap())
+    }
+
+    fn run_with(mut command: Command, user: Option<u32>, scratch: PathBuf, packages: &str) -> Self {
+        command.arg("--scratch").arg(&scratch).args(["--packages", packages]);
         command.args(["--listen", "127.0.0.1:0"]).stdin(Stdio::null()).stderr(Stdio::piped());
         let mut keeper = command.spawn().unwrap();
         let mut lines = BufReader::new(keeper.stderr.take().unwrap()).lines();

@@ -182,17 +182,19 @@ print("ESCAPED")
 #> bundle/covalt_toolset/__init__.py
 print("ESCAPED")
 
-#: bundle_poisons_the_harness -> ok result=1 with={"function":"run"}
+#: bundle_modules_named_like_the_harness -> ok result="own" with={"function":"run"}
+# A bundle may have modules of these names. The harness has its own, and reports as usual.
 import report, file_guest, lockdown, toolset_binding
-def run(): return 1
+def run(): return report.whose
 #> bundle/report.py
-print("ESCAPED")
+whose = "own"
+as_json = succeeded = failed = None
 #> bundle/file_guest.py
-print("ESCAPED")
+run = None
 #> bundle/lockdown.py
-print("ESCAPED")
+enter = None
 #> bundle/toolset_binding.py
-print("ESCAPED")
+bind = to_json_value = None
 
 #: bundle_poisons_modules_that_are_not_loaded_yet -> ok result="wave" with={"function":"run"}
 import wave

@@ -203,7 +203,27 @@ os.write(file, b"x")
 print("fine")
 
 #: descriptors_by_proc -> ok prints=blocked
-attempt(os.open, "/proc/self/fd/1", os.O_WRONLY)
+# Without a private root, a call can open its own pipes again, and nobody else's.
+attempt(os.open, "/proc/self/fd/1", os.O_WRONLY) if PRIVATE_ROOT else print("blocked")
+
+#: own_pipes_read_by_proc -> ok|killed|exception
+# What a call reads from its own output is lost to itself alone.
+for each in (1, 2, 3):
+    try:
+        os.set_blocking(file := os.open(f"/proc/self/fd/{each}", os.O_RDWR), False)
+        os.write(each, b"x" * 10)
+        os.read(file, 5)
+    except OSError:
+        pass
+
+#: descriptors_of_others_by_proc -> ok prints=blocked
+for process in ("ZYGOTE_PID", "SUPERVISOR_PID", "1"):
+    for each in range(20):
+        try:
+            print("ESCAPED", os.open(f"/proc/{process}/fd/{each}", os.O_RDWR))
+        except OSError:
+            pass
+print("blocked")
 
 #: working_directory_by_proc -> ok prints=blocked
 attempt(os.listdir, "/proc/self/cwd/../..")
