@@ -46,6 +46,9 @@ xml.sax zipfile zlib zoneinfo
 """
 
 
+_python_folders = []  # The folders that modules are imported from.
+
+
 def warm_up():
     """Loads everything that a child could not load: extension modules, whose code the filter keeps out of memory. Loads
     common modules too, because children share them."""
@@ -63,6 +66,7 @@ def warm_up():
         exec(report.compile_source("def é():\n    raise ValueError('é')\né()"), {})
     except ValueError as error:
         report.failed(error, "def é():\n    raise ValueError('é')\né()")
+    _python_folders[:] = (os.path.realpath(each) for each in sys.path if os.path.isdir(each))
     _hide_own_modules()
 
 
@@ -130,8 +134,7 @@ def _enter_folder():
     os.fchdir(FOLDER)
     place = os.getcwd()
     if room.LANDLOCK:
-        python = [each for each in sys.path if os.path.isdir(each)]
-        landlock.enter((*python, BUNDLE), (FILES, TEMPORARY))
+        landlock.enter((*_python_folders, BUNDLE), (FILES, TEMPORARY))
     os.chdir(FILES)
     os.close(FOLDER)
     tempfile.tempdir = os.path.join(place, TEMPORARY)

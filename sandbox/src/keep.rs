@@ -20,6 +20,11 @@ pub const SERVE: &str = "serve";
 /// A supervisor that dies sooner than this is restarted only after a pause.
 const SOON: Duration = Duration::from_secs(1);
 
+/// Settings of glibc's allocator. The contents of files come and go, on several threads, and each thread would keep the memory
+/// of the largest contents that it has ever freed.
+const ALLOCATOR: [(&str, &str); 3] =
+    [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "131072"), ("MALLOC_TRIM_THRESHOLD_", "131072")];
+
 pub fn main(config: &Config, arguments: &[String]) -> Result<()> {
     let listener = TcpListener::bind(config.listen)
         .map_err(|cause| Error::other(format!("cannot listen on {}: {cause}", config.listen)))?;
@@ -51,7 +56,9 @@ pub fn main(config: &Config, arguments: &[String]) -> Result<()> {
 
 fn serve(listener: &TcpListener, arguments: &[String]) -> Result<Child> {
     let listener = OwnedFd::from(listener.try_clone()?);
-    Command::new("/proc/self/exe").arg(SERVE).args(arguments).stdin(listener).stdout(Stdio::piped()).spawn()
+    let mut supervisor = Command::new("/proc/self/exe");
+    supervisor.arg(SERVE).args(arguments).stdin(listener).stdout(Stdio::piped());
+    supervisor.envs(ALLOCATOR).spawn()
 }
 
 /// Tells whether a dead supervisor had reported that it serves. Only the supervisor had the other end of the pipe: see

@@ -26,11 +26,8 @@ fn paths(list: &Value) -> Vec<&str> {
 fn answers_have_one_shape() {
     let server = Server::start(&[]);
     let code = "import os\ndef run(name):\n    print('said')\n    text = open('a.txt').read()\n    open('b.bin', 'wb').write(b'\\0\\xff')\n    open('d.txt', 'w').write('é\\n')\n    os.remove('c/old')\n    return {name: text}";
-    let files = json!([
-        server.put("w", "/a.txt", b"text"),
-        server.put("w", "/c/old", b"old"),
-        server.put("w", "/c/kept", b"")
-    ]);
+    let files =
+        json!([server.put("w", "/a.txt", b"text"), server.put("w", "/c/old", b"old"), server.put("w", "/c/kept", b"")]);
     let mut answer = server.run_on_files("w", code, &json!({"files": files, "arguments": {"name": "x"}}));
     assert!(answer["duration_ms"].take().is_u64());
     let timing = answer.as_object_mut().unwrap().remove("timing").unwrap();
@@ -206,9 +203,7 @@ fn missing_contents_are_asked_for_once() {
 fn contents_come_in_pieces() {
     let server = Server::start(&[]);
     let whole = "zwölf Boxkämpfer".as_bytes();
-    let piece = |encoding: &str, number: u32, count: u32, data: &str| {
-        json!({"sha256": hash(whole), "encoding": encoding, "number": number, "count": count, "data": data})
-    };
+    let piece = |encoding: &str, number: u32, count: u32, data: &str| json!({"sha256": hash(whole), "encoding": encoding, "number": number, "count": count, "data": data});
     let send = |pieces: Value| server.exchange("/files/contents", &json!({"share": "w", "pieces": pieces}));
     let kept = |pieces: Value| {
         let (status, told, _) = send(pieces);
@@ -351,8 +346,7 @@ fn limits_can_be_lowered_and_not_raised() {
     let server = Server::start(&["--files-timeout-seconds", "1", "--files-memory-mb", "64"]);
     let timed = |limits: Value| {
         let begun = Instant::now();
-        let answer =
-            server.run_on_files("w", "import time\ndef run(): time.sleep(9)", &json!({"limits": limits}));
+        let answer = server.run_on_files("w", "import time\ndef run(): time.sleep(9)", &json!({"limits": limits}));
         assert_eq!(answer["error_kind"], "timeout", "{answer}");
         (answer["error"].as_str().unwrap().to_owned(), begun.elapsed())
     };
@@ -435,8 +429,15 @@ def plain(x): return x
     assert_eq!(tools.iter().map(|tool| tool["entrypoint"].as_str().unwrap()).collect::<Vec<_>>(), entrypoints);
     let fields: BTreeSet<&str> = tools[0].as_object().unwrap().keys().map(String::as_str).collect();
     let expected = [
-        "decorated", "description", "entrypoint", "fault", "name", "parameters_schema", "requires_confirmation",
-        "returns_schema", "warnings",
+        "decorated",
+        "description",
+        "entrypoint",
+        "fault",
+        "name",
+        "parameters_schema",
+        "requires_confirmation",
+        "returns_schema",
+        "warnings",
     ];
     assert_eq!(fields, expected.into());
     let [analyze, plain, missing, nowhere, double, bad] = &tools[..] else { panic!("{tools:?}") };
@@ -453,7 +454,8 @@ def plain(x): return x
         assert!(tool["fault"].as_str().unwrap().contains(told) && tool["parameters_schema"].is_null(), "{tool}");
     }
     for endless in ["while True: pass", "def f(): pass\nwhile True: pass"] {
-        let body = json!({"share": "w", "code": endless, "entrypoints": ["main:f"], "limits": {"timeout_seconds": 0.3}});
+        let body =
+            json!({"share": "w", "code": endless, "entrypoints": ["main:f"], "limits": {"timeout_seconds": 0.3}});
         assert_eq!(server.post_files("/inspect", &body)["error_kind"], "timeout");
     }
     server.assert_clean("inspections");
@@ -462,7 +464,8 @@ def plain(x): return x
 #[test]
 fn code_on_files_can_be_looked_at() {
     let server = Server::start(&[]);
-    let code = "import os, pydantic, numpy\nfrom covalt_toolset import tool\nprint('ran')\ndef run(workspace, x): return x";
+    let code =
+        "import os, pydantic, numpy\nfrom covalt_toolset import tool\nprint('ran')\ndef run(workspace, x): return x";
     let answer = server.check(&json!({"code": code, "function": "run", "share": "w", "files": true}));
     assert_eq!((&answer["ok"], &answer["stdout"]), (&json!(true), &json!("")), "{answer}");
     let result = &answer["result"];

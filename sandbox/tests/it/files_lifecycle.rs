@@ -11,7 +11,8 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// Changes a file, and then runs for ever.
-const ENDLESS: &str = r#"{"share":"w","code":"def run():\n    open('begun', 'w').write('x')\n    while True: pass","function":"run"}"#;
+const ENDLESS: &str =
+    r#"{"share":"w","code":"def run():\n    open('begun', 'w').write('x')\n    while True: pass","function":"run"}"#;
 
 fn begin(server: &Server, body: &str) -> TcpStream {
     begin_at(server, "/files/run", body)
@@ -214,7 +215,8 @@ fn a_call_that_has_not_begun_is_made_again() {
         let before = server.file_zygote().unwrap();
         // A zygote that does not fork any more.
         signal(before, Signal::STOP);
-        let body = r#"{"share":"w","code":"def run():\n    open('a', 'a').write('once')\n    return 1","function":"run"}"#;
+        let body =
+            r#"{"share":"w","code":"def run():\n    open('a', 'a').write('once')\n    return 1","function":"run"}"#;
         let stream = begin(server, body);
         eventually("it waits for its process", || running(server) == 1);
         std::thread::sleep(Duration::from_millis(300));
@@ -274,7 +276,10 @@ fn directories_of_dead_servers_are_swept_and_those_of_living_ones_are_not() {
     assert_eq!(dead.scratches(), left, "nobody has removed it");
     let next = Server::start_beside(&dead, &flags);
     eventually("it is swept", || next.scratches().is_empty());
-    let stream = begin(&next, r#"{"share":"w","code":"import os, time\ndef run():\n    time.sleep(1.5)\n    open('a', 'w').write('x')\n    return os.listdir('.')","function":"run"}"#);
+    let stream = begin(
+        &next,
+        r#"{"share":"w","code":"import os, time\ndef run():\n    time.sleep(1.5)\n    open('a', 'w').write('x')\n    return os.listdir('.')","function":"run"}"#,
+    );
     begun(&next);
     let living = next.scratches();
     let third = Server::start_beside(&next, &flags);

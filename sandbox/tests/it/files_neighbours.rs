@@ -74,7 +74,8 @@ def run(places):
 #[test]
 fn a_path_of_an_earlier_call_leads_nowhere() {
     in_every_configuration_of_files(&[], |configuration, server| {
-        let place = server.run_on_files("evil", "import os\ndef run(): return os.getcwd()", &json!({}))["result"].clone();
+        let place =
+            server.run_on_files("evil", "import os\ndef run(): return os.getcwd()", &json!({}))["result"].clone();
         let files = Path::new(place.as_str().unwrap());
         let (folder, slot) = (files.parent().unwrap(), files.parent().unwrap().parent().unwrap());
         std::thread::scope(|scope| {
@@ -125,7 +126,8 @@ fn a_path_of_a_running_call_is_of_no_use_behind_landlock() {
 fn must_be_unharmed(configuration: &str, victim: &Value) {
     let expected = json!([true, ["d", "large", "secret"], "secret", ["temporary"]]);
     assert_eq!(victim["result"], expected, "{configuration}: {victim:.2000}");
-    let changed: Vec<&Value> = victim["files"]["changed"].as_array().unwrap().iter().map(|file| &file["path"]).collect();
+    let changed: Vec<&Value> =
+        victim["files"]["changed"].as_array().unwrap().iter().map(|file| &file["path"]).collect();
     assert_eq!(changed, ["/large", "/secret"], "{configuration}: {victim:.2000}");
 }
 
