@@ -4,9 +4,11 @@
 //! | module | contents |
 //! |---|---|
 //! | `attacks` | the attacks of `attacks/*.py` and `generated`; add new ones there |
-//! | `catalogue` | runs them in each configuration; `tests/there.rs` runs them against a running server |
-//! | `contract` | requests and responses, refusals, limits, the queue |
-//! | `lifecycle` | deaths and restarts of processes, and the traces that they leave |
+//! | `file_attacks` | the attacks on the second room, of `file_attacks/*.py`; add new ones there |
+//! | `catalogue`, `file_catalogue` | run them in each configuration; `tests/there.rs` runs them against a running server |
+//! | `contract`, `files_contract` | requests and responses, refusals, limits, the queue |
+//! | `lifecycle`, `files_lifecycle` | deaths and restarts of processes, and the traces that they leave |
+//! | `files_neighbours` | calls on files that run at the same time |
 //! | `wire` | invalid messages for the zygote |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]

@@ -65,8 +65,13 @@ pub fn files_of(user: u32) -> Vec<PathBuf> {
 
 /// Waits until the condition holds, and fails if it never does.
 #[track_caller]
-pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(10);
+pub fn eventually(what: &str, is_so: impl FnMut() -> bool) {
+    eventually_within(Duration::from_secs(10), what, is_so);
+}
+
+#[track_caller]
+pub fn eventually_within(time: Duration, what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + time;
     while !is_so() {
         assert!(Instant::now() < deadline, "never came true: {what}");
         std::thread::sleep(Duration::from_millis(10));

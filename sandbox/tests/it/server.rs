@@ -270,12 +270,6 @@ impl Server {
         Some(i32::try_from(self.health()["files"]["zygote"]["pid"].as_i64()?).unwrap())
     }
 
-    /// The processes of calls that run in either room.
-    pub fn children(&self) -> Vec<i32> {
-        let zygotes = [Some(self.zygote()), self.file_zygote()];
-        zygotes.into_iter().flatten().flat_map(|zygote| processes::children(u32::try_from(zygote).unwrap())).collect()
-    }
-
     /// The directories of the calls' folders: one, if the second room is open.
     pub fn scratches(&self) -> Vec<PathBuf> {
         fs::read_dir(&self.scratch).unwrap().map(|entry| entry.unwrap().path()).collect()
