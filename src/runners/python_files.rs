@@ -27,7 +27,7 @@ use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 use std::time::Duration;
 use worker::console_error;
@@ -305,17 +305,26 @@ async fn keep(
             Err(reason) => return Ok(Err(reason)),
         }
     }
-    for file in left.changed {
-        if let Err(refusal) = draft.make_room(file.size).await? {
+    // Contents that did not come with the answer are asked for, as many at once as an answer holds.
+    let (mut files, mut to_ask) = left.changed.into_iter().partition::<VecDeque<_>, _>(|it| it.content.is_some());
+    loop {
+        for file in files {
+            let (path, blob) = match written(file) {
+                Ok(file) => file,
+                Err(reason) => return Ok(Err(reason)),
+            };
+            if let Err(refusal) = draft.write(path, blob).await? {
+                return Ok(Err(refusal.to_string()));
+            }
+        }
+        files = next_to_ask(&mut to_ask);
+        if files.is_empty() {
+            break;
+        }
+        if let Err(refusal) = draft.make_room(files.iter().map(|it| it.size).sum()).await? {
             return Ok(Err(refusal.to_string()));
         }
-        let (path, blob) = match contents_of(scope, file, talk).await? {
-            Ok(file) => file,
-            Err(reason) => return Ok(Err(reason)),
-        };
-        if let Err(refusal) = draft.write(path, blob).await? {
-            return Ok(Err(refusal.to_string()));
-        }
+        read_contents(scope, &mut files, talk).await?;
     }
     let origin = FileChangeOrigin {
         source: FileManifestSource::ToolRun,
@@ -335,73 +344,97 @@ fn path_of(text: &str) -> Result<FilePath, String> {
     }
 }
 
-/// The path and the contents of a changed file. Contents that did not come with the answer are asked for.
-async fn contents_of(
-    scope: &Scope,
-    file: ChangedFile,
-    talk: &mut SandboxTalk<'_>,
-) -> Result<Result<(FilePath, Blob), String>, RunFailure> {
-    let path = match path_of(&file.path) {
-        Ok(path) => path,
-        Err(reason) => return Ok(Err(reason)),
-    };
+/// The path and the contents of a changed file, or the reason why the file cannot be written.
+fn written(file: ChangedFile) -> Result<(FilePath, Blob), String> {
+    let path = path_of(&file.path)?;
     if file.size > files::MAX_FILE_BYTES {
         let allowed = files::MAX_FILE_BYTES;
-        return Ok(Err(format!("Cannot write {path}: it has {} bytes; {allowed} are allowed", file.size)));
+        return Err(format!("Cannot write {path}: it has {} bytes; {allowed} are allowed", file.size));
     }
-    let lost = || format!("Cannot write {path}: the sandbox no longer has its contents; nothing was written");
     let bytes = match file.content {
         Some(LeftContent::Utf8(text)) => Some(text.into_bytes()),
         Some(LeftContent::Base64(digits)) => BASE64.decode(digits.as_bytes()).ok(),
-        None => read_contents(scope, &file.sha256, file.size, talk).await?,
+        None => None,
     };
-    let Some(bytes) = bytes else { return Ok(Err(lost())) };
-    let blob = Blob::new(bytes);
-    Ok(if blob.sha256() == file.sha256 { Ok((path, blob)) } else { Err(lost()) })
+    match bytes.map(Blob::new).filter(|it| it.sha256() == file.sha256) {
+        Some(blob) => Ok((path, blob)),
+        None => Err(format!("Cannot write {path}: the sandbox no longer has its contents; nothing was written")),
+    }
 }
 
-/// Reads contents that a run has left behind, piece by piece. None, if they cannot be had any more.
+/// Takes the next files whose contents fit into one answer together, or one file that is larger.
+fn next_to_ask(files: &mut VecDeque<ChangedFile>) -> VecDeque<ChangedFile> {
+    let mut bytes = 0;
+    let fitting = files.iter().take_while(|it| {
+        bytes += u64::from(it.size);
+        bytes <= u64::from(READ_BYTES)
+    });
+    let count = fitting.count().max(1).min(files.len());
+    files.drain(..count).collect()
+}
+
+/// Reads contents that a run has left behind. A file larger than an answer comes piece by piece. Contents that cannot be had
+/// any more stay incomplete.
 async fn read_contents(
     scope: &Scope,
-    sha256: &str,
-    size: u32,
+    files: &mut VecDeque<ChangedFile>,
     talk: &mut SandboxTalk<'_>,
-) -> Result<Option<Vec<u8>>, RunFailure> {
-    #[derive(Serialize)]
-    struct ReadJob<'a> {
-        share: &'a str,
-        sha256: &'a str,
-        from: u32,
-        bytes: u32,
-    }
-    #[derive(Deserialize)]
-    struct ReadAnswer {
-        data: String,
-    }
-    if size as usize > LARGE_BYTES {
+) -> Result<(), RunFailure> {
+    if files.iter().map(|it| it.size as usize).sum::<usize>() > LARGE_BYTES {
         scope.memory_turn().take().await;
     }
     let share = scope.workspace().as_str();
-    let mut contents = Vec::with_capacity(size as usize);
-    while contents.len() < size as usize {
-        // The size is a u32, and the contents are never longer.
-        let from = u32::try_from(contents.len()).unwrap_or(size);
-        let asked = to_json(&ReadJob { share, sha256, from, bytes: READ_BYTES.min(size - from) })?;
-        let answered = talk.ask(SandboxRoute::FilesRead, &asked, Some(WAIT), MAX_READ_ANSWER_BYTES).await;
-        let (status, text) = match answered {
-            Ok(answered) => answered,
+    let mut digits = vec![String::new(); files.len()];
+    let mut from = 0;
+    while from == 0 || files.iter().any(|it| it.size > from) {
+        let wanted = files.iter().map(|it| Wanted { sha256: &it.sha256, from, bytes: READ_BYTES });
+        let asked = to_json(&ReadJob { share, wanted: wanted.collect() })?;
+        match talk.ask(SandboxRoute::FilesRead, &asked, Some(WAIT), MAX_READ_ANSWER_BYTES).await {
+            Ok((200, text)) => {
+                let Ok(answer) = serde_json::from_str::<ReadAnswer>(&text) else { return Ok(()) };
+                for (digits, piece) in digits.iter_mut().zip(answer.pieces) {
+                    // A piece that another one follows has a multiple of three bytes, so that the digits can be joined.
+                    digits.push_str(&piece.data);
+                }
+            }
+            Ok((status, _)) => {
+                console_error!("contents of a run cannot be read: the sandbox answered with the status {status}");
+                return Ok(());
+            }
             Err((place, failure)) => {
                 console_error!("contents of a run cannot be read: {place}: {failure}");
-                return Ok(None);
+                return Ok(());
             }
-        };
-        let piece = (status == 200).then(|| serde_json::from_str::<ReadAnswer>(&text).ok()).flatten();
-        match piece.and_then(|it| BASE64.decode(it.data.as_bytes()).ok()).filter(|it| !it.is_empty()) {
-            Some(piece) => contents.extend_from_slice(&piece),
-            None => return Ok(None),
         }
+        from += READ_BYTES;
     }
-    Ok(Some(contents))
+    for (file, digits) in files.iter_mut().zip(digits) {
+        file.content = Some(LeftContent::Base64(digits));
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct ReadJob<'a> {
+    share: &'a str,
+    wanted: Vec<Wanted<'a>>,
+}
+
+#[derive(Serialize)]
+struct Wanted<'a> {
+    sha256: &'a str,
+    from: u32,
+    bytes: u32,
+}
+
+#[derive(Deserialize)]
+struct ReadAnswer {
+    pieces: Vec<ReadPiece>,
+}
+
+#[derive(Deserialize)]
+struct ReadPiece {
+    data: String,
 }
 
 /// The outcome of the call: what the code returned or raised, together with what became of its files.
@@ -468,6 +501,15 @@ mod tests {
 
     fn after() -> FileManifests {
         FileManifests { pre: FileManifestId::parse("man_before"), post: FileManifestId::parse("man_after") }
+    }
+
+    #[test]
+    fn contents_are_asked_for_together_as_far_as_an_answer_holds_them() {
+        let file = |size| ChangedFile { path: "/a".into(), sha256: String::new(), size, content: None };
+        let mut left = [10, READ_BYTES - 10, 1, READ_BYTES + 1, 0, 5].map(file).into_iter().collect::<VecDeque<_>>();
+        let groups = std::iter::from_fn(|| Some(next_to_ask(&mut left)).filter(|it| !it.is_empty()));
+        let sizes = groups.map(|group| group.iter().map(|it| it.size).collect::<Vec<_>>()).collect::<Vec<_>>();
+        assert_eq!(sizes, [vec![10, READ_BYTES - 10], vec![1], vec![READ_BYTES + 1], vec![0, 5]]);
     }
 
     #[test]

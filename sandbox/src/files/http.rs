@@ -27,9 +27,11 @@ use tokio::sync::{Semaphore, oneshot};
 const MAX_RUN_BYTES: usize = 8 << 20;
 /// Some chunks of contents. Quotes and line ends double in JSON.
 const MAX_CONTENTS_BYTES: usize = 12 << 20;
-const MAX_READ_BYTES: usize = 1 << 10;
-/// How many bytes one response of `POST /files/read` holds: a multiple of three, so that texts in base64 can be joined.
-const MAX_PIECE_BYTES: usize = 3 << 20;
+/// The names of all contents that a run can leave.
+const MAX_READ_BYTES: usize = 512 << 10;
+/// How many bytes of contents one response of `POST /files/read` holds: a multiple of three, so that texts in base64 can be
+/// joined.
+const MAX_PIECES_BYTES: usize = 3 << 20;
 /// How many bodies with contents are in memory at once.
 const UPLOADS: usize = 2;
 
@@ -175,13 +177,20 @@ async fn take_contents(State(app): State<Arc<FileApp>>, headers: HeaderMap, body
     Ok(json_response(StatusCode::OK, &json!({"kept": kept})))
 }
 
+/// Returns contents in the order in which they are wanted. What has no room in the response is cut off.
 async fn read_contents(State(app): State<Arc<FileApp>>, headers: HeaderMap, body: Body) -> Result<Response, Refusal> {
     let body = body::read(json_body(&headers, body).await?, MAX_READ_BYTES).await?;
     let asked = parse(&body, |it: &ReadIn| &it.share).map_err(Refusal::Invalid)?;
-    let name = hash(&asked.sha256).ok_or_else(|| Refusal::Invalid("sha256: this is none".into()))?;
-    let bytes = app.contents.get(&asked.share, &name).ok_or(Refusal::Gone)?;
-    let rest = bytes.get(asked.from..).unwrap_or_default();
-    let piece = &rest[..rest.len().min(asked.bytes.unwrap_or(MAX_PIECE_BYTES)).min(MAX_PIECE_BYTES)];
-    let told = json!({"sha256": asked.sha256, "size": bytes.len(), "from": asked.from, "data": BASE64.encode(piece)});
-    Ok(json_response(StatusCode::OK, &told))
+    let mut room = MAX_PIECES_BYTES;
+    let mut pieces = Vec::new();
+    for wanted in asked.wanted {
+        let name = hash(&wanted.sha256).ok_or_else(|| Refusal::Invalid("wanted: this is no sha256".into()))?;
+        let bytes = app.contents.get(&asked.share, &name).ok_or(Refusal::Gone)?;
+        let rest = bytes.get(wanted.from..).unwrap_or_default();
+        let piece = &rest[..rest.len().min(wanted.bytes.unwrap_or(usize::MAX)).min(room)];
+        room -= piece.len();
+        let data = BASE64.encode(piece);
+        pieces.push(json!({"sha256": wanted.sha256, "size": bytes.len(), "from": wanted.from, "data": data}));
+    }
+    Ok(json_response(StatusCode::OK, &json!({"pieces": pieces})))
 }

@@ -123,6 +123,13 @@ pub struct PieceIn {
 #[serde(deny_unknown_fields)]
 pub struct ReadIn {
     pub share: String,
+    pub wanted: Vec<WantedIn>,
+}
+
+/// A part of some contents.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WantedIn {
     pub sha256: String,
     #[serde(default)]
     pub from: usize,

@@ -155,8 +155,8 @@ fn bad_requests_are_refused() {
         let error = refused(&server, "/inspect", &body, 400, "VALIDATION_ERROR");
         assert!(error["message"].as_str().unwrap().contains(told), "{body:.200}: {error}");
     }
-    refused(&server, "/files/read", &json!({"share": "w", "sha256": "x"}), 400, "VALIDATION_ERROR");
-    refused(&server, "/files/read", &json!({"share": "w", "sha256": empty}), 404, "NOT_FOUND");
+    refused(&server, "/files/read", &json!({"share": "w", "wanted": [{"sha256": "x"}]}), 400, "VALIDATION_ERROR");
+    refused(&server, "/files/read", &json!({"share": "w", "wanted": [{"sha256": empty}]}), 404, "NOT_FOUND");
     let large = json!({"share": "w", "code": "x".repeat(9 << 20), "function": "f"});
     refused(&server, "/files/run", &large, 413, "PAYLOAD_TOO_LARGE");
     let large = json!({"share": "w", "pieces": [], "x": "x".repeat(13 << 20)});
@@ -192,7 +192,7 @@ fn missing_contents_are_asked_for_once() {
     let mut other = body.clone();
     other["share"] = json!("another");
     refused(&server, "/files/run", &other, 409, "CONTENTS_MISSING");
-    let asked = json!({"share": "another", "sha256": hash(one)});
+    let asked = json!({"share": "another", "wanted": [{"sha256": hash(one)}]});
     refused(&server, "/files/read", &asked, 404, "NOT_FOUND");
     let lie = json!({"share": "w", "code": code, "function": "run", "files": [["/1", hash(one), 4]]});
     let error = refused(&server, "/files/run", &lie, 400, "VALIDATION_ERROR");
@@ -250,8 +250,8 @@ fn large_contents_are_read_in_pieces() {
     assert_eq!(small["content"]["data"], "s", "the smallest come along");
     let mut whole = Vec::new();
     loop {
-        let asked = json!({"share": "w", "sha256": large["sha256"], "from": whole.len()});
-        let piece = server.post_files("/files/read", &asked);
+        let asked = json!({"share": "w", "wanted": [{"sha256": large["sha256"], "from": whole.len()}]});
+        let piece = server.post_files("/files/read", &asked)["pieces"][0].clone();
         assert_eq!((&piece["size"], &piece["from"]), (&json!(10 * MEBIBYTE), &json!(whole.len())));
         let bytes = BASE64.decode(piece["data"].as_str().unwrap().as_bytes()).unwrap();
         assert!(bytes.len() <= 3 * MEBIBYTE);
@@ -262,14 +262,22 @@ fn large_contents_are_read_in_pieces() {
     }
     assert_eq!(hash(&whole), large["sha256"].as_str().unwrap());
     let read = |fields: Value| {
-        let mut asked = json!({"share": "w", "sha256": large["sha256"]});
-        asked.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        let data = server.post_files("/files/read", &asked)["data"].clone();
+        let mut wanted = json!({"sha256": large["sha256"]});
+        wanted.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let asked = json!({"share": "w", "wanted": [wanted]});
+        let data = server.post_files("/files/read", &asked)["pieces"][0]["data"].clone();
         BASE64.decode(data.as_str().unwrap().as_bytes()).unwrap()
     };
     assert_eq!(read(json!({"from": 5, "bytes": 3})), [5, 6, 7]);
     assert_eq!(read(json!({"bytes": 100 * MEBIBYTE})).len(), 3 * MEBIBYTE);
     assert_eq!(read(json!({"from": 10 * MEBIBYTE + 5})), Vec::<u8>::new());
+    let asked = json!({"share": "w", "wanted": [
+        {"sha256": small["sha256"]}, {"sha256": large["sha256"]}, {"sha256": small["sha256"]},
+    ]});
+    let pieces = server.post_files("/files/read", &asked)["pieces"].clone();
+    let lengths = pieces.as_array().unwrap().iter().map(|it| BASE64.decode(it["data"].as_str().unwrap().as_bytes()));
+    let lengths: Vec<usize> = lengths.map(|it| it.unwrap().len()).collect();
+    assert_eq!(lengths, [1, 3 * MEBIBYTE - 1, 0], "what has no room is cut off");
     // The next call needs no contents to be sent.
     let files = json!({"files": [[large["path"], large["sha256"], large["size"]]]});
     let answer = server.run_on_files("w", "import os\ndef run(): return os.path.getsize('large')", &files);
@@ -487,7 +495,7 @@ fn contents_that_were_not_used_for_long_are_dropped() {
     assert_eq!(server.health()["files"]["contents"], json!({"bytes": 0, "most": 128 * MEBIBYTE}));
     let of = |byte: u8| vec![byte; 8 * MEBIBYTE];
     let is_there = |share: &str, byte: u8| {
-        let asked = json!({"share": share, "sha256": hash(&of(byte)), "bytes": 0});
+        let asked = json!({"share": share, "wanted": [{"sha256": hash(&of(byte)), "bytes": 0}]});
         server.exchange("/files/read", &asked).0 == 200
     };
     for byte in 0..9 {
