@@ -99,8 +99,8 @@ async function timed(action) {
 }
 
 /** Starts a server on a free port, and returns when the server listens. */
-async function start(binary) {
-  const child = spawn(binary, ["--listen", "127.0.0.1:0", "--python", PYTHON], {
+export async function start(binary, flags = []) {
+  const child = spawn(binary, ["--listen", "127.0.0.1:0", "--python", PYTHON, ...flags], {
     env: {},
     stdio: ["ignore", "ignore", "pipe"],
   });

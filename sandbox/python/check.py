@@ -1,6 +1,7 @@
 """Looks at the code of a tool without running it: whether it compiles, its function, and its imports."""
 
 import ast
+import sys
 
 import guest
 import report
@@ -13,6 +14,10 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (*FUNCTIONS, ast.ClassDef)
 BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
 
+# What code on files can import besides the standard library: what its authors should use, and what comes along.
+PACKAGES = ("covalt_toolset", "pydantic")
+MORE_PACKAGES = ("annotated_types", "pydantic_core", "typing_extensions", "typing_inspection", "tzdata")
+
 # Code that uses one of these may define a function that its source does not show.
 HIDING = {"eval", "exec", "globals", "locals", "vars"}
 
@@ -21,14 +26,17 @@ def run(request):
     """Returns a report, as JSON. Its `fault` is the reason why the code does not compile."""
     code, wanted = request["code"], request["check"]
     told = {"fault": None, "function": None, "functions": [], "parameters": None, "only_prints": False, "imports": []}
-    told["importable"] = guest.ALLOWED
+    on_files = request.get("files", False)
+    told["importable"] = PACKAGES if on_files else guest.ALLOWED
+    if on_files:
+        told["standard_library"] = True
     try:
-        guest.compile_source(code)
+        report.compile_source(code)
     except report.BadSource as error:
         told["fault"] = _fault(error.__cause__)
         return report.as_json("check", told)
     try:
-        told.update(_seen(code, wanted))
+        told.update(_seen(code, wanted, _is_on_files if on_files else guest.may_import))
     except (MemoryError, RecursionError):
         pass  # The tree of the code takes far more memory than the code. The code itself may run well.
     return report.as_json("check", told)
@@ -40,12 +48,19 @@ def _fault(error):
     return {"line": line or None, "message": f"{type(error).__name__}: {text}"[:MAX_MESSAGE_CHARACTERS]}
 
 
-def _seen(code, wanted):
+def _is_on_files(name):
+    """Whether code on files can import a module. Modules of a bundle are not known here."""
+    top = name.partition(".")[0]
+    return top in sys.stdlib_module_names or top in (*PACKAGES, *MORE_PACKAGES)
+
+
+def _seen(code, wanted, may_import):
     tree = ast.parse(code, report.FILENAME)
     imports, defined, bound = {}, {}, set()
     for node, is_top in _statements(tree):
         for name in _imported(node):
-            imports.setdefault(name, node.lineno)
+            if not may_import(name):
+                imports.setdefault(name, node.lineno)
         if isinstance(node, ast.Global):
             bound.update(node.names)
         elif is_top and isinstance(node, SCOPES):
@@ -75,14 +90,12 @@ def _statements(tree):
 
 
 def _imported(node):
-    """The modules that a statement imports and that are not to be had."""
+    """The modules that a statement imports."""
     if isinstance(node, ast.Import):
-        names = [each.name for each in node.names]
-    elif isinstance(node, ast.ImportFrom):
-        names = ["." * node.level + (node.module or "")]
-    else:
-        return []
-    return [name for name in names if not guest.may_import(name)]
+        return [each.name for each in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return ["." * node.level + (node.module or "")]
+    return []
 
 
 def _bound(node):

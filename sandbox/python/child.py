@@ -1,17 +1,17 @@
 """One call, in a process of its own: the child locks itself in, runs the code, reports the outcome, and ends."""
 
 import codecs
-import io
 import json
 import os
-import sys
 
 import check
 import guest
 import lockdown
 import report
+import streams
 
-STDOUT, STDERR, RESULT = 1, 2, 3
+FILTERS = 1  # How many seccomp filters the supervisor sends.
+DESCRIPTORS = 4  # Of a call: its request, and the pipes for stdout, stderr and the result.
 NO_WALL = 70  # The exit status for code that was not run.
 BALLAST_BYTES = 2 << 20  # Freed when memory has run out, so that the error can be reported.
 
@@ -49,8 +49,7 @@ re.sub(r"(?P<a>\\w)+", r"\\g<a>", "abc", flags=re.IGNORECASE)
 
 def warm_up():
     """Loads files once, in the zygote. A call that is locked in can no longer load them."""
-    sys.stdin = io.StringIO()
-    sys.stdout, sys.stderr = _streams[:] = _text(STDOUT), _text(STDERR)
+    streams.open_all()
     for name in ("__future__", "_pylong", "unicodedata"):
         try:
             __import__(name)
@@ -66,7 +65,7 @@ def warm_up():
         report.failed(error, "def é():\n    raise ValueError('é')\né()")
 
 
-def run(parent, limits, descriptors, filter_program):
+def run(parent, limits, descriptors, filters):
     """Runs the call. This function does not return."""
     try:
         lockdown.die_with_parent()
@@ -75,7 +74,7 @@ def run(parent, limits, descriptors, filter_program):
         source = _take(descriptors)
         address_space, cpu_seconds = limits
         ballast = [bytes(BALLAST_BYTES)]  # Not a bytearray, which Python would fill, and so occupy.
-        lockdown.enter(filter_program, address_space + BALLAST_BYTES, cpu_seconds)
+        lockdown.enter(filters, address_space + BALLAST_BYTES, cpu_seconds)
     except BaseException:
         os._exit(NO_WALL)
     status = 1
@@ -98,11 +97,8 @@ def _answer(source, ballast):
     except BaseException as error:
         ballast.clear()
         frame, status = report.failed(error, code)
-    _flush()
-    try:
-        _write(frame)
-    except OSError:
-        pass  # The code has closed the pipe: the supervisor reports this case.
+    streams.flush()
+    streams.report(frame)
     return status
 
 
@@ -110,30 +106,6 @@ def _take(descriptors):
     """Reads the request, and closes all descriptors except the three pipes."""
     request, *pipes = descriptors
     source = os.pread(request, os.fstat(request).st_size, 0)
-    for pipe, place in zip(pipes, (STDOUT, STDERR, RESULT)):
-        os.dup2(pipe, place, inheritable=False)
-    os.close(0)
-    os.closerange(RESULT + 1, os.sysconf("SC_OPEN_MAX"))
+    streams.connect(pipes)
+    os.closerange(streams.RESULT + 1, os.sysconf("SC_OPEN_MAX"))
     return source
-
-
-def _text(descriptor):
-    """Streams that are flushed after each line, so that the output of killed code is complete up to then."""
-    raw = io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False))
-    return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", newline="\n", line_buffering=True)
-
-
-_streams = []  # The original streams. The code may have replaced sys.stdout and sys.stderr.
-
-
-def _flush():
-    for stream in (getattr(sys, "stdout", None), getattr(sys, "stderr", None), *_streams):
-        try:
-            stream.flush()
-        except BaseException:
-            pass  # The code may have replaced the stream by any object.
-
-
-def _write(frame):
-    while frame:
-        frame = frame[os.write(RESULT, frame) :]

@@ -15,7 +15,7 @@ TAKES_REST, TAKES_ALL_NAMES = 0x04, 0x08
 def run(request):
     """Runs the code, and returns the value of its function, if the request names a function."""
     names = {"__name__": "__main__", "__builtins__": _builtins}
-    exec(compile_source(request["code"]), names)
+    exec(report.compile_source(request["code"]), names)
     wanted = request.get("function")
     if wanted is None:
         return None
@@ -69,16 +69,6 @@ def _type_of_coroutines():
 
 
 _coroutine = _type_of_coroutines()
-
-
-def compile_source(code):
-    report.remember(code)
-    try:
-        return compile(code, report.FILENAME, "exec", dont_inherit=True)
-    except MemoryError:
-        raise
-    except Exception as error:  # Not only SyntaxError: NUL, surrogates and deep nesting raise other errors.
-        raise report.BadSource from error
 
 
 def may_import(name):

@@ -1,4 +1,5 @@
-"""The protection. After `enter`, a process has memory, three pipes and a clock, even if an attacker controls Python."""
+"""The protection that both rooms share: limits, and the seccomp filters. After `enter`, a process can use only the system
+calls that its filters allow, even if an attacker controls Python."""
 
 import ctypes
 import os
@@ -34,22 +35,26 @@ def hide():
     _call(PR_SET_DUMPABLE, 0, None)
 
 
-def enter(filter_program, address_space, cpu_seconds):
-    """Every failure is raised, because no code may run without the protection."""
+def enter(filters, address_space, cpu_seconds, descriptors=8, file_bytes=0):
+    """Every failure is raised, because no code may run without the protection.
+
+    The kernel takes the strictest verdict of all filters. The last filter forbids the installation of filters.
+    """
     _limit(resource.RLIMIT_AS, address_space)
     # The supervisor enforces the timeout. If it cannot, this limit sends a signal, and then one that cannot be blocked.
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
-    _limit(resource.RLIMIT_NOFILE, 8)
+    _limit(resource.RLIMIT_NOFILE, descriptors)
+    _limit(resource.RLIMIT_FSIZE, file_bytes)
     for nothing in (
         resource.RLIMIT_CORE,
-        resource.RLIMIT_FSIZE,
         resource.RLIMIT_MEMLOCK,
         resource.RLIMIT_MSGQUEUE,
         resource.RLIMIT_NPROC,
         resource.RLIMIT_SIGPENDING,
     ):
         _limit(nothing, 0)
-    _call(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(filter_program))
+    for each in filters:
+        _call(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(each))
 
 
 def _limit(which, value):

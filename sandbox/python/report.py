@@ -18,6 +18,10 @@ class BadSource(Exception):
     """The code could not be compiled. The cause of this exception is the reason."""
 
 
+class BadCall(Exception):
+    """The function cannot be called with these arguments. The text of this exception is the reason."""
+
+
 class BadResult(Exception):
     """The value of a function is not valid JSON. The text of this exception is the reason."""
 
@@ -27,6 +31,21 @@ class _Source(str):
 
     def splitlines(self):
         return [line.rstrip("\n") for line in io.StringIO(self, newline=None)]
+
+
+def shown(filename):
+    """The name under which tracebacks show a file of the code; none for other files. The second room has more files."""
+    return filename if filename == FILENAME else None
+
+
+def compile_source(code):
+    remember(code)
+    try:
+        return compile(code, FILENAME, "exec", dont_inherit=True)
+    except MemoryError:
+        raise
+    except Exception as error:  # Not only SyntaxError: NUL, surrogates and deep nesting raise other errors.
+        raise BadSource from error
 
 
 def remember(code):
@@ -72,20 +91,20 @@ def failed(error, code):
 
 def _describe(error, code):
     if isinstance(error, BadSource):
-        return _frame("syntax", _told(error.__cause__, code))
-    if isinstance(error, BadResult):
+        return _frame("syntax", told(error.__cause__, code))
+    if isinstance(error, (BadCall, BadResult)):
         return _frame("exception", str(error))
     kind = "memory" if isinstance(error, MemoryError) else "import" if isinstance(error, ImportError) else "exception"
-    return _frame(kind, _told(error, code))
+    return _frame(kind, told(error, code))
 
 
-def _told(error, code):
+def told(error, code):
     """The traceback as Python prints it, without the lines that are not the code's own."""
     remember(code)
-    told = traceback.TracebackException.from_exception(error, limit=_bound(error), compact=True)
-    _keep_own(told)
+    described = traceback.TracebackException.from_exception(error, limit=_bound(error), compact=True)
+    _keep_own(described)
     # Memory often runs out again while the error is handled; such a second error tells nothing.
-    return "".join(told.format(chain=not isinstance(error, MemoryError))).strip("\n")
+    return "".join(described.format(chain=not isinstance(error, MemoryError))).strip("\n")
 
 
 def _bound(error):
@@ -96,9 +115,11 @@ def _bound(error):
     return None if depth < 3000 else -100
 
 
-def _keep_own(told):
-    told.stack[:] = [frame for frame in told.stack if frame.filename == FILENAME]
-    for other in (told.__cause__, told.__context__, *(getattr(told, "exceptions", None) or ())):
+def _keep_own(described):
+    described.stack[:] = [frame for frame in described.stack if shown(frame.filename)]
+    for frame in described.stack:
+        frame.filename = shown(frame.filename)
+    for other in (described.__cause__, described.__context__, *(getattr(described, "exceptions", None) or ())):
         if other is not None:
             _keep_own(other)
 

@@ -35,12 +35,65 @@ pub struct Answer {
     pub exit: Option<i32>,
     pub truncated: Truncated,
     pub duration_ms: u64,
+    /// How long the fork took.
+    #[serde(skip)]
+    pub forked: Duration,
+    /// Whether the child is known to be dead.
+    #[serde(skip)]
+    pub is_dead: bool,
+    /// The changes of a call on files, and how long the parts of the call took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<FileChanges>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timing: Option<Timing>,
+}
+
+/// How long the parts of a call on files took, in milliseconds.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Timing {
+    /// Making and filling the folder.
+    pub folder_ms: f64,
+    pub fork_ms: f64,
+    /// Reading the folder afterwards.
+    pub snapshot_ms: f64,
 }
 
 #[derive(Debug, Serialize)]
 pub struct Truncated {
     pub stdout: bool,
     pub stderr: bool,
+}
+
+/// What a call has done to the files of its session.
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub struct FileChanges {
+    pub changed: Vec<ChangedFile>,
+    pub deleted: Vec<String>,
+    /// Why the files cannot be kept; then there are no changes.
+    pub fault: Option<String>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+pub struct ChangedFile {
+    pub path: String,
+    pub sha256: String,
+    pub size: usize,
+    /// None if the contents would make the response too long.
+    pub content: Option<FileContent>,
+}
+
+/// Contents as text, or in base64.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct FileContent {
+    pub encoding: Encoding,
+    pub data: String,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Encoding {
+    Utf8,
+    Base64,
 }
 
 /// Why the supervisor ended the child, if it did.
@@ -50,6 +103,8 @@ pub enum Stopped {
     Flooded,
     /// The client no longer waits for the response.
     Abandoned,
+    /// The files of the call take more room than they may.
+    Overfull,
 }
 
 /// Everything that is known about a finished call.
@@ -61,6 +116,8 @@ pub struct Ended {
     pub stderr: Captured,
     pub frame: Captured,
     pub duration: Duration,
+    pub forked: Duration,
+    pub is_dead: bool,
 }
 
 /// The child's report on its result pipe.
@@ -91,6 +148,10 @@ impl Answer {
             exit: ended.exit,
             truncated: Truncated { stdout: stdout_cut, stderr: stderr_cut },
             duration_ms: u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX),
+            forked: ended.forked,
+            is_dead: ended.is_dead,
+            files: None,
+            timing: None,
         }
     }
 }
@@ -102,6 +163,7 @@ fn verdict(ended: &Ended, limits: Limits) -> Result<Option<Box<RawValue>>, (Erro
     match ended.stopped {
         Some(Stopped::TimedOut) => return late(),
         Some(Stopped::Flooded) => return killed(format!("Killed: it wrote more than {} MiB", FLOOD_BYTES >> 20)),
+        Some(Stopped::Overfull) => return killed("Killed: its files took more room than a call may have".into()),
         Some(Stopped::Abandoned) => return killed("Killed: nobody waits for it".into()),
         None => {}
     }
@@ -160,6 +222,8 @@ mod tests {
             stderr: Captured::default(),
             frame: Captured { bytes: frame.into(), cut: false },
             duration: Duration::from_millis(3),
+            forked: Duration::ZERO,
+            is_dead: true,
         };
         Answer::of(ended, LIMITS)
     }

@@ -1,15 +1,15 @@
 //! One call, from the fork to the child's death.
 
 use crate::answer::{Answer, Ended, MAX_FRAME_BYTES, Stopped};
+use crate::limits::Limits;
 use crate::output::{Captured, KEPT_BYTES, capture};
-use crate::request::Request;
 use crate::zygote::{Born, Unborn, Zygote};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::fs::File;
 use std::future::Future;
 use std::io::{Error, Result, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::Notify;
@@ -48,18 +48,44 @@ impl From<NotRun> for Error {
     }
 }
 
-/// Runs the code. When `abandoned` is ready, the child is killed.
+/// The word by which the supervisor lets a child of the second room begin.
+const GO: &[u8] = b"g";
+
+/// What a child runs.
+pub struct Task<'a> {
+    /// The task in the child's format.
+    pub text: &'a [u8],
+    pub limits: Limits,
+    /// The folder of a call on files. Such a child waits for the supervisor's word, so that a call whose child is not known
+    /// to exist has surely not begun.
+    pub folder: Option<BorrowedFd<'a>>,
+}
+
+/// Runs the code. When `interrupted` is ready, the child is killed for that reason.
 pub async fn run(
     zygote: &Zygote,
-    request: &Request,
-    abandoned: impl Future<Output = ()>,
+    task: &Task<'_>,
+    interrupted: impl Future<Output = Stopped>,
 ) -> std::result::Result<Answer, NotRun> {
     let [stdout, stderr, frame] = [pipe()?, pipe()?, pipe()?];
-    let sent = [sealed(&request.task)?, stdout.1, stderr.1, frame.1];
-    let descriptors = sent.each_ref().map(AsFd::as_fd);
-    let mut child = zygote.fork(request.limits, descriptors).await?;
+    let mut sent = vec![sealed(task.text)?, stdout.1, stderr.1, frame.1];
+    let word = match task.folder {
+        Some(_) => {
+            let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(Error::from)?;
+            sent.push(read);
+            Some(write)
+        }
+        None => None,
+    };
+    let descriptors: Vec<BorrowedFd> = sent.iter().map(AsFd::as_fd).chain(task.folder).collect();
+    let asked = Instant::now();
+    let mut child = zygote.fork(task.limits, &descriptors).await?;
+    let forked = asked.elapsed();
     // The supervisor drops its copies, so that the pipes end when the child ends.
     drop(sent);
+    if let Some(word) = word {
+        rustix::io::write(&word, GO).map_err(Error::from)?;
+    }
     let begun = Instant::now();
     let flooded = Notify::new();
     let reading = async {
@@ -72,9 +98,9 @@ pub async fn run(
     let ending = async {
         let stopped = tokio::select! {
             exit = child.exit() => return (None, exit, begun.elapsed()),
-            () = sleep(request.limits.timeout) => Stopped::TimedOut,
+            () = sleep(task.limits.timeout) => Stopped::TimedOut,
             () = flooded.notified() => Stopped::Flooded,
-            () = abandoned => Stopped::Abandoned,
+            why = interrupted => why,
         };
         let exit = killed(&mut child).await;
         (Some(stopped), exit, begun.elapsed())
@@ -88,9 +114,11 @@ pub async fn run(
             ended = &mut ending => (timeout(AFTERWARDS, reading).await.ok(), ended),
         }
     };
+    // The zygote's report, or its death, comes before the last moment of the child.
+    let is_dead = exit.is_some() || timeout(AFTERWARDS, child.dead()).await.is_ok();
     // The code was run, even if its output could not be read.
     let (stdout, stderr, frame) = read.unwrap_or_else(|| (Captured::lost(), Captured::lost(), Captured::lost()));
-    Ok(Answer::of(Ended { stopped, exit, stdout, stderr, frame, duration }, request.limits))
+    Ok(Answer::of(Ended { stopped, exit, stdout, stderr, frame, duration, forked, is_dead }, task.limits))
 }
 
 async fn killed(child: &mut Born) -> Option<i32> {

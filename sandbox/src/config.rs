@@ -1,5 +1,6 @@
 //! Settings: `--name value`, or `SANDBOX_NAME=value` in the environment, or the default.
 
+use crate::slot_size::MAX_TOTAL_BYTES;
 use std::io::{Error, Result};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,11 +25,24 @@ pub struct Config {
     /// Layers that can be turned off, to test the other layers alone.
     pub landlock: bool,
     pub namespaces: bool,
+    /// The Python packages of the second room, which works on files. If they are not set, there is no second room.
+    pub packages: Option<PathBuf>,
+    /// How many calls on files run at once, and the upper limits of such a call.
+    pub files_slots: usize,
+    pub files_timeout: Duration,
+    pub files_memory_mb: u64,
+    /// How many bytes of contents are kept for the next calls on files.
+    pub contents_mb: u64,
+    /// Where folders of calls are made if no file system can be mounted for them.
+    pub scratch: PathBuf,
 }
 
 const MOST_SLOTS: usize = 64;
 
-const NAMES: [&str; 10] = [
+/// Half of the contents may be those of one share, which must have room for the files of one call.
+const LEAST_CONTENTS_MB: u64 = 2 * (MAX_TOTAL_BYTES >> 20);
+
+const NAMES: [&str; 16] = [
     "listen",
     "python",
     "slots",
@@ -39,6 +53,12 @@ const NAMES: [&str; 10] = [
     "recycle-seconds",
     "landlock",
     "namespaces",
+    "packages",
+    "files-slots",
+    "files-timeout-seconds",
+    "files-memory-mb",
+    "contents-mb",
+    "scratch",
 ];
 
 impl Config {
@@ -70,6 +90,12 @@ impl Config {
             recycle_after: Duration::from_secs(typed(&given, "recycle-seconds", 600)?),
             landlock: switch(&given, "landlock")?,
             namespaces: switch(&given, "namespaces")?,
+            packages: given("packages").filter(|path| !path.is_empty()).map(PathBuf::from),
+            files_slots: typed(&given, "files-slots", 4)?,
+            files_timeout: Duration::from_secs(typed(&given, "files-timeout-seconds", 120)?),
+            files_memory_mb: typed(&given, "files-memory-mb", 256)?,
+            contents_mb: typed(&given, "contents-mb", 192)?,
+            scratch: given("scratch").map_or_else(|| "/tmp".into(), PathBuf::from),
         };
         let sound = [
             ("slots", (1..=MOST_SLOTS).contains(&config.slots)),
@@ -78,6 +104,10 @@ impl Config {
             ("user", config.user != 0),
             ("recycle-calls", config.recycle_calls > 0),
             ("recycle-seconds", !config.recycle_after.is_zero()),
+            ("files-slots", (1..=MOST_SLOTS).contains(&config.files_slots)),
+            ("files-timeout-seconds", (1..=3600).contains(&config.files_timeout.as_secs())),
+            ("files-memory-mb", (1..=65536).contains(&config.files_memory_mb)),
+            ("contents-mb", (LEAST_CONTENTS_MB..=65536).contains(&config.contents_mb)),
         ];
         match sound.iter().find(|(_, sound)| !sound) {
             Some((name, _)) => Err(Error::other(format!("--{name} is out of range"))),

@@ -4,6 +4,9 @@
 //! Each call belongs to a share, for example a workspace. A share may use all slots while no other share waits. As soon
 //! as a call of another share waits, a share that holds more than half of the slots gives a slot back: its youngest call
 //! is stopped, and waits for a slot again. Code leaves no trace, so a stopped call can simply be run from its beginning.
+//!
+//! A call on files leaves a trace, and is never stopped for another call. So the second room's gate never gives a share more
+//! than half of the slots.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,6 +22,8 @@ const MAX_WAIT: Duration = Duration::from_secs(2);
 pub struct Gate {
     state: Arc<Mutex<State>>,
     size: usize,
+    /// Whether calls can be stopped, and run again from their beginning.
+    can_stop: bool,
 }
 
 #[derive(Default)]
@@ -70,7 +75,12 @@ pub struct Slot {
 
 impl Gate {
     pub fn new(size: usize) -> Self {
-        Self { state: Arc::default(), size }
+        Self { state: Arc::default(), size, can_stop: true }
+    }
+
+    /// A gate of calls that are never stopped.
+    pub fn without_stops(size: usize) -> Self {
+        Self { can_stop: false, ..Self::new(size) }
     }
 
     pub fn ticket(&self) -> Result<Ticket, Full> {
@@ -104,6 +114,11 @@ impl Gate {
         (self.size / 2).max(1)
     }
 
+    /// How many slots a named share may hold at any time.
+    fn most_slots(&self) -> usize {
+        if self.can_stop { self.size } else { self.fair_slots() }
+    }
+
     /// How many calls of one share may run and wait together. The other half of the queue stays free for other shares.
     fn fair_tickets(&self) -> usize {
         (self.size + self.queue()) / 2
@@ -118,7 +133,7 @@ impl Gate {
     fn settle(&self) {
         let mut state = self.state();
         while state.running.len() < self.size {
-            let Some(next) = state.next_waiting() else { break };
+            let Some(next) = state.next_waiting(self.most_slots()) else { break };
             let number = state.next;
             state.next += 1;
             let (stop, stopped) = oneshot::channel();
@@ -129,7 +144,9 @@ impl Gate {
             drop(next.slot.send(slot));
             state = self.state();
         }
-        state.take_back(self.fair_slots());
+        if self.can_stop {
+            state.take_back(self.fair_slots());
+        }
     }
 }
 
@@ -139,11 +156,13 @@ impl State {
         self.running.iter().filter(|it| it.stop.is_some() && *it.share == *share).count()
     }
 
-    /// Takes the next call from the queue: the first call of the share that holds the fewest slots.
-    fn next_waiting(&mut self) -> Option<Waiting> {
+    /// Takes the next call from the queue: the first call of the share that holds the fewest slots. A named share that holds
+    /// `most` slots gets no other.
+    fn next_waiting(&mut self, most: usize) -> Option<Waiting> {
         self.waiting.retain(|it| !it.slot.is_closed());
         let running = |share: &Arc<str>| self.running.iter().filter(|it| it.share == *share).count();
-        let next = self.waiting.iter().enumerate().map(|(index, it)| (running(&it.share), index)).min();
+        let waiting = self.waiting.iter().enumerate().map(|(index, it)| (running(&it.share), index, &it.share));
+        let next = waiting.filter(|(held, _, share)| *held < most || share.is_empty()).map(|it| (it.0, it.1)).min();
         next.and_then(|(_, index)| self.waiting.remove(index))
     }
 
@@ -197,7 +216,7 @@ impl Ticket {
     /// The reason why a call got no slot in time.
     fn reason(&self, share: &str) -> Full {
         let state = self.gate.state();
-        let others = state.shares.iter().any(|it| **it != *share);
+        let others = !self.gate.can_stop || state.shares.iter().any(|it| **it != *share);
         if others && state.held(share) >= self.gate.fair_slots() { Full::Share } else { Full::Busy }
     }
 }
@@ -316,6 +335,19 @@ mod tests {
         let (third, fourth, ()) = tokio::join!(tickets[2].slot(), tickets[3].slot(), late);
         assert_eq!((third.is_ok(), fourth.is_ok()), (false, true), "the second share waited, though behind the first");
         drop(second);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_share_whose_calls_are_never_stopped_gets_half_of_the_slots() {
+        let gate = Gate::without_stops(4);
+        let tickets: Vec<_> = (0..3).map(|_| ticket(&gate, "greedy")).collect();
+        let (first, second) = (tickets[0].slot().await.unwrap(), tickets[1].slot().await.unwrap());
+        assert_eq!(tickets[2].slot().await.err(), Some(Full::Share), "two slots are free, for others");
+        let other = ticket(&gate, "other");
+        let third = other.slot().await.unwrap();
+        drop(first);
+        assert!(tickets[2].slot().await.is_ok());
+        drop((second, third));
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,19 +1,20 @@
-//! The three routes, and their refusals.
+//! The routes of the first room, and those of both.
 
 use crate::answer::Answer;
-use crate::body::{self, BadBody, MAX_BYTES};
-use crate::gate::{Full, Gate, Slot};
+use crate::body::MAX_BYTES;
+use crate::files::{self, FileApp};
+use crate::gate::{Gate, Slot};
+use crate::intake;
 use crate::limits::Limits;
 use crate::pool::Zygotes;
+use crate::refusal::{Refusal, json_response};
 use crate::request::Request;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use serde::Serialize;
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +26,8 @@ pub struct App {
     pub limits: Limits,
     /// How many calls were run.
     pub calls: AtomicU64,
+    /// The second room.
+    pub files: Arc<FileApp>,
 }
 
 pub fn router(app: Arc<App>) -> Router {
@@ -32,6 +35,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/health", get(health))
         .route("/run", post(run))
         .route("/check", post(check))
+        .merge(files::router(app.files.clone()))
         .method_not_allowed_fallback(async || Refusal::Method)
         .fallback(async || Refusal::Path)
         .with_state(app)
@@ -73,6 +77,7 @@ async fn health(State(app): State<Arc<App>>) -> Response {
             "timeout_seconds": app.limits.timeout.as_secs_f64(),
             "memory_mb": app.limits.memory_bytes >> 20,
         },
+        "files": files::health(&app.files),
     });
     json_response(StatusCode::OK, &told)
 }
@@ -93,19 +98,7 @@ async fn answer(
     body: Body,
     parse: fn(&[u8], Limits) -> Result<Request, String>,
 ) -> Result<Response, Refusal> {
-    // A browser sends this type only with permission, so that no web page can use a sandbox on a developer's machine.
-    if !is_json(headers) {
-        body::skip(body).await;
-        return Err(Refusal::MediaType);
-    }
-    let ticket = match app.gate.ticket() {
-        Ok(ticket) => ticket,
-        Err(full) => {
-            body::skip(body).await;
-            return Err(full.into());
-        }
-    };
-    let body = body::read(body).await?;
+    let (ticket, body) = intake::take(&app.gate, headers, body, MAX_BYTES).await?;
     let request = Arc::new(parse(&body, app.limits).map_err(Refusal::Invalid)?);
     drop(body);
     let ticket = ticket.of_share(&request.share)?;
@@ -149,86 +142,4 @@ async fn carry_out(
     }
     // Sending fails if the client no longer waits.
     let _ = answer.send(ended.map(|ended| (!given_back).then_some(ended)));
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    given.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
-}
-
-/// Why nothing was run.
-enum Refusal {
-    Invalid(String),
-    TooLong,
-    MediaType,
-    /// All slots are taken.
-    Busy,
-    /// The call's share has all the slots that it may have while others wait.
-    Share,
-    Unavailable(String),
-    Path,
-    Method,
-}
-
-impl From<BadBody> for Refusal {
-    fn from(bad: BadBody) -> Self {
-        match bad {
-            BadBody::TooLong => Self::TooLong,
-            BadBody::Broken => Self::Invalid("the body did not arrive whole".into()),
-        }
-    }
-}
-
-impl From<Full> for Refusal {
-    fn from(full: Full) -> Self {
-        match full {
-            Full::Busy => Self::Busy,
-            Full::Share => Self::Share,
-        }
-    }
-}
-
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        let (status, code, message) = match &self {
-            Self::Invalid(why) => (StatusCode::BAD_REQUEST, "VALIDATION_ERROR", why.clone()),
-            Self::TooLong => {
-                (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", format!("a request has at most {MAX_BYTES} bytes"))
-            }
-            Self::MediaType => (
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "UNSUPPORTED_MEDIA_TYPE",
-                "a request is application/json, and says so".into(),
-            ),
-            Self::Busy => (StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", "the sandbox is busy; try again".into()),
-            Self::Share => (
-                StatusCode::TOO_MANY_REQUESTS,
-                "RATE_LIMITED",
-                "calls of the same share hold half of the sandbox, and others wait; try again".into(),
-            ),
-            Self::Unavailable(why) => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", why.clone()),
-            Self::Path => (StatusCode::NOT_FOUND, "NOT_FOUND", "there are /run, /check and /health".into()),
-            Self::Method => {
-                (StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", "POST /run, POST /check, GET /health".into())
-            }
-        };
-        let details = match &self {
-            Self::Busy => json!({"reason": "busy"}),
-            Self::Share => json!({"reason": "share"}),
-            _ => json!(null),
-        };
-        let mut response =
-            json_response(status, &json!({"error": {"code": code, "message": message, "details": details}}));
-        if matches!(self, Self::Busy | Self::Share | Self::Unavailable(_)) {
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
-        }
-        response
-    }
-}
-
-fn json_response(status: StatusCode, value: &impl Serialize) -> Response {
-    match serde_json::to_vec(value) {
-        Ok(body) => (status, [(CONTENT_TYPE, "application/json")], body).into_response(),
-        Err(cause) => (StatusCode::INTERNAL_SERVER_ERROR, cause.to_string()).into_response(),
-    }
 }

@@ -14,6 +14,11 @@ impl Limits {
         Self { timeout: config.timeout, memory_bytes: config.memory_mb << 20 }
     }
 
+    /// The upper limits of a call on files.
+    pub fn of_files(config: &Config) -> Self {
+        Self { timeout: config.files_timeout, memory_bytes: config.files_memory_mb << 20 }
+    }
+
     /// Lower limits, if a request asks for them; never higher ones.
     pub fn lowered(self, timeout: Option<Duration>, memory_mb: Option<u64>) -> Self {
         Self {

@@ -8,11 +8,14 @@ mod answer;
 mod body;
 mod call;
 mod config;
+mod files;
 mod filter;
+mod folder;
 #[cfg(test)]
 mod fuzz;
 mod gate;
 mod http;
+mod intake;
 mod json;
 mod keep;
 mod launch;
@@ -20,8 +23,13 @@ mod limits;
 mod log;
 mod output;
 mod pool;
+mod probe;
+mod random;
+mod refusal;
 mod request;
+mod scratch;
 mod serve;
+mod slot_size;
 mod zygote;
 
 use crate::log::say;

@@ -1,16 +1,17 @@
 //! Keeps a zygote ready at all times. A new zygote starts when one dies, and at intervals: children share the hash seed
 //! and the memory layout of their zygote, and an attacker must not learn much about either.
 
-use crate::answer::Answer;
-use crate::call::{self, NotRun};
+use crate::answer::{Answer, Stopped};
+use crate::call::{self, NotRun, Task};
 use crate::config::Config;
 use crate::launch::Plan;
-use crate::limits::Limits;
 use crate::log::say;
+use crate::probe;
 use crate::request::Request;
 use crate::zygote::Zygote;
-use std::future::{Future, pending};
+use std::future::Future;
 use std::io::{Error, Result};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -25,6 +26,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub struct Zygotes {
     plan: Plan,
+    /// The directory of the folders of calls on files, for zygotes that could mount no slots.
+    scratch: Option<OwnedFd>,
     recycle_calls: u64,
     recycle_after: Duration,
     current: watch::Sender<Option<Arc<Zygote>>>,
@@ -33,9 +36,10 @@ pub struct Zygotes {
 
 impl Zygotes {
     /// Starts the pool with a first zygote, whose protection has been checked.
-    pub async fn start(config: &Config) -> Result<Arc<Self>> {
+    pub async fn start(plan: Plan, scratch: Option<OwnedFd>, config: &Config) -> Result<Arc<Self>> {
         let zygotes = Arc::new(Self {
-            plan: Plan::of(config)?,
+            plan,
+            scratch,
             recycle_calls: config.recycle_calls,
             recycle_after: config.recycle_after,
             current: watch::Sender::new(None),
@@ -57,19 +61,29 @@ impl Zygotes {
 
     /// Makes the call. It retries once if the zygote died before it reported the start of the call.
     pub async fn call(&self, request: &Request, abandoned: impl Future<Output = ()>) -> Result<Answer> {
-        tokio::pin!(abandoned);
+        let interrupted = async {
+            abandoned.await;
+            Stopped::Abandoned
+        };
+        tokio::pin!(interrupted);
+        let task = Task { text: &request.task, limits: request.limits, folder: None };
         let zygote = self.at_hand().await?;
-        match call::run(&zygote, request, &mut abandoned).await {
+        match call::run(&zygote, &task, &mut interrupted).await {
             Err(NotRun::Zygote(_)) => {
                 // The child may have started without a report, and must not run beside its retry.
                 zygote.end().await;
-                Ok(call::run(&*self.at_hand().await?, request, abandoned).await?)
+                Ok(call::run(&*self.at_hand().await?, &task, interrupted).await?)
             }
             ended => Ok(ended?),
         }
     }
 
-    async fn at_hand(&self) -> Result<Arc<Zygote>> {
+    /// The user that Python runs as, if the server is root.
+    pub fn user(&self) -> Option<u32> {
+        self.plan.user
+    }
+
+    pub async fn at_hand(&self) -> Result<Arc<Zygote>> {
         let mut current = self.current.subscribe();
         let ready = current.wait_for(|zygote| zygote.as_ref().is_some_and(|zygote| !zygote.is_leaving()));
         match timeout(AT_HAND_WITHIN, ready).await {
@@ -114,17 +128,22 @@ impl Zygotes {
         }
     }
 
-    /// Starts a zygote, and checks with a probe that only seccomp can stop that its children are locked in.
+    /// Starts a zygote, and checks that its children are locked in.
     async fn checked(&self) -> Result<Zygote> {
-        const PROBE: &str = r#"{"code":"import typing\ntry:\n    typing.sys.modules['posix'].stat('/')\nexcept PermissionError as error:\n    print(error.errno)"}"#;
         let zygote = Zygote::start(&self.plan).await?;
-        let limits = Limits { timeout: Duration::from_secs(10), memory_bytes: 32 << 20 };
-        let answer =
-            call::run(&zygote, &Request { task: PROBE.into(), limits, share: String::new() }, pending()).await?;
-        if answer.stdout != "1\n" {
-            let told = answer.error.unwrap_or_default();
-            return Err(Error::other(format!("seccomp does not work here, and nothing is run without it. {told}")));
+        if let Some(files) = &self.plan.files {
+            if !zygote.layers.keep_to_a_folder() {
+                return Err(Error::other("neither landlock nor a private mount namespace works here"));
+            }
+            if !zygote.layers.private_root
+                && let Some(scratch) = &self.scratch
+            {
+                for _ in 0..files.slots {
+                    zygote.put_slot(scratch.try_clone()?);
+                }
+            }
         }
+        probe::check(&zygote, &self.plan).await?;
         self.started.fetch_add(1, Ordering::Relaxed);
         Ok(zygote)
     }

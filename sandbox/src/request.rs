@@ -8,7 +8,7 @@ use std::time::Duration;
 
 pub const MAX_CODE_BYTES: usize = 1 << 20;
 
-const MAX_SHARE_BYTES: usize = 256;
+pub const MAX_SHARE_BYTES: usize = 256;
 
 /// A valid request.
 #[derive(Debug)]
@@ -36,14 +36,16 @@ struct RunIn {
 struct CheckIn {
     code: String,
     function: String,
+    /// Whether the code is for the second room.
+    files: Option<bool>,
     limits: Option<LimitsIn>,
     share: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LimitsIn {
-    timeout_seconds: Option<f64>,
+pub struct LimitsIn {
+    pub timeout_seconds: Option<f64>,
     memory_mb: Option<u64>,
 }
 
@@ -68,6 +70,8 @@ enum Work<'a> {
     /// Looks for the function of this name, and runs nothing.
     Check {
         check: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        files: bool,
     },
 }
 
@@ -96,7 +100,7 @@ impl Request {
     /// The request to look at code, or the problem in it.
     pub fn to_check(body: &[u8], most: Limits) -> Result<Self, String> {
         let request: CheckIn = serde_json::from_slice(body).map_err(|cause| cause.to_string())?;
-        let work = Work::Check { check: named(&request.function)? };
+        let work = Work::Check { check: named(&request.function)?, files: request.files.unwrap_or(false) };
         Self::new(&Task { code: &request.code, work }, request.limits.as_ref(), request.share, most)
     }
 
@@ -113,11 +117,11 @@ impl Request {
     }
 }
 
-fn named(function: &str) -> Result<&str, String> {
+pub fn named(function: &str) -> Result<&str, String> {
     if function.is_empty() { Err("function: a name is needed".into()) } else { Ok(function) }
 }
 
-fn lowered(asked: Option<&LimitsIn>, most: Limits) -> Result<Limits, String> {
+pub fn lowered(asked: Option<&LimitsIn>, most: Limits) -> Result<Limits, String> {
     let Some(asked) = asked else { return Ok(most) };
     let timeout = match asked.timeout_seconds {
         Some(seconds) if seconds > 0.0 => Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
@@ -157,6 +161,9 @@ mod tests {
         let check = Request::to_check(br#"{"code":"x","function":"f","share":"s"}"#, MOST).unwrap();
         assert_eq!(serde_json::from_slice::<Value>(&check.task).unwrap(), json!({"code": "x", "check": "f"}));
         assert_eq!(check.share, "s");
+        let check = Request::to_check(br#"{"code":"x","function":"f","files":true}"#, MOST).unwrap();
+        let expected = json!({"code": "x", "check": "f", "files": true});
+        assert_eq!(serde_json::from_slice::<Value>(&check.task).unwrap(), expected);
     }
 
     #[test]

@@ -1,14 +1,19 @@
 //! The supervisor: first checks the protection, and only then serves.
 
 use crate::config::Config;
+use crate::files::FileApp;
 use crate::gate::Gate;
 use crate::http::{self, App};
+use crate::launch::Plan;
 use crate::limits::Limits;
 use crate::log::say;
 use crate::pool::Zygotes;
+use crate::scratch;
 use nix::sys::prctl::{set_child_subreaper, set_dumpable, set_pdeathsig};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal};
+use rustix::fs::Mode;
+use rustix::process::umask;
 use std::future::Future;
 use std::io::{Error, Result, Write};
 use std::os::fd::AsFd;
@@ -22,6 +27,8 @@ use tokio::time::sleep;
 
 /// How much time a call may take besides its own when the server stops: for waiting in the queue, and for being killed.
 const BESIDES: Duration = Duration::from_secs(5);
+
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn run(config: Config) -> Result<()> {
@@ -37,13 +44,18 @@ pub async fn run(config: Config) -> Result<()> {
     // A call has about ten descriptors, and a connection has one.
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most.min(65536), most)?;
-    let zygotes = Zygotes::start(&config).await?;
+    // The folders of calls get exactly the permissions that their code names.
+    umask(Mode::empty());
+    scratch::sweep(&config.scratch);
+    let zygotes = Zygotes::start(Plan::of(&config)?, None, &config).await?;
     let layers = zygotes.current().map(|zygote| zygote.layers.clone()).unwrap_or_default();
     let listener = listener()?;
     tell_keeper()?;
     say(format!("listening on {} behind {layers}", listener.local_addr()?));
+    let files = Arc::new(FileApp::new(&config));
+    let gate = Gate::new(config.slots);
     let app =
-        Arc::new(App { zygotes, gate: Gate::new(config.slots), limits: Limits::of(&config), calls: AtomicU64::new(0) });
+        Arc::new(App { zygotes, gate, limits: Limits::of(&config), calls: AtomicU64::new(0), files: files.clone() });
     let (stop, stopping) = oneshot::channel();
     let told = async {
         told_to_stop.await;
@@ -52,6 +64,10 @@ pub async fn run(config: Config) -> Result<()> {
     let overdue = async {
         let _ = stopping.await;
         sleep(config.timeout + BESIDES).await;
+        // Calls on files may take longer, and have limits of their own.
+        while files.is_busy() {
+            sleep(BETWEEN_LOOKS).await;
+        }
     };
     tokio::select! {
         ended = axum::serve(listener, http::router(app)).with_graceful_shutdown(told).into_future() => ended,

@@ -76,7 +76,7 @@ def write_config():
         container["image_build_context"] = str(ROOT)
     if base := os.environ.get("SANDBOX_BASE_IMAGE"):
         subprocess.run([ROOT / "sandbox/build-image", BUILD_IMAGE], check=True, stdout=subprocess.DEVNULL)
-        substitutes = {"Sandbox": {"BASE_IMAGE": base, "BUILD_IMAGE": BUILD_IMAGE}, "McpHost": mcp_host_container_test.build_arguments()}
+        substitutes = {"Sandbox": {"BASE_IMAGE": base, "BUILD_IMAGE": BUILD_IMAGE, "PACKAGES_IMAGE": BUILD_IMAGE}, "McpHost": mcp_host_container_test.build_arguments()}
         for container in config["containers"]:
             container["image_vars"] = substitutes[container["class_name"]]
     path = FOLDER / "wrangler.json"

@@ -6,6 +6,7 @@ mod landlock;
 mod namespaces;
 mod python;
 mod root;
+pub mod slots;
 
 use crate::config::Config;
 use nix::sys::prctl::set_no_new_privs;
@@ -16,7 +17,7 @@ use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::{Error, Result, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -45,6 +46,19 @@ pub struct Plan {
     pub namespaces: bool,
     /// The process id of the supervisor, visible in `ps`.
     pub owner: u32,
+    /// The second room, which works on files; none for the first room.
+    pub files: Option<FilesPlan>,
+}
+
+/// What a zygote of the second room needs besides.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct FilesPlan {
+    /// The folder of Python packages.
+    pub packages: PathBuf,
+    /// How many calls run at once.
+    pub slots: usize,
+    /// The directory of the calls' folders, where no file system can be mounted.
+    pub scratch: PathBuf,
 }
 
 /// The launcher's report.
@@ -52,6 +66,8 @@ pub struct Plan {
 pub struct Launched {
     pub pid: i32,
     pub layers: Layers,
+    /// How many slots were mounted. Their descriptors come over the zygote's socket.
+    pub slots: usize,
 }
 
 /// The layers that not every kernel or container offers.
@@ -62,6 +78,14 @@ pub struct Layers {
     pub namespaces: Vec<String>,
     /// Whether all files except Python's are hidden.
     pub private_root: bool,
+}
+
+impl Layers {
+    /// Whether a call on files is kept to its own folder. Without landlock, its folder can be told from others only by
+    /// names that nobody can guess, and the rest of the machine only by a root of its own.
+    pub fn keep_to_a_folder(&self) -> bool {
+        self.landlock.is_some() || self.private_root
+    }
 }
 
 impl fmt::Display for Layers {
@@ -85,6 +109,7 @@ impl Plan {
             landlock: config.landlock,
             namespaces: config.namespaces,
             owner: std::process::id(),
+            files: None,
         })
     }
 }
@@ -134,19 +159,38 @@ pub fn main(arguments: &[String]) -> Result<()> {
     // If memory runs out, the kernel should kill Python before the supervisor. Not every system allows this, and no
     // protection depends on it.
     let _ = std::fs::write("/proc/self/oom_score_adj", "500");
-    let needed = python::needed(&plan.python);
+    let packages = plan.files.as_ref().map(|files| &*files.packages);
+    let needed = python::needed(&plan.python, packages);
     let mut layers = Layers::default();
+    let mut mounted = Vec::new();
     if plan.namespaces {
         layers.namespaces = namespaces::enter();
-        layers.private_root = layers.namespaces.iter().any(|name| name == "mnt") && root::enter(&needed);
+        let count = plan.files.as_ref().map_or(0, |files| files.slots);
+        let can_mount = layers.namespaces.iter().any(|name| name == "mnt");
+        if let Some(slots) = can_mount.then(|| root::enter(&needed, count)).flatten() {
+            layers.private_root = true;
+            mounted = slots;
+        }
     }
     setrlimit(Resource::RLIMIT_NOFILE, MAX_DESCRIPTORS, MAX_DESCRIPTORS)?;
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     set_no_new_privs()?;
     if plan.landlock {
-        layers.landlock = landlock::enter(&needed);
+        let folders = plan.files.as_ref().map(|files| match layers.private_root {
+            true => slots::directory(),
+            false => files.scratch.clone(),
+        });
+        layers.landlock = landlock::enter(&needed, folders.as_deref());
     }
-    let mut command = python::command(&plan.python, plan.owner);
+    if !mounted.is_empty() {
+        slots::send(std::io::stdin().as_fd(), &mounted)?;
+    }
+    let room = packages.map(|packages| python::RoomSettings {
+        packages,
+        landlock: layers.landlock.is_some(),
+        mounted: layers.private_root,
+    });
+    let mut command = python::command(&plan.python, plan.owner, room.as_ref());
     if let Some(user) = plan.user {
         // This also leaves all supplementary groups.
         command.uid(user).gid(user);
@@ -156,7 +200,7 @@ pub fn main(arguments: &[String]) -> Result<()> {
         Error::other(format!("cannot start {}{user}: {cause}", plan.python.display()))
     })?;
     let pid = i32::try_from(started).map_err(Error::other)?;
-    let launched = serde_json::to_vec(&Launched { pid, layers })?;
+    let launched = serde_json::to_vec(&Launched { pid, layers, slots: mounted.len() })?;
     std::io::stdout().write_all(&launched)
 }
 

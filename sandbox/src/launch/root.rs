@@ -1,9 +1,11 @@
 //! A root file system for Python, in memory and read-only, which holds only the files that Python reads.
 
+use super::slots;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd::pivot_root;
 use std::fs::{File, create_dir_all, read_link, symlink_metadata};
 use std::io::{Error, Result};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
@@ -12,23 +14,21 @@ use std::path::{Path, PathBuf};
 const PLACE: &str = "/proc";
 const NOTHING: Option<&str> = None;
 
-/// Tells whether the new root was entered. After a failure the file system is unchanged, except that `PLACE` may be
-/// hidden.
-pub fn enter(needed: &[PathBuf]) -> bool {
-    match prepare(needed) {
-        Ok(()) => leave_old().is_ok(),
-        Err(_) => false,
-    }
+/// Enters the new root, and returns the slots that were mounted in it. Returns none if the new root could not be entered;
+/// then the file system is unchanged, except that `PLACE` may be hidden.
+pub fn enter(needed: &[PathBuf], slots: usize) -> Option<Vec<OwnedFd>> {
+    let slots = prepare(needed, slots).ok()?;
+    leave_old().is_ok().then_some(slots)
 }
 
-fn prepare(needed: &[PathBuf]) -> Result<()> {
+fn prepare(needed: &[PathBuf], count: usize) -> Result<Vec<OwnedFd>> {
     // Our mounts must not be visible outside.
     mount(NOTHING, "/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING)?;
     mount(Some("tmpfs"), PLACE, Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some("size=1m,mode=755"))?;
     for path in needed {
         show(path)?;
     }
-    Ok(())
+    if count > 0 { slots::mount_all(Path::new(PLACE), count) } else { Ok(Vec::new()) }
 }
 
 fn show(path: &Path) -> Result<()> {

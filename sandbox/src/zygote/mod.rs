@@ -8,6 +8,7 @@ use crate::launch::{self, Launched, Layers, Plan};
 use crate::limits::Limits;
 use crate::log::say;
 use process::{Process, address_space};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SendFlags, Shutdown, SocketFlags, SocketType, send, shutdown, socketpair};
 use rustix::process::{Signal, pidfd_send_signal};
 use std::collections::HashMap;
@@ -19,12 +20,13 @@ use std::time::{Duration, Instant};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::sync::{oneshot, watch};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use wire::{Said, Trouble};
 
 const READY_WITHIN: Duration = Duration::from_secs(20);
 /// A fork takes milliseconds.
 const BORN_WITHIN: Duration = Duration::from_secs(4);
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// A zygote. It is dropped with its last call, and then its process ends.
 pub struct Zygote {
@@ -35,6 +37,8 @@ pub struct Zygote {
     pub born: Instant,
     /// The address space of the zygote itself, to which the memory limit of a call is added.
     own_bytes: u64,
+    /// The slots that no call uses at the moment. The first room has none.
+    slots: Mutex<Vec<OwnedFd>>,
     state: watch::Receiver<State>,
 }
 
@@ -82,9 +86,12 @@ impl Zygote {
         let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
         let ours = std::os::unix::net::UnixStream::from(ours);
         ours.set_nonblocking(true)?;
-        let Launched { pid, layers } = launch::start(plan, theirs).await?;
+        let Launched { pid, layers, slots } = launch::start(plan, theirs).await?;
         let process = Process::of(pid)?;
-        let (control, python, own_bytes) = match meet(ours, pid).await {
+        // The launcher has sent the slots before it reported the launch.
+        let slots = if slots > 0 { wire::receive_slots(ours.as_fd())? } else { Vec::new() };
+        let filters = if plan.files.is_some() { filter::files() } else { filter::code() };
+        let (control, python, own_bytes) = match meet(ours, pid, &filters?).await {
             Ok(met) => met,
             Err(cause) => {
                 process.end().await;
@@ -94,21 +101,17 @@ impl Zygote {
         let link = Arc::new(Link { control, expected: Mutex::default(), calls: AtomicU64::new(0) });
         let (is_in, state) = watch::channel(State::Serving);
         tokio::spawn(listen(link.clone(), process, is_in));
-        Ok(Self { link, pid, python, layers, born: Instant::now(), own_bytes, state })
+        Ok(Self { link, pid, python, layers, born: Instant::now(), own_bytes, slots: Mutex::new(slots), state })
     }
 
-    pub async fn fork(
-        &self,
-        limits: Limits,
-        descriptors: [BorrowedFd<'_>; wire::DESCRIPTORS],
-    ) -> std::result::Result<Born, Unborn> {
+    pub async fn fork(&self, limits: Limits, descriptors: &[BorrowedFd<'_>]) -> std::result::Result<Born, Unborn> {
         let id = self.link.calls.fetch_add(1, Ordering::Relaxed);
         let (birth, born) = oneshot::channel();
         let (death, exit) = oneshot::channel();
         self.link.expected().insert(id, Expected { birth: Some((birth, exit)), death });
         let address_space = self.own_bytes.saturating_add(limits.memory_bytes);
         let control = &self.link.control;
-        let send = || wire::send_call(control.as_fd(), id, address_space, limits.cpu_seconds(), &descriptors);
+        let send = || wire::send_call(control.as_fd(), id, address_space, limits.cpu_seconds(), descriptors);
         if let Err(cause) = control.async_io(Interest::WRITABLE, send).await {
             self.link.expected().remove(&id);
             return Err(Unborn::Lost(cause));
@@ -118,6 +121,21 @@ impl Zygote {
             Ok(Err(_)) => Err(Unborn::Lost(Error::other("the zygote is gone"))),
             Err(_) => Err(Unborn::Lost(Error::other("the zygote does not answer"))),
         }
+    }
+
+    /// Takes a slot, if one is free.
+    pub fn take_slot(&self) -> Option<OwnedFd> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    /// Gives an empty slot back, or adds one.
+    pub fn put_slot(&self, slot: OwnedFd) {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
+    }
+
+    /// Looks at the slots that no call uses at the moment.
+    pub fn free_slots<T>(&self, look: impl FnMut(&OwnedFd) -> T) -> Vec<T> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).iter().map(look).collect()
     }
 
     pub fn calls(&self) -> u64 {
@@ -154,6 +172,17 @@ impl Born {
     /// The child's exit status; `None` if the child died with the zygote.
     pub async fn exit(&mut self) -> Option<i32> {
         (&mut self.exit).await.ok()
+    }
+
+    /// Ends when the child is dead, whoever its parent is.
+    pub async fn dead(&self) {
+        let is_dead = || {
+            let mut pidfd = [PollFd::new(&self.pidfd, PollFlags::IN)];
+            poll(&mut pidfd, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+        };
+        while !is_dead() {
+            sleep(LOOK_EVERY).await;
+        }
     }
 
     pub fn kill(&self) {
@@ -228,17 +257,22 @@ async fn listen(link: Arc<Link>, process: Process, is_in: watch::Sender<State>) 
 }
 
 /// The zygote's socket, the version of its Python, and its address space.
-async fn meet(ours: std::os::unix::net::UnixStream, pid: i32) -> Result<(UnixStream, String, u64)> {
+async fn meet(
+    ours: std::os::unix::net::UnixStream,
+    pid: i32,
+    filters: &[Vec<u8>],
+) -> Result<(UnixStream, String, u64)> {
     let control = UnixStream::from_std(ours)?;
-    match timeout(READY_WITHIN, greet(&control)).await {
+    match timeout(READY_WITHIN, greet(&control, filters)).await {
         Ok(Ok(Said::Ready { python })) => Ok((control, python, address_space(pid)?)),
         other => Err(Error::other(format!("Python did not start: {other:?}"))),
     }
 }
 
-async fn greet(control: &UnixStream) -> std::result::Result<Said, Trouble> {
-    let filter = filter::bytes().map_err(Trouble::Broken)?;
-    send(control, &filter, SendFlags::NOSIGNAL).map_err(|cause| Trouble::Broken(cause.into()))?;
+async fn greet(control: &UnixStream, filters: &[Vec<u8>]) -> std::result::Result<Said, Trouble> {
+    for filter in filters {
+        send(control, filter, SendFlags::NOSIGNAL).map_err(|cause| Trouble::Broken(cause.into()))?;
+    }
     next(control).await
 }
 

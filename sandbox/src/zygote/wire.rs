@@ -3,16 +3,18 @@
 //!
 //! | to the zygote | message | descriptors |
 //! |---|---|---|
-//! | first, once | the seccomp filter | |
-//! | a call | `R`, id (8 bytes), address space (8), CPU seconds (4) | task, stdout, stderr, result |
+//! | first, once | the seccomp filters, a message each | |
+//! | a call | `R`, id (8 bytes), address space (8), CPU seconds (4) | task, stdout, stderr, result; in the second room also the pipe for the supervisor's word, and the folder |
 //!
 //! | from the zygote | message | descriptors |
 //! |---|---|---|
+//! | slots | `D`; from the launcher, before Python starts, if it could mount slots | the slots |
 //! | ready | `H`, Python's version | |
 //! | born | `S`, id | the child's pidfd |
 //! | unborn | `N`, id: the system has no process to give at the moment | |
 //! | dead | `X`, id, status (4) | |
 
+use crate::launch::slots;
 use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -22,8 +24,8 @@ use std::io::{Error, IoSlice, IoSliceMut, Result};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-/// Task, stdout, stderr, result.
-pub const DESCRIPTORS: usize = 4;
+/// The most descriptors of a call.
+const DESCRIPTORS: usize = 6;
 const LONGEST: usize = 64;
 
 #[derive(Debug)]
@@ -47,7 +49,7 @@ pub fn send_call(
     id: u64,
     address_space: u64,
     cpu_seconds: u32,
-    descriptors: &[BorrowedFd; DESCRIPTORS],
+    descriptors: &[BorrowedFd],
 ) -> Result<()> {
     let mut message = vec![b'R'];
     message.extend(id.to_le_bytes());
@@ -62,18 +64,27 @@ pub fn send_call(
     Ok(())
 }
 
+/// The slots that a launcher has mounted. Fails if the message is another one.
+pub fn receive_slots(socket: BorrowedFd) -> Result<Vec<OwnedFd>> {
+    let mut word = [0; 2];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(slots::MOST))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let got = recvmsg(socket, &mut [IoSliceMut::new(&mut word)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    let descriptors = rights(&mut control);
+    let is_cut = got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC);
+    match &word[..got.bytes] {
+        slots::MESSAGE if !is_cut => Ok(descriptors),
+        _ => Err(Error::other("the launcher sent no slots")),
+    }
+}
+
 /// An error from the socket, such as "nothing to read yet", is returned as the outer error.
 pub fn receive(socket: BorrowedFd) -> Result<std::result::Result<Said, Trouble>> {
     let mut bytes = [0; LONGEST];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let got = recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
-    let mut descriptors = Vec::new();
-    for message in control.drain() {
-        if let RecvAncillaryMessage::ScmRights(rights) = message {
-            descriptors.extend(rights);
-        }
-    }
+    let descriptors = rights(&mut control);
     if got.bytes == 0 {
         return Ok(Err(Trouble::Over));
     }
@@ -81,6 +92,15 @@ pub fn receive(socket: BorrowedFd) -> Result<std::result::Result<Said, Trouble>>
         return Ok(Err(Trouble::Nonsense));
     }
     Ok(parse(&bytes[..got.bytes], descriptors).ok_or(Trouble::Nonsense))
+}
+
+/// The descriptors that came with a message.
+fn rights(control: &mut RecvAncillaryBuffer) -> Vec<OwnedFd> {
+    let of_message = |message| match message {
+        RecvAncillaryMessage::ScmRights(rights) => rights.collect::<Vec<_>>(),
+        _ => Vec::new(),
+    };
+    control.drain().flat_map(of_message).collect()
 }
 
 fn parse(bytes: &[u8], mut descriptors: Vec<OwnedFd>) -> Option<Said> {

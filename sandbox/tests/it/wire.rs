@@ -25,6 +25,7 @@ impl Zygote {
         for (name, source) in [
             ("lockdown", include_str!("../../python/lockdown.py")),
             ("report", include_str!("../../python/report.py")),
+            ("streams", include_str!("../../python/streams.py")),
             ("guest", include_str!("../../python/guest.py")),
             ("check", include_str!("../../python/check.py")),
             ("child", include_str!("../../python/child.py")),

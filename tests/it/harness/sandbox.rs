@@ -14,7 +14,9 @@ pub struct Sandbox {
 impl Sandbox {
     pub fn start(flags: &[&str]) -> Self {
         let mut process = Command::new(variable("PEGBOARD_SANDBOX"));
-        process.env_clear().envs(std::env::vars().filter(|(name, _)| name == "SANDBOX_PYTHON"));
+        process
+            .env_clear()
+            .envs(std::env::vars().filter(|(name, _)| name == "SANDBOX_PYTHON" || name == "SANDBOX_PACKAGES"));
         let mut process = process
             .args(["--listen", "127.0.0.1:0"])
             .args(flags)

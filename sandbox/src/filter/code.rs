@@ -1,15 +1,18 @@
-//! The system calls that a call's process may use: enough for a computation with three open pipes. All other system
-//! calls fail with EPERM, which Python turns into an exception. System calls of another architecture kill the process.
+//! The filter of the first room: enough for a computation with three open pipes.
 
+use super::{Calls, Conditional};
 use nix::libc;
-use seccompiler::{
-    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch,
-};
-use std::collections::BTreeMap;
-use std::io::{Error, Result};
+use seccompiler::SeccompCmpOp;
+use std::io::Result;
 
-const ALLOWED: &[libc::c_long] = &[
+/// The filters, in the order in which they are installed.
+pub fn code() -> Result<Vec<Vec<u8>>> {
+    Ok(vec![CALLS.allowed()?])
+}
+
+const CALLS: Calls<'static> = Calls { always: &[COMPUTATION], sometimes: &[COMPUTATION_IF] };
+
+pub(super) const COMPUTATION: &[libc::c_long] = &[
     libc::SYS_brk,
     libc::SYS_close,
     libc::SYS_exit,
@@ -33,11 +36,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_writev,
 ];
 
-/// A system call that is allowed if one of the conditions on an argument holds: the system call, the argument, the
-/// conditions.
-type Conditional = (libc::c_long, u8, &'static [(SeccompCmpOp, u64)]);
-
-const ALLOWED_IF: &[Conditional] = &[
+pub(super) const COMPUTATION_IF: &[Conditional] = &[
     // Memory may be allocated, but not made executable.
     (libc::SYS_mmap, 2, &[(NOT_EXECUTABLE, 0)]),
     (libc::SYS_mprotect, 2, &[(NOT_EXECUTABLE, 0)]),
@@ -71,44 +70,9 @@ const NOT_EXECUTABLE: SeccompCmpOp = SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u
 const FUTEX_OPERATION: SeccompCmpOp =
     SeccompCmpOp::MaskedEq(!((libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) as u32) as u64);
 
-/// The filter in the kernel's format: 8 bytes for each instruction.
-pub fn bytes() -> Result<Vec<u8>> {
-    let program = compile().map_err(|cause| Error::other(format!("the seccomp filter cannot be built: {cause}")))?;
-    let mut bytes = Vec::with_capacity(program.len() * 8);
-    for instruction in &program {
-        bytes.extend(instruction.code.to_ne_bytes());
-        bytes.extend([instruction.jt, instruction.jf]);
-        bytes.extend(instruction.k.to_ne_bytes());
-    }
-    Ok(bytes)
-}
-
-fn compile() -> std::result::Result<BpfProgram, BackendError> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED.iter().map(|&call| (call, Vec::new())).collect();
-    for &(call, argument, conditions) in ALLOWED_IF {
-        let of_call = rules.entry(call).or_default();
-        for (comparison, value) in conditions {
-            // All these arguments have 32 bits; the kernel ignores the upper bits.
-            let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, comparison.clone(), *value)?;
-            of_call.push(SeccompRule::new(vec![condition])?);
-        }
-    }
-    let denied = SeccompAction::Errno(libc::EPERM as u32);
-    let architecture: TargetArch = std::env::consts::ARCH.try_into()?;
-    SeccompFilter::new(rules, denied, SeccompAction::Allow, architecture)?.try_into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_filter_is_one_that_the_kernel_takes() {
-        let bytes = bytes().unwrap();
-        assert_eq!(bytes.len() % 8, 0);
-        // BPF_MAXINSNS
-        assert!((ALLOWED.len()..4096).contains(&(bytes.len() / 8)));
-    }
 
     #[test]
     fn nothing_that_reaches_out_is_allowed() {
@@ -128,7 +92,7 @@ mod tests {
             libc::SYS_pkey_mprotect,
             libc::SYS_memfd_create,
         ] {
-            assert!(!ALLOWED.contains(&call) && !ALLOWED_IF.iter().any(|each| each.0 == call), "{call}");
+            assert!(!CALLS.name(call), "{call}");
         }
     }
 }
