@@ -26,7 +26,8 @@ pub fn fault_of_url(url: &str, rules: UrlRules<'_>) -> Option<&'static str> {
         return Some("must not hold a user or a password");
     }
     let Some(name) = name_of(host) else { return Some("must name a host such as example.com or localhost:3000") };
-    if !is_https && !(rules.open && is_this_machine(&name)) {
+    let is_allowed = is_https || (rules.open && is_this_machine(&name));
+    if !is_allowed {
         return Some("must begin with https://; http:// is for localhost, in open mode");
     }
     rules.own_host.is_some_and(|own| is_same_server(own, host)).then_some("is Pegboard's own address")
