@@ -574,7 +574,7 @@ CREATE TABLE tool_calls (
   arguments TEXT,
   result TEXT, details TEXT CHECK (details IS NULL OR json_valid(details)), bytes INTEGER GENERATED ALWAYS AS (1000
   + coalesce(octet_length(error), 0) + coalesce(octet_length(arguments), 0) + coalesce(octet_length(result), 0)
-  + coalesce(octet_length(details), 0)) VIRTUAL,
+  + coalesce(octet_length(details), 0) + coalesce(octet_length(render_plan), 0)) VIRTUAL,
   UNIQUE (workspace_id, id)
 ) STRICT;
 
@@ -617,7 +617,7 @@ CREATE TRIGGER tool_calls_counted AFTER INSERT ON tool_calls WHEN NEW.bytes > 50
 END;
 
 -- Counts the difference, for a call that is counted before or after the update.
-CREATE TRIGGER tool_calls_counted_again AFTER UPDATE OF error, arguments, result, details ON tool_calls
+CREATE TRIGGER tool_calls_counted_again AFTER UPDATE OF error, arguments, result, details, render_plan ON tool_calls
 WHEN NEW.bytes <> OLD.bytes
   AND (NEW.bytes > 5096 OR OLD.bytes > 5096 OR NEW.key <= (SELECT key FROM call_mark)) BEGIN
   INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes)

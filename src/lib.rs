@@ -38,6 +38,7 @@ mod quota;
 mod random;
 mod read_only;
 mod registry;
+mod rendering;
 mod runners;
 mod seal;
 mod search_text;

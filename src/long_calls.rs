@@ -5,7 +5,6 @@
 use crate::app::App;
 use crate::execution;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use worker::wasm_bindgen::JsValue;
 use worker::wasm_bindgen_futures::{JsFuture, future_to_promise};
 use worker::{DurableObject, Env, Request, Response, State, durable_object, wasm_bindgen};
@@ -26,7 +25,7 @@ impl DurableObject for LongCall {
     async fn fetch(&self, mut request: Request) -> worker::Result<Response> {
         let (call, env) = (request.text().await?, self.env.clone());
         let work = future_to_promise(AssertUnwindSafe(async move {
-            let app = Arc::new(App::new(env).map_err(|error| JsValue::from(format!("{error:?}")))?);
+            let app = App::new(env).map_err(|error| JsValue::from(format!("{error:?}")))?;
             let ended = execution::run_owned(app, &call).await;
             ended.map(JsValue::from).map_err(|error| JsValue::from(format!("{error:?}")))
         }));

@@ -67,6 +67,8 @@ pub struct CallOut {
     pub started_at: Timestamp,
     #[schema(value_type = Option<String>, format = DateTime)]
     pub finished_at: Option<Timestamp>,
+    /// How the result is to be shown: `{renderer, config, error?}`; null if the tool has no renderer, or has not run. In
+    /// lists, a long plan has no configuration, but its size and the URL of the call.
     #[schema(value_type = Option<Object>)]
     pub render_plan: Option<Box<RawValue>>,
     pub pre_manifest_id: Option<String>,

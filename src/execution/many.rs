@@ -87,9 +87,11 @@ struct ResultRoom {
 }
 
 impl ResultRoom {
-    /// Cuts a result that does not fit, as `max_result_bytes` does.
+    /// Cuts a result that does not fit, as `max_result_bytes` does. The response to a message shows no render plans, so
+    /// they do not take up memory until the last call has ended.
     fn fit(&mut self, mut ended: ToolResult) -> ToolResult {
         self.calls = self.calls.saturating_sub(1);
+        ended.render_plan = None;
         let most = self.bytes.saturating_sub(self.calls * KEPT_BYTES).max(KEPT_BYTES);
         let most = u32::try_from(most).unwrap_or(u32::MAX);
         ended.result = ended.result.map(|it| cut(it, Some(most), &ended.call_id));

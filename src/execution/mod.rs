@@ -15,6 +15,7 @@ mod outcome;
 mod owned;
 mod payload;
 mod record;
+mod render;
 mod resolve;
 mod retention;
 mod row;

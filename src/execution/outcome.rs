@@ -160,6 +160,7 @@ pub struct ToolResult {
     pub result: Option<Box<RawValue>>,
     pub error: Option<CallFailure>,
     pub duration_ms: u32,
+    /// How the result is to be shown: `{renderer, config, error?}`; null if the tool has no renderer, or has not run.
     #[schema(value_type = Option<Object>)]
     pub render_plan: Option<Box<RawValue>>,
     pub pre_manifest_id: Option<String>,

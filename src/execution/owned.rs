@@ -36,6 +36,8 @@ struct OwnedCall {
     user_id: Option<String>,
     arguments: Value,
     max_result_bytes: Option<u32>,
+    /// The host that the request named.
+    own_host: Option<String>,
 }
 
 /// Whether an object runs the calls of the tool.
@@ -61,6 +63,7 @@ pub async fn hand_over(scope: &Scope, identity: &CallIdentity<'_>, call: &Resolv
         user_id: identity.user_id.map(str::to_owned),
         arguments: call.arguments.clone(),
         max_result_bytes: call.max_result_bytes,
+        own_host: scope.app().url_rules().own_host.map(str::to_owned),
     };
     let owned =
         serde_json::to_string(&owned).map_err(|cause| Error::Internal(format!("a long call is not JSON: {cause}")))?;
@@ -71,7 +74,7 @@ pub async fn hand_over(scope: &Scope, identity: &CallIdentity<'_>, call: &Resolv
 }
 
 /// Runs and records a call in its object. Returns the [`ToolResult`] as JSON.
-pub async fn run_owned(app: Arc<App>, owned: &str) -> Result<String> {
+pub async fn run_owned(app: App, owned: &str) -> Result<String> {
     let owned: OwnedCall =
         serde_json::from_str(owned).map_err(|cause| Error::Internal(format!("a long call cannot be read: {cause}")))?;
     let parts = (|| {
@@ -85,7 +88,7 @@ pub async fn run_owned(app: Arc<App>, owned: &str) -> Result<String> {
     })();
     let (workspace, (caller, asker, agent), (id, session), (tool_id, version)) =
         parts.ok_or_else(|| Error::Internal("a long call has a broken id".into()))?;
-    let scope = Scope::of_checked_caller(app, workspace, caller, asker);
+    let scope = Scope::of_checked_caller(Arc::new(app.at_host(owned.own_host.as_deref())), workspace, caller, asker);
     let identity = CallIdentity {
         id: &id,
         tool_name: owned.recorded_name,

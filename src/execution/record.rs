@@ -5,6 +5,7 @@ use super::call_end::CallEnd;
 use super::details::{CallDetails, KeptContent};
 use super::outcome::{CallFailure, Ended, Status, ToolResult, cut, shown_content};
 use super::payload::{CallDocument, RecordedDocument};
+use super::render::{self, RenderedOutcome};
 use super::resolve::ResolvedCall;
 use super::store;
 use crate::callers::Scope;
@@ -18,6 +19,7 @@ use crate::runners::FileManifests;
 use crate::time::Timestamp;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// The longest error that is recorded whole in a workspace whose quota is used up.
 const MAX_ERROR_BYTES: usize = 1_000;
@@ -68,34 +70,36 @@ impl<'a> UnwrittenCall<'a> {
     }
 }
 
-/// The arguments for the record, and the secret values that were removed from them.
-fn recorded_arguments(call: &ResolvedCall, refused: bool) -> Result<(RecordedDocument, Vec<String>)> {
-    let (json, secrets) = if call.parameters.has_secrets() {
-        let mut shown = call.arguments.clone();
-        let secrets = call.parameters.redact(&mut shown);
-        (shown.to_string(), secrets)
-    } else {
-        (call.arguments.to_string(), Vec::new())
-    };
-    let arguments = match refused {
-        true => RecordedDocument::of_refused(json)?,
-        false => RecordedDocument::new(CallDocument::Arguments, json)?,
-    };
-    Ok((arguments, secrets))
+/// The arguments without their secret values, and these values.
+fn redacted_arguments(call: &ResolvedCall) -> (Cow<'_, Value>, Vec<String>) {
+    if !call.parameters.has_secrets() {
+        return (Cow::Borrowed(&call.arguments), Vec::new());
+    }
+    let mut shown = call.arguments.clone();
+    let secrets = call.parameters.redact(&mut shown);
+    (Cow::Owned(shown), secrets)
 }
 
-/// The result for the record. The values that its schema marks as secret are removed and added to `secrets`, and the
-/// secret values of the arguments are removed too.
-fn recorded_result(call: &ResolvedCall, result: &RawValue, secrets: &mut Vec<String>) -> Result<RecordedDocument> {
+/// The arguments for the record.
+fn recorded_arguments(redacted: &Value, refused: bool) -> Result<RecordedDocument> {
+    match refused {
+        true => RecordedDocument::of_refused(redacted.to_string()),
+        false => RecordedDocument::new(CallDocument::Arguments, redacted.to_string()),
+    }
+}
+
+/// The JSON of the result for the record. The values that its schema marks as secret are removed and added to `secrets`,
+/// and the secret values of the arguments are removed too.
+fn redacted_result(call: &ResolvedCall, result: &RawValue, secrets: &mut Vec<String>) -> Result<String> {
     match call.returns.as_ref().filter(|it| it.has_secrets()) {
-        None => RecordedDocument::new(CallDocument::Result, scrub(secrets, result.get().to_owned())),
+        None => Ok(scrub(secrets, result.get().to_owned())),
         Some(schema) => {
             let mut shown = serde_json::from_str::<Value>(result.get())
                 .map_err(|cause| Error::Internal(format!("a result is not JSON: {cause}")))?;
             let removed = schema.redact(&mut shown);
-            let recorded = RecordedDocument::new(CallDocument::Result, scrub(secrets, shown.to_string()));
+            let redacted = scrub(secrets, shown.to_string());
             secrets.extend(removed);
-            recorded
+            Ok(redacted)
         }
     }
 }
@@ -114,6 +118,7 @@ pub struct ClosedCall {
     pub max_result_bytes: Option<u32>,
     /// JSON of [`CallDetails`].
     pub details: Option<String>,
+    pub render_plan: Option<Box<RawValue>>,
 }
 
 impl ClosedCall {
@@ -132,7 +137,8 @@ impl ClosedCall {
     fn ask_for_room(&self, scope: &Scope, more: usize) -> Option<Statement> {
         let documents = self.documents().map(|(_, it)| it.column.len()).reduce(|one, other| one + other)?;
         let [error, details] = [&self.error, &self.details].map(|it| it.as_ref().map_or(0, String::len));
-        let bytes = quota::CALL_BYTES + documents + error + details;
+        let plan = self.render_plan.as_ref().map_or(0, |it| it.get().len());
+        let bytes = quota::CALL_BYTES + documents + error + details + plan;
         let blobs = self.blobs().map(|(_, it)| (it.sha256(), it.size())).collect::<Vec<_>>();
         let quota_bytes = scope.app().settings().workspace_quota_bytes;
         Some(quota::ask_for_room(scope.workspace(), bytes + more, &blobs, quota_bytes))
@@ -154,11 +160,18 @@ pub async fn close(
         Err(recorded) => return Ok(*recorded),
     };
     let now = scope.app().clock();
-    let (arguments, secrets) = call.map(|it| recorded_arguments(it, end.refused)).transpose()?.unzip();
+    let (arguments, secrets) = call.map(redacted_arguments).unzip();
     let mut secrets = secrets.unwrap_or_default();
-    let recorded = match (call, &end.result) {
-        (Some(call), Some(result)) => Some(recorded_result(call, result, &mut secrets)?),
+    let result = match (call, &end.result) {
+        (Some(call), Some(result)) => Some(redacted_result(call, result, &mut secrets)?),
         (None, _) | (_, None) => None,
+    };
+    let render_plan = match (call, &arguments) {
+        (Some(call), Some(arguments)) if end.ran() => {
+            let (result, failure) = (result.as_deref(), end.error.as_ref());
+            render::plan(scope, identity, call, &RenderedOutcome { arguments, result, failure, secrets: &secrets })
+        }
+        (Some(_), Some(_)) | (None, _) | (_, None) => None,
     };
     let kept = journal.content.as_deref().map(|it| KeptContent::of(it, end.result.as_deref())).transpose()?;
     let details = call.map(|it| CallDetails::to_json(it, journal.printed, kept)).transpose()?.flatten();
@@ -169,11 +182,12 @@ pub async fn close(
         duration_ms: end.ran().then_some(journal.duration_ms),
         finished_at: (!end.waits()).then_some(now),
         error: end.error.as_ref().map(error_json).transpose()?,
-        result: recorded,
+        result: result.map(|it| RecordedDocument::new(CallDocument::Result, it)).transpose()?,
         manifests: journal.manifests,
-        arguments,
+        arguments: arguments.map(|it| recorded_arguments(&it, end.refused)).transpose()?,
         max_result_bytes: call.map_or(identity.max_result_bytes, |it| it.max_result_bytes),
         details: details.map(|it| scrub(&secrets, it)),
+        render_plan: render_plan.clone(),
     };
     let tool_name = call.map_or(identity.tool_name.as_str(), |it| it.target.tool.id.as_str());
     let session_missing = end.ran() && !journal.session_seen;
@@ -193,7 +207,7 @@ pub async fn close(
         if closed.error.as_ref().is_some_and(|it| it.len() > MAX_ERROR_BYTES) {
             closed.error = end.error.as_ref().map(|it| error_json(&it.brief())).transpose()?;
         }
-        closed.details = None;
+        (closed.details, closed.render_plan) = (None, None);
         closed.arguments = closed.arguments.map(|it| it.without_value()).transpose()?;
         closed.result = closed.result.map(|it| it.without_value()).transpose()?;
         written = scope.write_all(record.statements(&closed, end.refused).await?).await?;
@@ -210,7 +224,7 @@ pub async fn close(
         result: end.result.map(|it| cut(it, limit, identity.id)),
         error: end.error,
         duration_ms: journal.duration_ms,
-        render_plan: None,
+        render_plan,
         pre_manifest_id: closed.manifests.pre.as_ref().map(String::from),
         post_manifest_id: closed.manifests.post.as_ref().map(String::from),
         returns: call.and_then(|it| it.returns.clone()),

@@ -40,7 +40,7 @@ pub fn same_origin_url(reference: &str, home: &str) -> Option<String> {
 
 /// Whether two hosts, each perhaps with a port, are the same server. A host without a port has the usual port of http or
 /// https: the Worker answers at both. All names of this machine are one host.
-fn is_same_server(one: &str, other: &str) -> bool {
+pub fn is_same_server(one: &str, other: &str) -> bool {
     let ((one_name, one_port), (other_name, other_port)) = (name_and_port(one), name_and_port(other));
     one_port == other_port && (one_name == other_name || (is_this_machine(&one_name) && is_this_machine(&other_name)))
 }
@@ -55,7 +55,8 @@ fn name_and_port(host: &str) -> (String, Option<&str>) {
     (name.trim_end_matches('.').to_ascii_lowercase(), port)
 }
 
-fn is_this_machine(name: &str) -> bool {
+/// Whether a host, in lower case and without a port, is this machine.
+pub fn is_this_machine(name: &str) -> bool {
     let address = |name: &str| name.parse::<Ipv4Addr>().is_ok_and(|it| it.is_loopback() || it.is_unspecified());
     let address_v6 = |name: &str| {
         let name = name.strip_prefix('[').and_then(|it| it.strip_suffix(']'));

@@ -12,7 +12,9 @@ mod request;
 mod response;
 
 pub use abort::AbortOnDrop;
-pub use address::{UrlRules, check_url, is_trusted, may_carry_credentials, same_origin_url};
+pub use address::{
+    UrlRules, check_url, is_same_server, is_this_machine, is_trusted, may_carry_credentials, same_origin_url,
+};
 pub use headers::{credentials_in, fault_of_header, fill_in, is_literal, is_sensitive};
 pub use request::{OutgoingRequest, Redirects, RequestBody, Route};
 pub use response::{BodyPieces, OutgoingResponse, excerpt};

@@ -1,6 +1,7 @@
 //! The bytes that a workspace stores in files, their history and calls, and the operator's bound on them
 //! (`WORKSPACE_QUOTA_BYTES`). Batches that store something count it, or ask for room, in the same transaction. So racing
-//! requests do not exceed the bound together. 0021_count_stored_bytes.sql says what counts with how many bytes.
+//! requests do not exceed the bound together. 0021_count_stored_bytes.sql says what counts with how many bytes, and
+//! 0035_count_render_plans.sql adds the render plans of calls.
 
 mod store;
 

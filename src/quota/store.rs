@@ -15,7 +15,7 @@ pub const CONTENTS_BYTES: u32 = 200;
 /// The bytes that a call counts with, besides those of its documents and its error.
 pub const CALL_BYTES: usize = 1_000;
 
-/// A call that counts with more bytes than this is counted at once. The triggers of 0021_count_stored_bytes.sql use the
+/// A call that counts with more bytes than this is counted at once. The triggers of 0035_count_render_plans.sql use the
 /// same number.
 pub const LARGE_CALL_BYTES: u32 = 5_096;
 

@@ -7,6 +7,7 @@ use crate::changes::{Action, Change};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version};
 use crate::time::Timestamp;
+use serde::de::{Deserializer, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -26,20 +27,33 @@ pub fn change(action: Action, after: &Tool) -> Result<Change> {
 /// have it.
 pub fn shown_state(state: Box<RawValue>) -> Result<Box<RawValue>> {
     #[derive(Deserialize)]
-    struct ApprovalFields {
+    struct LaterFields {
         #[serde(default)]
         requires_approval: bool,
         risk_level: Option<Risk>,
         needs_approval: Option<bool>,
+        #[serde(default, deserialize_with = "is_there")]
+        renderer: bool,
+    }
+    fn is_there<'de, D: Deserializer<'de>>(value: D) -> std::result::Result<bool, D::Error> {
+        IgnoredAny::deserialize(value).map(|_| true)
     }
     let broken = |cause| Error::Internal(format!("a version's state cannot be read: {cause}"));
-    let fields = serde_json::from_str::<ApprovalFields>(state.get()).map_err(broken)?;
-    if fields.needs_approval.is_some() {
+    let fields = serde_json::from_str::<LaterFields>(state.get()).map_err(broken)?;
+    let mut added = String::new();
+    if !fields.renderer {
+        // No version in the log had a renderer before there was this field.
+        added.push_str(",\"renderer\":null,\"renderer_config\":null");
+    }
+    if fields.needs_approval.is_none() {
+        let needs_approval = fields.requires_approval || fields.risk_level.is_some_and(Risk::always_needs_approval);
+        added.push_str(&format!(",\"needs_approval\":{needs_approval}"));
+    }
+    if added.is_empty() {
         return Ok(state);
     }
-    let needs_approval = fields.requires_approval || fields.risk_level.is_some_and(Risk::always_needs_approval);
     let open = state.get().trim_end().strip_suffix('}').unwrap_or_default();
-    RawValue::from_string(format!("{open},\"needs_approval\":{needs_approval}}}")).map_err(broken)
+    RawValue::from_string(format!("{open}{added}}}")).map_err(broken)
 }
 
 /// The removal of a version by a restore. The previous state is added by [`Change::from`].
@@ -86,6 +100,7 @@ mod tests {
             let mut state = json!({"id": "x", "risk_level": risk, "requires_approval": asks});
             let with_field = shown(state.clone());
             state["needs_approval"] = needs.into();
+            (state["renderer"], state["renderer_config"]) = (Value::Null, Value::Null);
             assert_eq!(with_field, state);
             assert_eq!(shown(state.clone()), state);
         }

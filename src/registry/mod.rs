@@ -28,6 +28,7 @@ mod record;
 mod redact;
 mod reference;
 mod register;
+mod renderers;
 mod replacement;
 mod rules;
 pub mod schema;

@@ -9,9 +9,10 @@ use super::tool::{
     DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool,
 };
 use crate::callers::Level;
+use crate::rendering::{Renderer, RendererKind};
 use crate::time::Timestamp;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 macro_rules! tool_out {
@@ -41,6 +42,11 @@ macro_rules! tool_out {
             #[cfg_attr(target_arch = "wasm32", schema(value_type = Value))]
             returns_schema: ShownSchema,
             $($($shown)* $shared: $($type)*,)*
+            /// What shows the results of calls; null if the tool has no renderer.
+            renderer: Option<RendererKind>,
+            /// The configuration of the renderer, with expressions such as `$args.path`.
+            #[schema(value_type = Option<Object>)]
+            renderer_config: Option<&'static Map<String, Value>>,
             /// Whether calls wait for an approval: `requires_approval`, or the risk is `high` or `critical`. A call of an
             /// older version also waits if the active version needs an approval.
             needs_approval: bool,
@@ -61,6 +67,8 @@ macro_rules! tool_out {
             pub fn seen_by(level: Level, tool: Tool) -> Self {
                 Self {
                     handler: (level >= Level::Admin).then(|| masked(&tool)),
+                    renderer: tool.renderer().map(Renderer::kind),
+                    renderer_config: tool.renderer().map(Renderer::config),
                     needs_approval: tool.needs_approval(),
                     id: tool.id.to_string(),
                     handler_key: tool.handler_key,

@@ -256,6 +256,8 @@ fn live(client: &Client) -> Value {
             }
             fields.insert("handler_key".into(), key);
             let risky = ["high", "critical"].iter().any(|it| fields["risk_level"] == *it);
+            fields.insert("renderer".into(), Value::Null);
+            fields.insert("renderer_config".into(), Value::Null);
             fields.insert("needs_approval".into(), (risky || fields["requires_approval"] == true).into());
             version
         })

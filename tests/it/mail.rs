@@ -260,6 +260,22 @@ fn an_email_is_read_whole() {
     }
 }
 
+#[test]
+fn an_email_is_shown_as_a_document() {
+    let client = client();
+    let plan = |id: &str| client.execute("email_get", json!({"message_id": id})).result(200)["render_plan"].clone();
+    let content = "# Weekly meeting schedule\n\n**From:** Jane@mail.example\n\n**Date:** 2001-05-15T10:30:00Z\n\n\
+        Hi Ada,\n\nPlease review the meeting times.";
+    assert_eq!(plan("<1@mail>"), json!({"renderer": "document", "config": {"content": content}}));
+    // A message without subject and date misses nothing: both are null.
+    let content = "# \n\n**From:** bob@mail.example\n\n**Date:** \n\nmeeting of no date";
+    assert_eq!(plan("<4@mail>"), json!({"renderer": "document", "config": {"content": content}}));
+    let unknown = plan("<none@mail>");
+    let missing = ["$return.body", "$return.date", "$return.sender", "$return.subject"];
+    assert_eq!(unknown["config"], json!({"content": "# \n\n**From:** \n\n**Date:** \n\n", "missing": missing}));
+    assert_eq!(unknown["error"], json!({"code": "TOOL_ERROR", "message": "Email not found: <none@mail>"}));
+}
+
 /// Both databases are counted: a call takes two round trips besides its tool.
 #[test]
 fn a_search_costs_its_page_and_its_count() {

@@ -45,6 +45,7 @@
 //! | `mail` | email_search and email_get: the specification's query, filters, any text, both inbox rules, cost |
 //! | `oversight` | stats, health and metrics: exact at any time, and cheap |
 //! | `quota` | what a workspace stores: the quota, the count of bytes, refused calls, the retention of calls |
+//! | `rendering` | renderers of tools, and the render plans of calls through every door |
 //! | `rest_tools` | tools that call REST APIs: where arguments go, what cannot be sent, whose headers go along |
 //! | `upkeep` | the cron trigger |
 
@@ -87,6 +88,7 @@ mod python;
 mod python_files;
 mod quota;
 mod read_replicas;
+mod rendering;
 mod rest_tools;
 mod sessions;
 mod tokens;

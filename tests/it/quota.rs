@@ -40,7 +40,7 @@ fn stored(server: &Server, workspace: &str) -> (u64, u64) {
     };
     let documents =
         "coalesce(octet_length(arguments), 0) + coalesce(octet_length(result), 0) + coalesce(octet_length(error), 0)
-         + coalesce(octet_length(details), 0)";
+         + coalesce(octet_length(details), 0) + coalesce(octet_length(render_plan), 0)";
     (
         sum("200 + size", "blobs WHERE use_path IS NOT NULL")
             + sum("600", "manifests WHERE true")

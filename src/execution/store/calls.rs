@@ -83,13 +83,14 @@ pub fn insert(
 ) -> Statement {
     let statement = sql("INSERT INTO tool_calls (workspace_id, id, tool_name, agent_id, user_id, session_id, message_id,
            operator, started_at, version, status, duration_ms, finished_at, pre_manifest_id, post_manifest_id, error, arguments,
-           result, max_result_bytes, details)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
+           result, max_result_bytes, details, render_plan)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
          ON CONFLICT (workspace_id, id) DO UPDATE SET tool_name = excluded.tool_name, version = excluded.version,
            status = excluded.status, duration_ms = excluded.duration_ms, finished_at = excluded.finished_at,
            pre_manifest_id = excluded.pre_manifest_id, post_manifest_id = excluded.post_manifest_id,
            error = excluded.error, arguments = excluded.arguments, result = excluded.result,
-           max_result_bytes = excluded.max_result_bytes, details = excluded.details
+           max_result_bytes = excluded.max_result_bytes, details = excluded.details,
+           render_plan = excluded.render_plan
          WHERE status = 'running'")
     .bind(workspace.as_str())
     .bind(identity.id.as_str())
@@ -108,7 +109,8 @@ pub fn insert(
 pub fn close(workspace: &WorkspaceId, id: &CallId, closing: &ClosedCall) -> Statement {
     let statement = sql(
         "UPDATE tool_calls SET version = ?3, status = ?4, duration_ms = ?5, finished_at = ?6, pre_manifest_id = ?7,
-           post_manifest_id = ?8, error = ?9, arguments = ?10, result = ?11, max_result_bytes = ?12, details = ?13
+           post_manifest_id = ?8, error = ?9, arguments = ?10, result = ?11, max_result_bytes = ?12, details = ?13,
+           render_plan = ?14
          WHERE workspace_id = ?1 AND id = ?2
            AND (status = 'running' OR (status = 'error' AND duration_ms IS NULL AND error ->> '$.code' = 'TIMEOUT'))",
     )
@@ -117,7 +119,7 @@ pub fn close(workspace: &WorkspaceId, id: &CallId, closing: &ClosedCall) -> Stat
     bind_outcome(statement, closing).repeatable()
 }
 
-/// Binds the columns from `version` to `details`, in the order of [`insert`] and [`close`].
+/// Binds the columns from `version` to `render_plan`, in the order of [`insert`] and [`close`].
 fn bind_outcome(statement: Statement, closing: &ClosedCall) -> Statement {
     statement
         .bind(closing.version.as_deref())
@@ -131,6 +133,7 @@ fn bind_outcome(statement: Statement, closing: &ClosedCall) -> Statement {
         .bind(closing.result.as_ref().map(|it| it.column.as_str()))
         .bind(closing.max_result_bytes)
         .bind(closing.details.as_deref())
+        .bind(closing.render_plan.as_ref().map(|it| it.get()))
 }
 
 /// Records the id of the tool, for a call that used the tool's exported name.

@@ -1,5 +1,5 @@
 //! The tables `call_totals` and `call_mark`, and the bytes of calls in `workspace_usage`. Triggers count the calls that
-//! end below the mark (0006_execution.sql), and the bytes of large calls (0021_count_stored_bytes.sql).
+//! end below the mark (0006_execution.sql), and the bytes of large calls (0035_count_render_plans.sql).
 
 use crate::db::{Statement, sql};
 use crate::ids::WorkspaceId;

@@ -3,11 +3,14 @@
 use crate::callers::Level;
 use crate::error::{Error, Result};
 use crate::registry::fields::version_fields;
+use crate::registry::handler::Builtin;
+use crate::registry::renderers::builtin_renderers;
 use crate::registry::shown_schema::SchemaForm;
 use crate::registry::stored::{ColumnValue, ShownAs};
 use crate::registry::tool::{
     DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Tool,
 };
+use crate::rendering::Renderer;
 use crate::text_enum::TextEnum;
 use crate::time::Timestamp;
 use serde_json::value::RawValue;
@@ -49,6 +52,8 @@ macro_rules! columns {
                 shown::<String>("t.source"),
                 shown_schema("v.returns_schema", schemas),
                 $(shown::<$($type)*>(concat!("v.", stringify!($shared))),)*
+                format!("'renderer', {}", of_renderer(|it| it.kind().to_string())),
+                format!("'renderer_config', json({})", of_renderer(|it| Value::from(it.config().clone()).to_string())),
                 needs_approval(),
                 shown::<Timestamp>("v.registered_at"),
                 shown::<String>("v.registered_by"),
@@ -59,7 +64,7 @@ macro_rules! columns {
             parts.map(|fields| format!("json_object({})", fields.join(", "))).collect()
         }
 
-        const SHOWN_FIELDS: usize = 16 + [$(stringify!($shared)),*].len();
+        const SHOWN_FIELDS: usize = 18 + [$(stringify!($shared)),*].len();
 
         /// The columns of a version by name, and the id of its tool.
         fn cells(tool: &Tool) -> serde_json::Result<Map<String, Value>> {
@@ -103,6 +108,16 @@ fn shown<T: ColumnValue>(column: &str) -> String {
         ShownAs::Boolean => format!("'{name}', json(iif({column}, 'true', 'false'))"),
         ShownAs::JsonOfText => format!("'{name}', json({column})"),
     }
+}
+
+/// The SQL of a fact about the renderer that [`Tool::renderer`] finds; null if the tool has none.
+fn of_renderer(fact: impl Fn(&Renderer) -> String) -> String {
+    let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let case = |(builtin, renderer): &(Builtin, Renderer)| {
+        format!("WHEN {} THEN {}", literal(builtin.as_str()), literal(&fact(renderer)))
+    };
+    let cases = builtin_renderers().iter().map(case).collect::<Vec<_>>().join(" ");
+    format!("iif(t.source = 'builtin', CASE t.id {cases} END, NULL)")
 }
 
 /// What [`Tool::needs_approval`] says, for `json_object`.
