@@ -97,7 +97,7 @@ except MemoryError:
 #: gzip_bomb_to_a_file -> ok|killed prints=blocked time=20 memory=50
 packed = io.BytesIO()
 with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1) as out:
-    for each in range(300):
+    for each in range(80):
         out.write(bytes(1 << 20))
 packed.seek(0)
 try:
@@ -110,7 +110,7 @@ except OSError:
 
 #: zip_bomb -> ok|killed fault=* time=20 memory=50
 with zipfile.ZipFile("bomb.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-    for each in range(40):
+    for each in range(24):
         archive.writestr(str(each), bytes(8 << 20))
 try:
     zipfile.ZipFile("bomb.zip").extractall()

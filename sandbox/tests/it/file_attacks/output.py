@@ -125,7 +125,7 @@ def run(): raise ValueError("x" * 1000000)
 kept = []
 while True: kept.append(bytearray(1 << 16))
 
-#: end_by_recursion -> exception|killed|memory|timeout changed=/kept
+#: end_by_recursion -> exception|killed|memory|timeout changed=/kept time=1
 sys.setrecursionlimit(10**6)
 def run(): return run()
 
