@@ -116,7 +116,7 @@ fn bad_requests_are_refused() {
         (with("context", json!({"extra": []})), "expected a map"),
         (with("limits", json!({"timeout_seconds": 0})), "timeout_seconds"),
         (with("limits", json!({"memory_mb": 0})), "memory_mb"),
-        (with("files", json!([["/a", empty]])), "files"),
+        (with("files", json!([["/a", empty]])), "size 3"),
         (with("files", json!([["/a", "x", 0]])), "sha256"),
         (with("files", json!([["/a", empty.to_uppercase(), 0]])), "sha256"),
         (with("files", json!([["/a", empty, -1]])), "-1"),
