@@ -181,6 +181,8 @@ def tests(url):
     inspected = json.loads(docker("inspect", container))[0]
     assert inspected["Config"]["User"] == "65534:65534", inspected["Config"]
     say("the container does not run as root")
+    megabytes = json.loads(docker("image", "inspect", inspected["Image"]))[0]["Size"] / 1e6
+    say(f"the image has {megabytes:.0f} MB")
     routes = Path(f"/proc/{inspected['State']['Pid']}/net/route")
     # The kit's network helper removes the route to the internet; Cloudflare's own helper works in another way.
     if "MINIFLARE_CONTAINER_EGRESS_IMAGE" in os.environ and routes.exists():
@@ -217,6 +219,8 @@ def tests(url):
         fails(cut_short.result(), "TIMEOUT", "Timed out after 5 s")
     say("a call whose container is killed under it is run again")
 
+    on_files(first)
+
     for number in range(1, 20):
         prints(Client(url, f"ws_{number}").python("print(1)"), "1\n")
     assert len(containers()) == INSTANCES, containers()
@@ -237,6 +241,49 @@ def tests(url):
     prints(first.python("print('woken')"), "woken\n")
     say(f"after {IDLE_SECONDS} s of idling the containers stop, and start again on demand")
     return inspected["Image"]
+
+
+def on_files(client):
+    """A tool that works on the session's files, in the second room of the container."""
+    tool = {
+        "id": "append_text",
+        "version": "1.0.0",
+        "name": "Append text",
+        "description": "Appends a text to the notes of a session",
+        "parameters_schema": {
+            "type": "object",
+            "properties": {"text": {"type": "string"}, "seconds": {"type": "number", "default": 0}},
+            "required": ["text"],
+        },
+        "handler": {
+            "type": "python",
+            "code": "import time\n"
+            "from pathlib import Path\n"
+            "def run(text: str, seconds: float, workspace: Path) -> str:\n"
+            "    notes = workspace / 'notes.txt'\n"
+            "    old = notes.read_text() if notes.exists() else ''\n"
+            "    notes.write_text(old + text)\n"
+            "    time.sleep(seconds)\n"
+            "    return notes.read_text()\n",
+            "function": "run",
+            "files": True,
+        },
+    }
+    client.post("/api/tools", tool)
+    prints(client.execute("append_text", {"text": "one "}), "one ")
+    second = client.execute("append_text", {"text": "two "})
+    prints(second, "one two ")
+    assert second["pre_manifest_id"] != second["post_manifest_id"], second
+    say("a tool works on the session's files in it")
+    with ThreadPoolExecutor(1) as pool:
+        cut_short = pool.submit(client.execute, "append_text", {"text": "three ", "seconds": 20})
+        time.sleep(3)
+        (container,) = containers()
+        docker("kill", container)
+        fails(cut_short.result(), "UNREACHABLE", "may have begun")
+    # The new container lacks the contents, and gets them again.
+    prints(client.execute("append_text", {"text": "four"}), "one two four")
+    say("a run on files whose container is killed is not repeated, and changes nothing")
 
 
 def mcp_servers(url):
