@@ -45,9 +45,24 @@ fn every_attack_is_stopped_in_the_second_room() {
     let files = server.health()["files"].clone();
     let targets = targets(&files["zygote"], &files["layers"]);
     let attacks: Vec<Attack> = file_attacks(targets).into_iter().chain(attacks_on_both(targets)).collect();
-    must_all_be_stopped(&attacks, &files["layers"], |attack| attack.run_on_files(&server));
+    must_all_be_stopped(&attacks, &files["layers"], |attack| {
+        wait_until_idle(&server);
+        attack.run_on_files(&server)
+    });
+    wait_until_idle(&server);
     let files = server.health()["files"].clone();
     assert_eq!((&files["queue"]["running"], &files["folders"]), (&json!(0), &json!(0)), "{files}");
+}
+
+/// A call holds its slot until its folder is removed, which takes a while on the disk of a container.
+fn wait_until_idle(server: &Client) {
+    for _ in 0..300 {
+        if server.health()["files"]["queue"]["running"] == 0 {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    panic!("a call does not end: {}", server.health()["files"]);
 }
 
 fn client() -> Client {
