@@ -72,14 +72,16 @@ async function alone() {
   const [few, many] = [FEW, MANY].map((count) => texts(count));
   for (const files of [few, many]) await sendContents(files);
   for (let round = 0; round < 20; round++) await runOn(few, round);
+  const folders = { few: folderOf(few), many: folderOf(many) };
   const times = { few: [], many: [], start: [], startMany: [] };
   const parts = { few: [], many: [] };
   for (let round = 0; round < rounds; round++) {
     times.few.push(await timed(async () => parts.few.push((await runOn(few, round)).timing)));
-    times.start.push(await timed(() => startPython(few, round)));
+    times.start.push(await timed(() => startPython(folders.few, FEW, round)));
     times.many.push(await timed(async () => parts.many.push((await runOn(many, round)).timing)));
-    times.startMany.push(await timed(() => startPython(many, round)));
+    times.startMany.push(await timed(() => startPython(folders.many, MANY, round)));
   }
+  for (const folder of Object.values(folders)) rmSync(folder, { recursive: true });
   return {
     start: { ratio: ratio(times.few, times.start), warm_ms: both(times.few), python_ms: both(times.start) },
     start_many: { ratio: ratio(times.many, times.startMany), warm_ms: both(times.many), python_ms: both(times.startMany) },
@@ -170,22 +172,23 @@ async function runOn(files, round) {
   return answer;
 }
 
-/** The same work by a Python of its own, which finds the files in a directory. */
-async function startPython(files, round) {
+/** A directory with the files, for a Python of its own. Making it is no part of that Python's time. */
+function folderOf(files) {
   const folder = mkdtempSync(join(tmpdir(), "pegboard-bench-"));
-  try {
-    for (const { path, text } of files) writeFileSync(join(folder, path), text);
-    const path = `f${round % files.length}.txt`;
-    const code = `import sys\nsys.path.append(${JSON.stringify(options.packages)})\n${CODE}
+  for (const { path, text } of files) writeFileSync(join(folder, path), text);
+  return folder;
+}
+
+/** The same work by a Python of its own, which finds the files in a directory. */
+async function startPython(folder, count, round) {
+  const path = `f${round % count}.txt`;
+  const code = `import sys\nsys.path.append(${JSON.stringify(options.packages)})\n${CODE}
 print(run(Change.model_validate({"path": ${JSON.stringify(path)}, "text": "round ${round} "}), Path(${JSON.stringify(folder)})))`;
-    const child = spawn(PYTHON, ["-I", "-B", "-c", code], { env: {}, stdio: ["ignore", "pipe", "inherit"] });
-    let told = "";
-    child.stdout.on("data", (chunk) => (told += chunk));
-    await once(child, "close");
-    if (told !== `{'bytes': ${FILE_BYTES}}\n`) throw new Error(`Python says ${told}`);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const child = spawn(PYTHON, ["-I", "-B", "-c", code], { env: {}, stdio: ["ignore", "pipe", "inherit"] });
+  let told = "";
+  child.stdout.on("data", (chunk) => (told += chunk));
+  await once(child, "close");
+  if (told !== `{'bytes': ${FILE_BYTES}}\n`) throw new Error(`Python says ${told}`);
 }
 
 async function timed(action) {
@@ -194,12 +197,21 @@ async function timed(action) {
   return performance.now() - begun;
 }
 
-const both = (times) => ({ p50: quantile(times, 0.5), p95: quantile(times, 0.95) });
-const ratio = (times, others) => quantile(times, 0.5) / quantile(others, 0.5);
-const middle = (parts) =>
-  Object.fromEntries(Object.keys(parts[0]).map((name) => [name, quantile(parts.map((part) => part[name]), 0.5)]));
+function both(times) {
+  return { p50: quantile(times, 0.5), p95: quantile(times, 0.95) };
+}
 
-const post = async (url, body) => (await send(url, "POST", JSON.stringify(body))).body;
+function ratio(times, others) {
+  return quantile(times, 0.5) / quantile(others, 0.5);
+}
+
+function middle(parts) {
+  return Object.fromEntries(Object.keys(parts[0]).map((name) => [name, quantile(parts.map((part) => part[name]), 0.5)]));
+}
+
+async function post(url, body) {
+  return (await send(url, "POST", JSON.stringify(body))).body;
+}
 
 async function call(url, method, path, body) {
   return send(url + path, method, typeof body === "string" ? body : JSON.stringify(body));

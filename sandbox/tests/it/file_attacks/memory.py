@@ -110,7 +110,7 @@ except OSError:
 
 #: zip_bomb -> ok|killed fault=* time=20 memory=50
 with zipfile.ZipFile("bomb.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-    for each in range(80):  # Far more than is written between two counts of a folder on a disk.
+    for each in range(40):  # Far more than is written between two counts of a folder on a disk.
         archive.writestr(str(each), bytes(8 << 20))
 try:
     zipfile.ZipFile("bomb.zip").extractall()
