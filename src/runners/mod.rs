@@ -5,6 +5,7 @@
 
 mod builtin;
 mod early;
+mod file_contents;
 mod files;
 mod http;
 mod mail;

@@ -41,6 +41,11 @@ impl PythonHandler {
             ));
         }
         let known = KNOWN_REQUIREMENTS.join(", ");
+        if self.requirements.len() > KNOWN_REQUIREMENTS.len() {
+            let count = self.requirements.len();
+            problems.push(problem("/requirements", format!("lists {count} packages, and there are only {known}")));
+            return problems;
+        }
         for (at, name) in self.requirements.iter().enumerate() {
             let place = format!("/requirements/{at}");
             if !KNOWN_REQUIREMENTS.contains(&name.as_str()) {
@@ -59,4 +64,31 @@ fn is_identifier(name: &str) -> bool {
     (1..=128).contains(&name.len())
         && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
         && !name.starts_with(|it: char| it.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(files: bool, requirements: &[&str], expected: &[&str]) {
+        let requirements = requirements.iter().map(|it| (*it).to_owned()).collect();
+        let handler = PythonHandler { code: String::new(), function: "run".into(), files, requirements };
+        let places = handler.check().into_iter().map(|it| it.path).collect::<Vec<_>>();
+        assert_eq!(
+            places.iter().map(|it| it.rsplit("/handler").next().unwrap_or_default()).collect::<Vec<_>>(),
+            expected
+        );
+    }
+
+    #[test]
+    fn requirements_are_packages_of_the_sandbox() {
+        check(false, &[], &[]);
+        check(true, &["pydantic", "covalt_toolset"], &[]);
+        check(false, &["pydantic"], &["/requirements"]);
+        check(true, &["numpy", "os"], &["/requirements/0", "/requirements/1"]);
+        check(true, &["pydantic", "pydantic"], &["/requirements/1"]);
+        // One problem, however many names there are.
+        check(true, &["x"; 100_000], &["/requirements"]);
+    }
 }
