@@ -291,7 +291,8 @@ fn contents_that_were_stored_ahead_wait_for_their_commit() {
     };
     let store = |house: &House, changes: &mut DraftChanges| {
         let pending = std::mem::take(&mut changes.pending);
-        let statements = ahead_statements(&house.workspace, &pending, 1 << 40, house.now).unwrap();
+        let blobs = pending.iter().map(|it| &it.blob).collect::<Vec<_>>();
+        let statements = ahead::statements(&house.workspace, &blobs, 1 << 40, house.now).unwrap();
         house.batch(&statements).unwrap();
         changes.ahead = pending.iter().map(|it| it.blob.sha256().to_owned()).collect();
     };
