@@ -35,6 +35,8 @@ pub struct Placement {
     versions: Vec<Value>,
     /// What other rooms write together with the tools.
     also: Vec<Statement>,
+    /// What other rooms write after everything else.
+    last: Vec<Statement>,
     condition: Option<Condition>,
 }
 
@@ -64,10 +66,19 @@ impl Placement {
         self.also.push(statement);
     }
 
-    /// Writes the placement only under this condition. No statement of the placement may change what the condition
-    /// reads.
+    /// Adds a statement of another room that comes after everything else, and may change what the conditions read. It must
+    /// find out by itself whether the batch has gone through.
+    pub fn last(&mut self, statement: Statement) {
+        self.last.push(statement);
+    }
+
+    /// Writes the placement only under this condition too. No statement of the placement but the last ones may change what
+    /// the condition reads.
     pub fn only_if(&mut self, condition: Condition) {
-        self.condition = Some(condition);
+        self.condition = Some(match self.condition.take() {
+            Some(present) => present.and(condition),
+            None => condition,
+        });
     }
 
     /// Adds a new tool with its first version.
@@ -141,7 +152,8 @@ impl Placement {
         statements.extend(store::placing::insert_versions(workspace, &self.versions)?);
         statements.extend(self.also);
         statements.extend(self.read.move_on(workspace));
-        let statements = statements.into_iter().map(|it| it.and(unchanged.clone())).collect();
+        let statements = statements.into_iter().map(|it| it.and(unchanged.clone()));
+        let statements = statements.chain(self.last).collect();
         match scope.write_all(statements).await? {
             Ok(rows) if rows.first().is_some_and(|it| it.changes() > 0) => Ok(PlacementOutcome::Done),
             // `Duplicate`: another request has created a tool of the same name meanwhile.

@@ -1,6 +1,8 @@
 //! Commits of many paths, on native SQLite: compared with a simple model, and measured.
 
 use super::*;
+use crate::ids::WorkspaceId;
+use crate::time::Timestamp;
 use crate::db::native::{migrated, migrations};
 use crate::files::FileManifestSource;
 use crate::files::store::lookup::FileView;
