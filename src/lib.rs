@@ -2,6 +2,7 @@
 
 mod agents;
 mod app;
+mod archive;
 mod backup;
 mod cache;
 mod callers;
@@ -45,6 +46,7 @@ mod search_text;
 mod settings;
 mod text_enum;
 mod time;
+mod toolsets;
 mod upkeep;
 mod upstreams;
 mod workspace_settings;
