@@ -4,9 +4,11 @@
 use crate::nearest::did_you_mean;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
+use utoipa::ToSchema;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -17,6 +19,8 @@ pub enum Error {
     Invalid(Vec<Problem>),
     /// The request is wrong in one place, and the whole message is a contract, to the letter.
     Worded(Problem),
+    /// A bundle of tools is wrong, in these places.
+    Bundle(Vec<BundleNote>),
     /// The request has no token although one is needed, or a token that is not valid.
     Unauthorized(&'static str),
     /// The token is valid, but does not allow the request.
@@ -79,6 +83,45 @@ impl Problem {
     }
 }
 
+/// One fault of a bundle of tools, or one warning about it, and its place in the bundle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct BundleNote {
+    /// The path of the file in the bundle; null if the note is about the ZIP itself.
+    #[schema(required)]
+    pub file: Option<String>,
+    /// The line in the file, from 1.
+    #[schema(required)]
+    pub line: Option<u32>,
+    /// A JSON pointer into the manifest.
+    #[schema(required)]
+    pub path: Option<String>,
+    pub message: String,
+}
+
+impl BundleNote {
+    /// How many notes a response shows.
+    const MAX_SHOWN: usize = 100;
+
+    /// The notes that a response shows, and one more that counts the others.
+    fn shown(notes: &[Self]) -> Vec<Self> {
+        let mut shown = notes.iter().take(Self::MAX_SHOWN).cloned().collect::<Vec<_>>();
+        let others = notes.len() - shown.len();
+        if others > 0 {
+            shown.push(Self { file: None, line: None, path: None, message: format!("and {others} more") });
+        }
+        shown
+    }
+}
+
+impl fmt::Display for BundleNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.line.map(|it| format!("line {it}"));
+        let path = self.path.clone().filter(|it| !it.is_empty());
+        let place = [self.file.clone(), line, path].into_iter().flatten().collect::<Vec<_>>().join(", ");
+        if place.is_empty() { f.write_str(&self.message) } else { write!(f, "{place}: {}", self.message) }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
     Body,
@@ -136,7 +179,7 @@ impl Error {
     /// The code of the error. Codes are stable, because clients match on them.
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Invalid(_) | Self::Worded(_) => "VALIDATION_ERROR",
+            Self::Invalid(_) | Self::Worded(_) | Self::Bundle(_) => "VALIDATION_ERROR",
             Self::Unauthorized(_) => "UNAUTHORIZED",
             Self::Forbidden(_) => "PERMISSION_DENIED",
             Self::NotFound { .. } | Self::NoRoute => "NOT_FOUND",
@@ -152,7 +195,7 @@ impl Error {
 
     pub const fn status(&self) -> StatusCode {
         match self {
-            Self::Invalid(_) | Self::Worded(_) => StatusCode::BAD_REQUEST,
+            Self::Invalid(_) | Self::Worded(_) | Self::Bundle(_) => StatusCode::BAD_REQUEST,
             Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::NotFound { .. } | Self::NoRoute => StatusCode::NOT_FOUND,
@@ -170,6 +213,7 @@ impl Error {
         match self {
             Self::Invalid(problems) => json!({"problems": problems.iter().map(Problem::shown).collect::<Vec<_>>()}),
             Self::Worded(problem) => json!({"problems": [problem.shown()]}),
+            Self::Bundle(faults) => json!({"problems": BundleNote::shown(faults)}),
             Self::TooLarge { limit_bytes } => json!({"limit_bytes": limit_bytes}),
             Self::NoRoom { limit_bytes, .. } => json!({"limit_bytes": limit_bytes}),
             Self::OverQuota { used_bytes, quota_bytes, .. } => {
@@ -211,6 +255,11 @@ impl fmt::Display for Error {
                 Ok(())
             }
             Self::Worded(problem) => f.write_str(&problem.message),
+            Self::Bundle(faults) => match faults.split_first() {
+                Some((first, [])) => first.fmt(f),
+                Some((first, rest)) => write!(f, "{first}; and {} more", rest.len()),
+                None => f.write_str("The bundle is wrong"),
+            },
             Self::Unauthorized(message) | Self::Unavailable(message) | Self::TryAgain(message) => f.write_str(message),
             Self::Forbidden(message)
             | Self::AlreadyExists(message)
@@ -307,6 +356,32 @@ mod tests {
                 ]},
             }})
         );
+    }
+
+    #[test]
+    fn the_first_fault_of_a_bundle_is_told_and_the_others_are_listed() {
+        let fault = |line| BundleNote {
+            file: Some("toolset.yaml".into()),
+            line: Some(line),
+            path: Some("/tools/0/entrypoint".into()),
+            message: "names no file of the bundle".into(),
+        };
+        let error = Error::Bundle(vec![fault(12)]);
+        let message = "toolset.yaml, line 12, /tools/0/entrypoint: names no file of the bundle";
+        let problem = json!({
+            "file": "toolset.yaml", "line": 12, "path": "/tools/0/entrypoint", "message": "names no file of the bundle",
+        });
+        assert_eq!(
+            error.envelope("r1"),
+            json!({"error": {"code": "VALIDATION_ERROR", "message": message, "details": {"problems": [problem]}}})
+        );
+        let error = Error::Bundle((12..162).map(fault).collect());
+        assert_eq!(error.to_string(), format!("{message}; and 149 more"));
+        let details = error.details("r1");
+        let problems = details["problems"].as_array().unwrap();
+        assert_eq!((problems.len(), &problems[100]["message"]), (101, &json!("and 50 more")));
+        let zip = BundleNote { file: None, line: None, path: None, message: "The ZIP is encrypted".into() };
+        assert_eq!(zip.to_string(), "The ZIP is encrypted");
     }
 
     #[test]

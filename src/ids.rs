@@ -89,6 +89,11 @@ id!(
     is_module_name
 );
 id!(
+    /// The id of a toolset, with which the ids of its tools begin.
+    ToolsetId,
+    is_module_name
+);
+id!(
     /// A server of others whose tools are tools of a workspace, by the beginning of the tools' ids: `research.` is a
     /// module, `time:` is an MCP server.
     UpstreamId,

@@ -100,7 +100,7 @@ impl CallFailure {
     /// Turns an error of the Worker into a failure of the call.
     pub fn of(error: &Error, request_id: &str) -> Self {
         let code = match error {
-            Error::Invalid(_) | Error::Worded(_) => Code::ValidationError,
+            Error::Invalid(_) | Error::Worded(_) | Error::Bundle(_) => Code::ValidationError,
             Error::Forbidden(_) | Error::Unauthorized(_) => Code::PermissionDenied,
             Error::AlreadyExists(_) | Error::Conflict(_) => Code::Conflict,
             Error::TooLarge { .. } | Error::NoRoom { .. } | Error::OverQuota { .. } => Code::PayloadTooLarge,

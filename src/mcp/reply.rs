@@ -103,7 +103,7 @@ fn outcome_of(code: RpcErrorCode, era: Era) -> McpOutcome {
 /// An error of the API as an error of JSON-RPC.
 fn rpc_error(error: &Error, request_id: &str) -> RpcError {
     let code = match error {
-        Error::Invalid(_) | Error::Worded(_) => RpcErrorCode::INVALID_PARAMS,
+        Error::Invalid(_) | Error::Worded(_) | Error::Bundle(_) => RpcErrorCode::INVALID_PARAMS,
         Error::Internal(_) | Error::Unavailable(_) | Error::TryAgain(_) => RpcErrorCode::INTERNAL_ERROR,
         Error::Unauthorized(_)
         | Error::Forbidden(_)
