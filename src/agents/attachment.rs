@@ -121,7 +121,7 @@ fn warnings(agent: &Agent, tool: &Tool, had_attachments: bool) -> Vec<Warning> {
     let id = &tool.id;
     let standing = ToolStanding {
         attached: true,
-        enabled: tool.active && !tool.upstream_is_off(),
+        enabled: tool.active && tool.is_switched_on(),
         default_modules: tool.default_guest_modules(),
     };
     let refused = refusals(agent, Level::Owner, tool, standing);

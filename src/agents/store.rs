@@ -13,7 +13,9 @@ use crate::db::{Condition, ManyRows, Rows, Statement, condition, first_bytes, fo
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::{Risk, TOOL_BYTES, TOOL_COLUMNS, Tool, ToolLookup, select_within_bytes};
+use crate::registry::{
+    OVERRIDE_JOIN, Risk, TOOL_BYTES, TOOL_COLUMNS, Tool, ToolLookup, select_within_bytes, tool_context,
+};
 use crate::time::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -394,24 +396,28 @@ pub fn read_count_attached(rows: &Rows) -> Result<AttachedCount> {
 /// Selects attachments `a` with the current versions of their tools.
 fn select_attached(rest: &str) -> Statement {
     sql(format!(
-        "SELECT {TOOL_COLUMNS}, a.config, a.revision FROM agent_tools a
-         JOIN tools t ON t.key = a.tool_key JOIN tool_versions v ON v.key = t.current_version_key
-         WHERE a.workspace_id = ?1 AND a.agent_id = ?2 {rest}"
+        "SELECT {TOOL_COLUMNS}, {}, a.config, a.revision FROM agent_tools a
+         JOIN tools t ON t.key = a.tool_key JOIN tool_versions v ON v.key = t.current_version_key {OVERRIDE_JOIN}
+         WHERE a.workspace_id = ?1 AND a.agent_id = ?2 {rest}",
+        tool_context()
     ))
 }
 
 /// A page of the agent's attachments with the current versions of their tools, in the order of the tools' creation. `?3`
 /// is the tool after which the page begins. The page is bounded by bytes ([`registry::is_cut`](crate::registry::is_cut)).
 pub fn list_attached(workspace: &WorkspaceId, agent: &AgentId, request: &PageRequest) -> Statement {
-    let columns = format!("{TOOL_COLUMNS}, a.config, a.revision");
+    let columns = format!("{TOOL_COLUMNS}, {}, a.config, a.revision", tool_context());
     let bytes = format!("{TOOL_BYTES} + coalesce(octet_length(a.config), 0)");
-    let from = "FROM (
+    let from = format!(
+        "FROM (
            SELECT tool_key, config, revision FROM agent_tools
            WHERE workspace_id = ?1 AND agent_id = ?2
              AND tool_key > coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?3), 0)
            ORDER BY tool_key LIMIT +?4) a
-         CROSS JOIN tools t ON t.key = a.tool_key CROSS JOIN tool_versions v ON v.key = t.current_version_key";
-    sql(select_within_bytes("*", &columns, &bytes, from, "a.tool_key"))
+         CROSS JOIN tools t ON t.key = a.tool_key CROSS JOIN tool_versions v ON v.key = t.current_version_key
+         {OVERRIDE_JOIN}"
+    );
+    sql(select_within_bytes("*", &columns, &bytes, &from, "a.tool_key"))
         .bind(workspace.as_str())
         .bind(agent.as_str())
         .bind(request.after())

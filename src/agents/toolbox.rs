@@ -26,14 +26,12 @@ pub(super) struct ToolboxEntry {
     pub config: Option<Config>,
     /// Whether the agent has the tool, by an attachment or by default.
     pub has_tool: bool,
-    /// Whether the tool's module is enabled, and the agent may use the module.
-    pub of_module: bool,
 }
 
 impl ToolboxEntry {
     /// Whether the tool can be called.
     fn is_enabled(&self) -> bool {
-        self.tool.active && (self.tool.source != Source::Module || self.of_module)
+        self.tool.active && self.tool.is_switched_on()
     }
 }
 

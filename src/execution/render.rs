@@ -43,7 +43,7 @@ pub fn plan(
         result: &result,
         failure: failure.map(|(it, message)| PlanFailure { code: it.code.as_str(), message }),
         session: identity.session,
-        toolset: None,
+        toolset: call.target.tool.toolset_id(),
         url_rules: scope.app().url_rules(),
     };
     to_raw_value(&renderer.plan(&sources)).ok()

@@ -63,11 +63,11 @@ impl CallTarget {
 
     /// Whether the version can be called. An active version can. A pinned version can also be called if it was
     /// deactivated only because a newer version replaced it, and the tool still has an active version. A tool of a
-    /// module can be called only if its module is registered and enabled.
+    /// module, a toolset or an MCP server can be called only if that is there and enabled, and if no override disables the
+    /// tool.
     pub fn is_enabled(&self) -> bool {
         let replaced = self.tool.deactivated_reason == Some(DeactivationReason::VersionUpdate);
-        !self.tool.upstream_is_off()
-            && (self.tool.active || (self.pinned && replaced && self.tool.has_active_version()))
+        self.tool.is_switched_on() && (self.tool.active || (self.pinned && replaced && self.tool.has_active_version()))
     }
 
     /// Whether a caller of this level may make the call, for its agent if it has one.

@@ -35,8 +35,8 @@ pub struct McpAnnotations {
 pub fn tool(tool: &Tool) -> McpTool {
     McpTool {
         name: names::exported(&tool.id),
-        title: tool.name.clone(),
-        description: tool.description.clone(),
+        title: tool.shown_name().to_owned(),
+        description: tool.shown_description().to_owned(),
         input_schema: input_schema(&tool.parameters_schema),
         output_schema: output_schema(tool),
         annotations: annotations(tool),

@@ -105,7 +105,7 @@ impl<'a> ExportedTool<'a> {
 
     /// The fields that these formats share. Each format has its own name for the schema (`schema_is`).
     fn fields(&self, schema_is: &'static str, schema: Map<String, Value>) -> Vec<(&'static str, Value)> {
-        let description = self.plain.describe(&self.tool.description);
+        let description = self.plain.describe(self.tool.shown_description());
         vec![("name", self.name.as_str().into()), ("description", description.into()), (schema_is, schema.into())]
     }
 }

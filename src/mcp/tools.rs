@@ -12,7 +12,7 @@ use crate::json_object::JsonObject;
 use crate::json_rpc::{RpcError, RpcErrorCode, RpcParams};
 use crate::mcp_protocol::{CallToolResult, Era, fields};
 use crate::page::{Page, PageRequest};
-use crate::registry::{self, Tool, ToolFilter, UpstreamAccess};
+use crate::registry::{self, Tool, ToolFilter};
 use serde_json::{Map, Value};
 use std::time::Duration;
 use worker::Delay;
@@ -54,10 +54,10 @@ pub async fn page(
 ) -> crate::error::Result<(Page<Tool>, bool)> {
     let scope = context.scope;
     let mut listed = Page { items: Vec::new(), next_cursor: None };
-    let mut upstreams = UpstreamAccess::default();
+    let mut guest_modules = Vec::new();
     if context.endpoint.agent.is_none() {
         // This read also tells whether the token is bound to an agent. If it is, the page was read for nothing.
-        (listed, upstreams) = registry::list_with_upstreams(scope, filter, request).await?;
+        (listed, guest_modules) = registry::list_with_guest_modules(scope, filter, request).await?;
     }
     if let Some(agent_id) = context.agent().await? {
         let (agent, page) = agents::toolbox_page(scope, agent_id, request).await?;
@@ -66,8 +66,8 @@ pub async fn page(
     let level = scope.caller().await?.level;
     let standing = |tool: &Tool| ToolStanding {
         attached: false,
-        enabled: upstreams.is_enabled(tool),
-        default_modules: &upstreams.default_guest_modules,
+        enabled: tool.active && tool.is_switched_on(),
+        default_modules: &guest_modules,
     };
     listed.items.retain(|it| agents::judge_caller(level, it, standing(it)).is_ok());
     Ok((listed, false))

@@ -72,6 +72,7 @@ macro_rules! tool_in {
                     deactivated_reason: None,
                     missing_credentials: Vec::new(),
                     current_policy: None,
+                    context: None,
                     upstream: None,
                     $($shared: decided(self.$shared, $decide),)*
                 })

@@ -9,7 +9,10 @@ pub fn describe(tool: &Tool) -> String {
     let approval = if tool.needs_approval() { "True" } else { "False" };
     let mut text = format!(
         "Tool: {}\nDescription: {}\nCategory: {}\nRisk Level: {}\nRequires Approval: {approval}\n",
-        tool.id, tool.description, tool.category, tool.risk_level
+        tool.id,
+        tool.shown_description(),
+        tool.category,
+        tool.risk_level
     );
     let mut section = |title: &str, body: String| {
         // Writing to a String cannot fail.

@@ -1,14 +1,14 @@
 //! Versions in the change log. The state after a change is the complete version as admins see it, so that the log alone
 //! tells the registry's past.
 
-use super::{DeactivationReason, Risk, Tool, ToolOut};
-use crate::callers::Level;
+use super::{DeactivationReason, Risk, Source, Tool, ToolOut};
 use crate::changes::{Action, Change};
 use crate::error::{Error, Result};
-use crate::ids::{ToolId, Version};
+use crate::ids::{MODULE_SEPARATOR, SERVER_SEPARATOR, ToolId, Version};
 use crate::time::Timestamp;
 use serde::de::{Deserializer, IgnoredAny};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 pub fn subject(id: &ToolId, version: Version) -> String {
@@ -20,7 +20,7 @@ pub fn change(action: Action, after: &Tool) -> Result<Change> {
     Change::new(action, subject(&after.id, after.version))
         .of_tool(&after.id)
         .of_version(after.version)
-        .to(&ToolOut::seen_by(Level::Admin, after.clone()))
+        .to(&ToolOut::of_version(after))
 }
 
 /// The logged state of a version in the form that responses have today. A change from before a field existed does not
@@ -34,6 +34,11 @@ pub fn shown_state(state: Box<RawValue>) -> Result<Box<RawValue>> {
         needs_approval: Option<bool>,
         #[serde(default, deserialize_with = "is_there")]
         renderer: bool,
+        #[serde(default, deserialize_with = "is_there")]
+        module: bool,
+        #[serde(default)]
+        id: String,
+        source: Option<Source>,
     }
     fn is_there<'de, D: Deserializer<'de>>(value: D) -> std::result::Result<bool, D::Error> {
         IgnoredAny::deserialize(value).map(|_| true)
@@ -44,6 +49,15 @@ pub fn shown_state(state: Box<RawValue>) -> Result<Box<RawValue>> {
     if !fields.renderer {
         // No version in the log had a renderer before there was this field.
         added.push_str(",\"renderer\":null,\"renderer_config\":null");
+    }
+    if !fields.module {
+        // No version in the log belonged to a toolset before there was this field.
+        let owner_of = |source: Source, separator: char| {
+            let owner = fields.id.split_once(separator).map(|(owner, _)| owner);
+            Value::from(owner.filter(|_| fields.source == Some(source)))
+        };
+        let (server, module) = (owner_of(Source::Mcp, SERVER_SEPARATOR), owner_of(Source::Module, MODULE_SEPARATOR));
+        added.push_str(&format!(",\"toolset_id\":null,\"server_id\":{server},\"module\":{module},\"enabled\":true"));
     }
     if fields.needs_approval.is_none() {
         let needs_approval = fields.requires_approval || fields.risk_level.is_some_and(Risk::always_needs_approval);
@@ -88,7 +102,7 @@ impl From<&Tool> for VersionSwitch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     #[test]
     fn an_older_state_gets_the_fields_of_today() {
@@ -100,9 +114,18 @@ mod tests {
             let mut state = json!({"id": "x", "risk_level": risk, "requires_approval": asks});
             let with_field = shown(state.clone());
             state["needs_approval"] = needs.into();
-            (state["renderer"], state["renderer_config"]) = (Value::Null, Value::Null);
+            for name in ["renderer", "renderer_config", "toolset_id", "server_id", "module"] {
+                state[name] = Value::Null;
+            }
+            state["enabled"] = true.into();
             assert_eq!(with_field, state);
             assert_eq!(shown(state.clone()), state);
         }
+        let owners = |id: &str, source: &str| {
+            let state = shown(json!({"id": id, "source": source}));
+            (state["server_id"].clone(), state["module"].clone())
+        };
+        assert_eq!(owners("time:now", "mcp"), (json!("time"), Value::Null));
+        assert_eq!(owners("mail.send.now", "module"), (Value::Null, json!("mail")));
     }
 }

@@ -41,9 +41,9 @@ mod store;
 mod stored;
 mod subschemas;
 mod tool;
+mod tool_context;
 mod unknown;
 mod unknown_tool;
-mod upstream_access;
 mod upstream_connection;
 mod validation_cost;
 mod warnings;
@@ -79,6 +79,7 @@ pub use shown_schema::SchemaForm;
 pub use store::bounded::{TOOL_BYTES, is_cut, select_within_bytes};
 pub use store::columns::version_json;
 pub use store::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, TOOL_COLUMNS};
+pub use store::context::{OVERRIDE_JOIN, tool_context};
 pub use store::credentials::read_ids as read_tool_ids;
 pub use store::credentials::{after as credentials_after, all as find_credentials};
 pub use store::lookup::ToolLookup;
@@ -101,7 +102,6 @@ pub use tool::{
     DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool,
 };
 pub use unknown_tool::{explain_unknown, nearest_tool};
-pub use upstream_access::UpstreamAccess;
 pub use upstream_connection::UPSTREAM_CONNECTION;
 pub use warnings::{MAX_DEPTH as MAX_EXPORTED_DEPTH, Warning, is_key};
 
@@ -120,16 +120,16 @@ pub async fn list(scope: &Scope, filter: &ToolFilter, request: &PageRequest) -> 
     tools_page(filter, request, rows.as_ref())
 }
 
-/// The same page, with the state of the workspace's upstreams, which says which tools of upstreams can be called.
-pub async fn list_with_upstreams(
+/// The same page, with the modules that guests without an agent may use.
+pub async fn list_with_guest_modules(
     scope: &Scope,
     filter: &ToolFilter,
     request: &PageRequest,
-) -> Result<(Page<Tool>, UpstreamAccess)> {
-    let upstreams = store::upstreams::find_access(scope.workspace());
-    let (rows, upstreams) = find_listed(ToolForm::Read, scope, filter, request, Some(upstreams)).await?;
-    let upstreams = upstreams.as_ref().map(store::upstreams::read_access).transpose()?;
-    Ok((tools_page(filter, request, rows.as_ref())?, upstreams.unwrap_or_default()))
+) -> Result<(Page<Tool>, Vec<String>)> {
+    let modules = store::upstreams::find_guest_modules(scope.workspace());
+    let (rows, modules) = find_listed(ToolForm::Read, scope, filter, request, Some(modules)).await?;
+    let modules = modules.as_ref().map(store::upstreams::read_guest_modules).transpose()?;
+    Ok((tools_page(filter, request, rows.as_ref())?, modules.unwrap_or_default()))
 }
 
 /// The page of the tools that [`find_listed`] has found.

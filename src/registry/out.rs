@@ -9,7 +9,7 @@ use super::tool::{
     DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Source, Tool,
 };
 use crate::callers::Level;
-use crate::rendering::{Renderer, RendererKind};
+use crate::rendering::RendererKind;
 use crate::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -42,13 +42,8 @@ macro_rules! tool_out {
             #[cfg_attr(target_arch = "wasm32", schema(value_type = Value))]
             returns_schema: ShownSchema,
             $($($shown)* $shared: $($type)*,)*
-            /// What shows the results of calls; null if the tool has no renderer.
-            renderer: Option<RendererKind>,
-            /// The configuration of the renderer, with expressions such as `$args.path`.
-            #[schema(value_type = Option<Object>)]
-            renderer_config: Option<&'static Map<String, Value>>,
-            /// Whether calls wait for an approval: `requires_approval`, or the risk is `high` or `critical`. A call of an
-            /// older version also waits if the active version needs an approval.
+            /// Whether calls wait for an approval: `requires_approval` of the override or else of the version, or the risk
+            /// is `high` or `critical`. A call of an older version also waits if the active version needs an approval.
             needs_approval: bool,
             #[schema(value_type = String, format = DateTime)]
             registered_at: Timestamp,
@@ -56,6 +51,20 @@ macro_rules! tool_out {
             #[schema(value_type = Option<String>, format = DateTime)]
             deactivated_at: Option<Timestamp>,
             deactivated_reason: Option<DeactivationReason>,
+            /// The toolset that the tool, or its MCP server, belongs to.
+            toolset_id: Option<String>,
+            /// The MCP server that the tool belongs to.
+            server_id: Option<String>,
+            /// The module that the tool belongs to.
+            module: Option<String>,
+            /// What shows the results of calls; null if the tool has no renderer.
+            renderer: Option<RendererKind>,
+            /// The configuration of the renderer, with expressions such as `$args.path`.
+            #[schema(value_type = Option<Object>)]
+            renderer_config: Option<Map<String, Value>>,
+            /// False if the tool's override, toolset, MCP server or module is disabled: calls are then refused as
+            /// TOOL_DISABLED. `active` tells whether the version itself can be called.
+            enabled: bool,
             /// Where and how the tool runs; shown to admins, with header values masked.
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schema(nullable = false)]
@@ -64,12 +73,18 @@ macro_rules! tool_out {
 
         impl ToolOut {
             /// `tool` as a caller of that level may see it.
-            pub fn seen_by(level: Level, tool: Tool) -> Self {
+            pub fn seen_by(level: Level, mut tool: Tool) -> Self {
+                let renderer = tool.renderer();
+                (tool.name, tool.description) = (tool.shown_name().to_owned(), tool.shown_description().to_owned());
                 Self {
                     handler: (level >= Level::Admin).then(|| masked(&tool)),
-                    renderer: tool.renderer().map(Renderer::kind),
-                    renderer_config: tool.renderer().map(Renderer::config),
                     needs_approval: tool.needs_approval(),
+                    toolset_id: tool.toolset_id().map(str::to_owned),
+                    server_id: tool.server_id().map(str::to_owned),
+                    module: tool.module_name().map(str::to_owned),
+                    renderer: renderer.as_ref().map(|it| it.kind()),
+                    renderer_config: renderer.map(|it| it.into_owned().into_config()),
+                    enabled: tool.shown_enabled(),
                     id: tool.id.to_string(),
                     handler_key: tool.handler_key,
                     created_at: tool.created_at,
@@ -86,6 +101,11 @@ macro_rules! tool_out {
 version_fields!(tool_out);
 
 impl ToolOut {
+    /// The version itself as admins see it, without what holds for its tool besides.
+    pub fn of_version(tool: &Tool) -> Self {
+        Self::seen_by(Level::Admin, tool.without_context())
+    }
+
     /// The same tool with its schemas in this form.
     pub fn with_schemas(self, form: SchemaForm) -> Self {
         let (parameters_schema, returns_schema) =

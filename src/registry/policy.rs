@@ -35,9 +35,9 @@ impl Tool {
         self
     }
 
-    /// Whether a call has to wait for an approval: the version asks for one, or its risk does.
+    /// Whether a call has to wait for an approval: the override or the version asks for one, or the risk does.
     pub fn needs_approval(&self) -> bool {
-        self.requires_approval || self.risk_level.always_needs_approval()
+        self.asks_for_approval() || self.risk_level.always_needs_approval()
     }
 
     /// Whether the tool has an active version. A tool without one cannot be called at all.

@@ -6,7 +6,6 @@ use super::handler::Handler;
 use super::out::ToolOut;
 use super::tool::Tool;
 use super::warnings::Warning;
-use crate::callers::Level;
 use crate::error::Result;
 use crate::read_only::shown;
 use crate::seal::Sealer;
@@ -15,7 +14,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 /// The fields of a version that are no part of its definition: they say which version it is, and when it was active.
-const NO_DEFINITION: [&str; 10] = [
+const NO_DEFINITION: [&str; 14] = [
     "id",
     "version",
     "source",
@@ -26,6 +25,10 @@ const NO_DEFINITION: [&str; 10] = [
     "active",
     "deactivated_at",
     "deactivated_reason",
+    "toolset_id",
+    "server_id",
+    "module",
+    "enabled",
 ];
 
 #[derive(Debug, PartialEq, Serialize, ToSchema)]
@@ -113,7 +116,7 @@ impl Preview {
 }
 
 fn differences(from: &Tool, to: &Tool, sealer: Option<&Sealer>) -> Result<Vec<FieldDifference>> {
-    let [before, after] = [from, to].map(|it| shown(&ToolOut::seen_by(Level::Admin, it.clone())));
+    let [before, after] = [from, to].map(|it| shown(&ToolOut::of_version(it)));
     let (before, after) = (before?, after?);
     let same_handler = Handler::of(from)?.opened(sealer) == Handler::of(to)?.opened(sealer);
     let names = after.as_object().into_iter().flat_map(|it| it.keys());

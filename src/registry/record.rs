@@ -86,6 +86,7 @@ macro_rules! version_record {
                     handler: handler_json(&self.handler)?,
                     missing_credentials: Vec::new(),
                     current_policy: None,
+                    context: None,
                     upstream: None,
                     $($own: self.$own.clone(),)*
                     $($shared: self.$shared.clone(),)*

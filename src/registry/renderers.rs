@@ -1,8 +1,7 @@
-//! The renderers of tools. Only built-ins have one, and theirs are code: a renderer is no part of a version, so a change
-//! of it needs no new version, and no row holds it.
+//! The renderers of built-ins. They are code: a renderer is no part of a version, so a change of it needs no new version,
+//! and no row holds it. Other tools have the renderers of their overrides.
 
 use super::handler::Builtin;
-use super::tool::Tool;
 use crate::rendering::{Renderer, RendererKind};
 use crate::text_enum::TextEnum;
 use serde_json::{Value, json};
@@ -34,18 +33,15 @@ pub fn builtin_renderers() -> &'static [(Builtin, Renderer)] {
     &RENDERERS
 }
 
-impl Tool {
-    /// The renderer of the tool's calls.
-    pub fn renderer(&self) -> Option<&'static Renderer> {
-        let is_own = |(builtin, _): &&(Builtin, Renderer)| self.is_builtin() && builtin.as_str() == self.id.as_str();
-        builtin_renderers().iter().find(is_own).map(|(_, renderer)| renderer)
-    }
+/// The renderer of the built-in with this id.
+pub fn builtin_renderer(id: &str) -> Option<&'static Renderer> {
+    builtin_renderers().iter().find(|(builtin, _)| builtin.as_str() == id).map(|(_, renderer)| renderer)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::tool::{Source, fixture};
+    use crate::registry::tool::{Source, Tool, fixture};
 
     #[test]
     fn every_configuration_is_good() {

@@ -120,9 +120,15 @@ mod tests {
 
     /// Checks that a tool from SQLite's JSON is the same, to the letter, as a tool that Rust has read and written.
     #[track_caller]
-    fn check(change: &str) {
+    fn check(change: &str) -> Value {
+        check_tool("notes", change)
+    }
+
+    #[track_caller]
+    fn check_tool(tool: &str, change: &str) -> Value {
         let (database, workspace) = (database(change), WorkspaceId::parse("w").unwrap());
-        let id = ToolId::parse("notes").unwrap();
+        let id = ToolId::parse(tool).unwrap();
+        let mut seen = Value::Null;
         for schemas in [SchemaForm::Text, SchemaForm::Object] {
             let [read, shown] = [find_tool(&workspace, &id), show_tool(&workspace, &id, None, schemas)]
                 .map(|it| it.rows_of(&database).unwrap().remove(0));
@@ -130,15 +136,17 @@ mod tests {
             let texts = columns.flat_map(|it| it.as_str().unwrap().split('\u{1f}')).collect::<Vec<_>>();
             let [id, handler, parts @ .., _cut] = <[&str; TEXTS]>::try_from(texts).unwrap();
             let shown = ShownTool { id, handler, parts };
-            assert_eq!(id, "notes");
+            assert_eq!(id, tool);
             for level in [Level::User, Level::Admin] {
                 let tool: Tool = serde_json::from_value(read.clone()).unwrap();
                 let read = serde_json::to_string(&ToolOut::seen_by(level, tool).with_schemas(schemas)).unwrap();
                 // Rust reads numbers, and SQLite copies them. SQLite leaves out the white space of a schema.
                 let read = read.replace("[1.5,1000.0]", "[1.50,1e3]");
                 assert_eq!(shown.to_json(level), read.replace("{ \"type\": \"object\"\n }", r#"{"type":"object"}"#));
+                seen = serde_json::from_str(&read).unwrap();
             }
         }
+        seen
     }
 
     #[test]
@@ -153,6 +161,88 @@ mod tests {
             check(&format!("UPDATE tool_versions SET risk_level = '{risk}'"));
         }
         check(r#"UPDATE tool_versions SET handler = '{"type":"builtin","key":"read_file"}'"#);
+        for builtin in ["read_file", "list_files", "email_get"] {
+            check_tool(builtin, "");
+        }
+    }
+
+    /// The fields of a tool that do not come from its version.
+    fn context(tool: &Value) -> Value {
+        json!([tool["toolset_id"], tool["server_id"], tool["module"], tool["enabled"], tool["renderer"]])
+    }
+
+    #[test]
+    fn a_tool_of_others_has_its_context() {
+        let source = |id: &str, source: &str, more: &str| {
+            check_tool(
+                id,
+                &format!("UPDATE tools SET id = '{id}', source = '{source}' WHERE workspace_id = 'w'; {more}"),
+            )
+        };
+        let toolset = |enabled: u8| {
+            format!(
+                "INSERT INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at, manifest_version)
+                 VALUES ('w', 'kit', 'Kit', '1.0.0', '', {enabled}, '', '1');"
+            )
+        };
+        let upstream = |source: &str, kind: &str, enabled: u8| {
+            format!(
+                "INSERT INTO upstreams (workspace_id, source, name, kind, url, headers, enabled, auto_accept, server, created_at,
+                   revision, toolset_id)
+                 VALUES ('w', '{source}', 'time', '{kind}', '', '{{}}', {enabled}, 0, iif('{kind}' = 'mcp', '{{}}', NULL), '', 1,
+                   iif('{kind}' = 'mcp', 'kit', NULL));"
+            )
+        };
+        // A tool whose toolset or upstream is gone is disabled.
+        for enabled in [None, Some(0), Some(1)] {
+            let is_on = enabled == Some(1);
+            let tool = source("kit:notes", "toolset", &enabled.map(toolset).unwrap_or_default());
+            assert_eq!(context(&tool), json!(["kit", null, null, is_on, null]));
+            let tool = source(
+                "time.notes",
+                "module",
+                &enabled.map(|it| upstream("module", "manifest", it)).unwrap_or_default(),
+            );
+            assert_eq!(context(&tool), json!([null, null, "time", is_on, null]));
+            let tool = source("time:notes", "mcp", &enabled.map(|it| upstream("mcp", "mcp", it)).unwrap_or_default());
+            let toolset = enabled.map(|_| "kit");
+            assert_eq!(context(&tool), json!([toolset, "time", null, is_on, null]));
+        }
+        // An override holds for a toolset's tool and a server's tool, and for no other.
+        let overridden = |values: &str| {
+            format!(
+                "{}{}INSERT INTO tool_overrides (workspace_id, tool_id, toolset_id, position, renderer, renderer_config,
+                   name_override, description_override, requires_approval, enabled)
+                 SELECT 'w', id, 'kit', 0, {values} FROM tools WHERE workspace_id = 'w';",
+                toolset(1),
+                upstream("mcp", "mcp", 1),
+            )
+        };
+        let all = overridden(r#"'html', '{"artifact":"a.html","data":["$return",1.5,"ä"]}', 'N "2"', 'D', 1, 1"#);
+        for (id, from) in [("kit:notes", "toolset"), ("time:notes", "mcp")] {
+            let tool = source(id, from, &all);
+            assert_eq!((&tool["name"], &tool["description"]), (&json!("N \"2\""), &json!("D")));
+            assert_eq!((&tool["requires_approval"], &tool["needs_approval"]), (&json!(false), &json!(true)));
+            assert_eq!((&tool["renderer"], &tool["enabled"]), (&json!("html"), &json!(true)));
+            let off = source(id, from, &overridden("NULL, NULL, NULL, NULL, NULL, 0"));
+            assert_eq!((&off["enabled"], &off["renderer"]), (&json!(false), &Value::Null));
+            let lowered = overridden("NULL, NULL, NULL, NULL, 0, NULL");
+            let asks = "UPDATE tool_versions SET requires_approval = 1;";
+            assert_eq!(source(id, from, &format!("{asks}{lowered}"))["needs_approval"], false);
+            let risky = "UPDATE tool_versions SET risk_level = 'high';";
+            assert_eq!(source(id, from, &format!("{risky}{lowered}"))["needs_approval"], true);
+        }
+        assert_eq!(context(&source("notes", "registered", &all)), json!([null, null, null, true, null]));
+    }
+
+    #[test]
+    fn an_override_is_one_seek() {
+        let (database, workspace) = (database("ANALYZE"), WorkspaceId::parse("w").unwrap());
+        for form in [ToolForm::Shown(SchemaForm::Text), ToolForm::Read] {
+            let plan = list_active_tools(form, &workspace, &PageRequest::new(None, None).unwrap()).plan_of(&database);
+            let seek = "SEARCH o USING PRIMARY KEY (workspace_id=? AND tool_id=?) LEFT-JOIN";
+            assert!(plan.contains(seek) && !plan.contains("SCAN o") && !plan.contains("SCAN u"), "{plan}");
+        }
     }
 
     #[test]
@@ -176,14 +266,17 @@ mod tests {
         let tool = |json, id| ShownTool {
             id,
             handler: r#"{"type":"builtin","key":"read_file"}"#,
-            parts: [json, r#"{"active":true}"#],
+            parts: [json, r#"{"active":true}"#, r#"{"enabled":true}"#],
         };
         let items = vec![tool(r#"{"id":"a"}"#, "a"), tool(r#"{"id":"b"}"#, "b")];
         let page = Page { items, next_cursor: Some("62".into()) };
         let read = |level| serde_json::from_str::<Value>(&page_json(&page, level).unwrap()).unwrap();
         assert_eq!(
             read(Level::User),
-            json!({"tools": [{"id": "a", "active": true}, {"id": "b", "active": true}], "next_cursor": "62"})
+            json!({
+                "tools": [{"id": "a", "active": true, "enabled": true}, {"id": "b", "active": true, "enabled": true}],
+                "next_cursor": "62",
+            })
         );
         assert_eq!(read(Level::Admin)["tools"][1]["handler"], json!({"type": "builtin", "key": "read_file"}));
         let none = Page { items: Vec::new(), next_cursor: None };

@@ -3,6 +3,7 @@
 use super::fields::version_fields;
 use super::policy::Policy;
 use super::stored;
+use super::tool_context::ToolContext;
 use super::upstream_connection::UpstreamConnection;
 use crate::callers::Level;
 use crate::ids::{MODULE_SEPARATOR, SERVER_SEPARATOR, ToolId, UpstreamId, Version};
@@ -155,6 +156,10 @@ macro_rules! tool {
             /// The upstream that the tool belongs to. Only look-ups for calls fill this field.
             #[serde(default, deserialize_with = "stored::read_optional_json")]
             pub upstream: Option<Box<UpstreamConnection>>,
+            /// What holds for the tool besides its versions. Queries that decide about versions, and backups, leave this
+            /// field empty.
+            #[serde(default, deserialize_with = "stored::read_optional_json")]
+            pub context: Option<Box<ToolContext>>,
         }
     };
 }
@@ -169,12 +174,6 @@ impl Tool {
 
     pub fn is_builtin(&self) -> bool {
         self.source == Source::Builtin
-    }
-
-    /// Whether the upstream that the tool belongs to is not registered or not enabled, for a tool that was looked up for
-    /// a call.
-    pub fn upstream_is_off(&self) -> bool {
-        self.source.separator().is_some() && self.upstream.as_ref().is_none_or(|it| !it.enabled)
     }
 
     /// The workspace's `default_guest_modules`, for a tool of a module that was looked up for a call.

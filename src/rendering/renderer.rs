@@ -62,7 +62,7 @@ impl RendererKind {
 }
 
 /// A renderer with its configuration.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Renderer {
     kind: RendererKind,
     config: Map<String, Value>,
@@ -112,6 +112,10 @@ impl Renderer {
 
     pub fn config(&self) -> &Map<String, Value> {
         &self.config
+    }
+
+    pub fn into_config(self) -> Map<String, Value> {
+        self.config
     }
 
     /// Whether an expression reads the result of the call.

@@ -66,6 +66,7 @@ impl OfferedTool {
             side_effects: self.side_effects.clone(),
             missing_credentials: Vec::new(),
             current_policy: None,
+            context: None,
             upstream: None,
         })
     }

@@ -10,7 +10,7 @@ use crate::db::{Rows, Statement, sql};
 use crate::error::Result;
 use crate::ids::{AgentId, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::{RELEVANCE, TOOL_BYTES, TOOL_COLUMNS, Tool, select_within_bytes};
+use crate::registry::{OVERRIDE_JOIN, RELEVANCE, TOOL_BYTES, TOOL_COLUMNS, Tool, select_within_bytes, tool_context};
 use crate::workspace_settings::DEFAULT_GUEST_MODULES;
 use serde::Deserialize;
 
@@ -55,11 +55,12 @@ pub fn read_default_modules(rows: &Rows) -> Result<Vec<String>> {
 /// Selects a page of tools at their current versions. `found` selects the tools' keys and the columns of an entry, and a
 /// column `position`. The page is bounded by bytes ([`registry::is_cut`](crate::registry::is_cut)).
 fn select_page(found: &str) -> Statement {
-    let columns = format!("{TOOL_COLUMNS}, page.config, page.has_tool, page.of_module");
+    let columns = format!("{TOOL_COLUMNS}, {}, page.config, page.has_tool", tool_context());
     let bytes = format!("{TOOL_BYTES} + coalesce(octet_length(page.config), 0)");
     let from = format!(
         "FROM ({found}) page
-         CROSS JOIN tools t ON t.key = page.tool_key CROSS JOIN tool_versions v ON v.key = t.current_version_key"
+         CROSS JOIN tools t ON t.key = page.tool_key CROSS JOIN tool_versions v ON v.key = t.current_version_key
+         {OVERRIDE_JOIN}"
     );
     sql(select_within_bytes("*", &columns, &bytes, &from, "page.position, page.tool_key"))
 }
@@ -68,8 +69,7 @@ fn select_page(found: &str) -> Statement {
 /// attached tool of a module keeps the configuration of its attachment.
 fn each_once(parts: [String; 3]) -> String {
     format!(
-        "SELECT tool_key, max(config) AS config, max(has_tool) AS has_tool, max(of_module) AS of_module,
-           min(position) AS position
+        "SELECT tool_key, max(config) AS config, max(has_tool) AS has_tool, min(position) AS position
          FROM ({}) GROUP BY tool_key",
         parts.join(" UNION ALL ")
     )
@@ -84,15 +84,15 @@ pub fn list_toolbox(workspace: &WorkspaceId, agent: &AgentId, request: &PageRequ
     let after = "coalesce((SELECT key FROM tools WHERE workspace_id IN ('', ?1) AND id = ?3), 0)";
     let found = each_once([
         format!(
-            "SELECT tool_key, config, 1 AS has_tool, 0 AS of_module, 0 AS position FROM agent_tools
+            "SELECT tool_key, config, 1 AS has_tool, 0 AS position FROM agent_tools
              WHERE workspace_id = ?1 AND agent_id = ?2 AND tool_key > {after}"
         ),
         format!(
-            "SELECT key, NULL, 1, 0, 0 FROM tools
+            "SELECT key, NULL, 1, 0 FROM tools
              WHERE {HAS_DEFAULTS} AND workspace_id = '' AND id IN ({ids}) AND key > {after}"
         ),
         format!(
-            "SELECT t.key, NULL, 0, 1, 0 FROM ({modules}) m
+            "SELECT t.key, NULL, 0, 0 FROM ({modules}) m
              CROSS JOIN tools t ON t.workspace_id = ?1 AND t.id > m.name || '.' AND t.id < m.name || '/'
              WHERE t.key > {after}"
         ),
@@ -124,14 +124,14 @@ pub fn search_toolbox(
     let matches = |place: u8| format!("tool_search MATCH ?{place} AND f.rank MATCH '{RELEVANCE}'");
     let found = each_once([
         format!(
-            "SELECT a.tool_key, a.config, 1 AS has_tool, 0 AS of_module, f.rank AS position FROM tool_search f
+            "SELECT a.tool_key, a.config, 1 AS has_tool, f.rank AS position FROM tool_search f
              CROSS JOIN agent_tools a ON a.workspace_id = ?1 AND a.agent_id = ?2 AND a.tool_key = f.rowid
              WHERE {}",
             matches(3)
         ),
-        format!("SELECT f.rowid, NULL, 1, 0, f.rank FROM tool_search f WHERE {HAS_DEFAULTS} AND {}", matches(4)),
+        format!("SELECT f.rowid, NULL, 1, f.rank FROM tool_search f WHERE {HAS_DEFAULTS} AND {}", matches(4)),
         format!(
-            "SELECT f.rowid, NULL, 0, 1, f.rank FROM tool_search f CROSS JOIN tools t ON t.key = f.rowid
+            "SELECT f.rowid, NULL, 0, f.rank FROM tool_search f CROSS JOIN tools t ON t.key = f.rowid
              WHERE EXISTS ({modules}) AND {} AND substr(t.id, 1, instr(t.id, '.') - 1) IN ({modules})",
             matches(5)
         ),
@@ -152,12 +152,11 @@ pub fn read_toolbox(rows: &Rows) -> Result<Vec<ToolboxEntry>> {
     struct Row {
         config: Option<String>,
         has_tool: u8,
-        of_module: u8,
     }
     let both = rows.all::<Tool>()?.into_iter().zip(rows.all::<Row>()?);
     let read = |(tool, row): (Tool, Row)| {
         let config = row.config.as_deref().map(stored_json).transpose()?.map(Config);
-        Ok(ToolboxEntry { tool, config, has_tool: row.has_tool != 0, of_module: row.of_module != 0 })
+        Ok(ToolboxEntry { tool, config, has_tool: row.has_tool != 0 })
     };
     both.map(read).collect()
 }

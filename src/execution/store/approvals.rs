@@ -9,7 +9,9 @@ use crate::execution::payload::CallDocument;
 use crate::execution::row::CallRow;
 use crate::ids::{ApprovalId, CallId, WorkspaceId};
 use crate::page::PageRequest;
-use crate::registry::{CURRENT_POLICY, MISSING_CREDENTIALS, TOOL_COLUMNS, Tool, UPSTREAM_CONNECTION};
+use crate::registry::{
+    CURRENT_POLICY, MISSING_CREDENTIALS, OVERRIDE_JOIN, TOOL_COLUMNS, Tool, UPSTREAM_CONNECTION, tool_context,
+};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
@@ -153,11 +155,13 @@ pub fn list(
 /// The tool of the approval's call, at the version that the arguments were checked against.
 pub fn find_tool(workspace: &WorkspaceId, id: &ApprovalId) -> Statement {
     sql(format!(
-        "SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}, {UPSTREAM_CONNECTION}, {CURRENT_POLICY} FROM approvals p
+        "SELECT {TOOL_COLUMNS}, {}, {MISSING_CREDENTIALS}, {UPSTREAM_CONNECTION}, {CURRENT_POLICY} FROM approvals p
          JOIN tool_calls c ON c.workspace_id = p.workspace_id AND c.id = p.call_id
          JOIN tools t ON t.workspace_id IN ('', ?1) AND t.id = c.tool_name
          JOIN tool_versions v ON v.tool_key = t.key AND v.major || '.' || v.minor || '.' || v.patch = c.version
-         WHERE p.workspace_id = ?1 AND p.id = ?2"
+         {OVERRIDE_JOIN}
+         WHERE p.workspace_id = ?1 AND p.id = ?2",
+        tool_context()
     ))
     .bind(workspace.as_str())
     .bind(id.as_str())

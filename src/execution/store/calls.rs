@@ -12,6 +12,7 @@ use crate::execution::record::{CallIdentity, ClosedCall, UnwrittenCall};
 use crate::execution::row::CallRow;
 use crate::files::Blob;
 use crate::ids::{AgentId, CallId, TokenId, WorkspaceId};
+use crate::registry::OVERRIDE_JOIN;
 use crate::time::Timestamp;
 use serde::Deserialize;
 
@@ -41,10 +42,11 @@ pub fn open(scope: &Scope, call: &OpenedCall) -> Statement {
            'running', ?10, ?11,
            strftime('%Y-%m-%dT%H:%M:%fZ', ?10, '+' || ({place} * (?12 + coalesce(named.timeout, 0))) || ' seconds')
          FROM (SELECT max(v.timeout_seconds) AS timeout,
-             max(v.risk_level <> 'safe' OR v.requires_approval OR v.side_effects <> '[]'
+             max(v.risk_level <> 'safe' OR v.requires_approval OR o.requires_approval OR v.side_effects <> '[]'
+               OR t.source = 'toolset'
                OR v.timeout_seconds > {LONGEST_CARRIED_SECONDS}
                OR v.handler_key = 'python' AND v.handler ->> '$.files' IS NOT NULL) AS acts
-           FROM {table} CROSS JOIN tool_versions v ON {of_version} WHERE {condition}) named
+           FROM {table} CROSS JOIN tool_versions v ON {of_version} {OVERRIDE_JOIN} WHERE {condition}) named
          WHERE (named.acts OR ?14 IS NOT NULL)
            AND NOT EXISTS (SELECT 1 FROM tool_calls WHERE workspace_id = ?1 AND id = ?2) AND NOT EXISTS (
            SELECT 1 FROM idempotency_keys k JOIN tool_calls c ON c.workspace_id = k.workspace_id AND c.id = k.call_id

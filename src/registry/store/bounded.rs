@@ -8,12 +8,12 @@ use serde::Deserialize;
 /// How many bytes of tools one query returns.
 pub const MAX_LISTED_BYTES: u32 = 4_000_000;
 
-/// How many bytes the version `v` may take in a response. SQLite knows the length of a text without reading it. Schemas
+/// How many bytes the version `v` with the override `o` may take in a response. SQLite knows the length of a text without reading it. Schemas
 /// count twice, because a response may hold them as texts, with escapes.
 pub const TOOL_BYTES: &str = "1000 + 2 * octet_length(v.parameters_schema)
     + 2 * coalesce(octet_length(v.returns_schema), 0) + octet_length(v.examples) + octet_length(v.handler)
     + octet_length(v.side_effects) + octet_length(v.required_capabilities) + octet_length(v.credentials_required)
-    + octet_length(v.description)";
+    + octet_length(v.description) + coalesce(octet_length(o.renderer_config), 0)";
 
 /// Selects as many of the first rows as fit into [`MAX_LISTED_BYTES`], and at least one row. `bytes` is the SQL of a row's
 /// size. The additional column `cut` tells whether rows were left out: `'1'` or `'0'`.

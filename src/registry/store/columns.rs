@@ -1,16 +1,14 @@
 //! The columns that a tool is read from and written to.
 
+use super::context::shown_context;
 use crate::callers::Level;
 use crate::error::{Error, Result};
 use crate::registry::fields::version_fields;
-use crate::registry::handler::Builtin;
-use crate::registry::renderers::builtin_renderers;
 use crate::registry::shown_schema::SchemaForm;
 use crate::registry::stored::{ColumnValue, ShownAs};
 use crate::registry::tool::{
     DeactivationReason, Example, ExecutionMode, ResourceClass, Risk, RollbackStrategy, SideEffect, Tool,
 };
-use crate::rendering::Renderer;
 use crate::text_enum::TextEnum;
 use crate::time::Timestamp;
 use serde_json::value::RawValue;
@@ -34,15 +32,15 @@ macro_rules! columns {
 
         /// The SQL of the fields of a [`ShownTool`](crate::registry::shown::ShownTool), as JSON objects. Together the objects
         /// have the same fields in the same order as the JSON of [`ToolOut`](crate::registry::ToolOut), except for the
-        /// handler.
+        /// handler. The override `o` is joined as in [`OVERRIDE_JOIN`](super::context::OVERRIDE_JOIN).
         ///
         /// SQLite writes this JSON, because a row of few texts passes D1 and the Worker in a fraction of the time that a
         /// row of thirty columns takes.
         fn shown_fields(schemas: SchemaForm) -> Vec<String> {
             let fields: [String; SHOWN_FIELDS] = [
                 shown::<String>("t.id"),
-                shown::<String>("v.name"),
-                shown::<String>("v.description"),
+                "'name', coalesce(o.name_override, v.name)".to_owned(),
+                "'description', coalesce(o.description_override, v.description)".to_owned(),
                 shown_schema("v.parameters_schema", schemas),
                 shown::<String>("v.handler_key"),
                 shown::<String>("v.category"),
@@ -52,8 +50,6 @@ macro_rules! columns {
                 shown::<String>("t.source"),
                 shown_schema("v.returns_schema", schemas),
                 $(shown::<$($type)*>(concat!("v.", stringify!($shared))),)*
-                format!("'renderer', {}", of_renderer(|it| it.kind().to_string())),
-                format!("'renderer_config', json({})", of_renderer(|it| Value::from(it.config().clone()).to_string())),
                 needs_approval(),
                 shown::<Timestamp>("v.registered_at"),
                 shown::<String>("v.registered_by"),
@@ -61,10 +57,11 @@ macro_rules! columns {
                 shown::<Option<DeactivationReason>>("v.deactivated_reason"),
             ];
             let parts = fields.chunks(FIELDS_OF_PART);
-            parts.map(|fields| format!("json_object({})", fields.join(", "))).collect()
+            let parts = parts.map(|fields| format!("json_object({})", fields.join(", ")));
+            parts.chain([shown_context()]).collect()
         }
 
-        const SHOWN_FIELDS: usize = 18 + [$(stringify!($shared)),*].len();
+        const SHOWN_FIELDS: usize = 16 + [$(stringify!($shared)),*].len();
 
         /// The columns of a version by name, and the id of its tool.
         fn cells(tool: &Tool) -> serde_json::Result<Map<String, Value>> {
@@ -97,8 +94,8 @@ pub fn shown_tool(schemas: SchemaForm) -> &'static [String] {
 /// D1 allows 32 arguments of a function, and a field of `json_object` takes two.
 const FIELDS_OF_PART: usize = 16;
 
-/// The number of JSON objects that the fields of a shown tool take.
-pub const SHOWN_PARTS: usize = SHOWN_FIELDS.div_ceil(FIELDS_OF_PART);
+/// The number of JSON objects that the fields of a shown tool take. The last one is the tool's context.
+pub const SHOWN_PARTS: usize = SHOWN_FIELDS.div_ceil(FIELDS_OF_PART) + 1;
 
 /// The name of a column and its value as a response shows it, for `json_object`.
 fn shown<T: ColumnValue>(column: &str) -> String {
@@ -110,21 +107,12 @@ fn shown<T: ColumnValue>(column: &str) -> String {
     }
 }
 
-/// The SQL of a fact about the renderer that [`Tool::renderer`] finds; null if the tool has none.
-fn of_renderer(fact: impl Fn(&Renderer) -> String) -> String {
-    let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
-    let case = |(builtin, renderer): &(Builtin, Renderer)| {
-        format!("WHEN {} THEN {}", literal(builtin.as_str()), literal(&fact(renderer)))
-    };
-    let cases = builtin_renderers().iter().map(case).collect::<Vec<_>>().join(" ");
-    format!("iif(t.source = 'builtin', CASE t.id {cases} END, NULL)")
-}
-
 /// What [`Tool::needs_approval`] says, for `json_object`.
 fn needs_approval() -> String {
     let risks = Risk::ALL.iter().filter(|it| it.always_needs_approval()).map(|it| format!("'{it}'"));
     let risks = risks.collect::<Vec<_>>().join(", ");
-    format!("'needs_approval', json(iif(v.requires_approval OR v.risk_level IN ({risks}), 'true', 'false'))")
+    let asks = "coalesce(o.requires_approval, v.requires_approval)";
+    format!("'needs_approval', json(iif({asks} OR v.risk_level IN ({risks}), 'true', 'false'))")
 }
 
 /// The name of a column with the text of a schema, and the schema in this form, for `json_object`.

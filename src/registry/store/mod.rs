@@ -2,6 +2,7 @@
 
 pub mod bounded;
 pub mod columns;
+pub mod context;
 pub mod credentials;
 pub mod lookup;
 pub mod placing;

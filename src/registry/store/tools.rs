@@ -2,6 +2,7 @@
 
 use super::bounded::{MAX_LISTED_BYTES, TOOL_BYTES, select_within_bytes};
 use super::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, SHOWN_PARTS, TOOL_COLUMNS, shown_tool};
+use super::context::{OVERRIDE_JOIN, tool_context};
 use crate::db::{BETWEEN_TEXTS, Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
@@ -32,10 +33,13 @@ pub enum ToolForm {
 }
 
 impl ToolForm {
-    /// Selects a page of tools from `tools t` joined to `tool_versions v`.
+    /// Selects a page of tools from `tools t` joined to `tool_versions v` and to the override `o`.
     fn select_page(self, from: &str, order: &str, request: &PageRequest) -> Statement {
         match self {
-            Self::Read => sql(select_within_bytes("*", TOOL_COLUMNS, TOOL_BYTES, from, order)),
+            Self::Read => {
+                let columns = format!("{TOOL_COLUMNS}, {}", tool_context());
+                sql(select_within_bytes("*", &columns, TOOL_BYTES, from, order))
+            }
             Self::Shown(schemas) => {
                 let share = MAX_LISTED_BYTES / request.rows_to_ask();
                 let shown = format!("iif({TOOL_BYTES} <= {share}, {}, {})", shown_texts(schemas), no_texts());
@@ -66,7 +70,8 @@ fn no_texts() -> String {
 fn select_page(form: ToolForm, found: &str, request: &PageRequest) -> Statement {
     let from = format!(
         "FROM ({found}) page
-         CROSS JOIN tools t ON t.key = page.key CROSS JOIN tool_versions v ON v.key = t.current_version_key"
+         CROSS JOIN tools t ON t.key = page.key CROSS JOIN tool_versions v ON v.key = t.current_version_key
+         {OVERRIDE_JOIN}"
     );
     form.select_page(&from, "page.position, page.key", request)
 }
@@ -108,7 +113,7 @@ pub fn list_active_tools(form: ToolForm, workspace: &WorkspaceId, request: &Page
     };
     let from = format!(
         "FROM ({} UNION ALL {} ORDER BY tool_key LIMIT +?3) page
-         CROSS JOIN tool_versions v ON v.key = page.key CROSS JOIN tools t ON t.key = page.tool_key",
+         CROSS JOIN tool_versions v ON v.key = page.key CROSS JOIN tools t ON t.key = page.tool_key {OVERRIDE_JOIN}",
         of("''"),
         of("?1")
     );
@@ -184,7 +189,8 @@ pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
 /// with the policy of the current one.
 pub fn look_up_tools(workspace: &WorkspaceId, sought: ToolLookup<'_>, version: Option<Version>) -> Statement {
     let policy = version.map(|_| format!(", {CURRENT_POLICY}")).unwrap_or_default();
-    let columns = format!("SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}, {UPSTREAM_CONNECTION}{policy}");
+    let context = tool_context();
+    let columns = format!("SELECT {TOOL_COLUMNS}, {context}, {MISSING_CREDENTIALS}, {UPSTREAM_CONNECTION}{policy}");
     at_version(|from| sql(format!("{columns} {from}")), workspace, sought, version)
 }
 
@@ -208,9 +214,8 @@ fn at_version(
     // `CROSS JOIN` makes SQLite read the tool first. Its statistics may suggest that there are fewer versions than
     // tools.
     let (table, condition) = (sought.table(2), sought.condition(2));
-    let statement = select(&format!("FROM {table} CROSS JOIN tool_versions v ON {of_version} WHERE {condition}"))
-        .bind(workspace.as_str())
-        .bind(sought.param());
+    let from = format!("FROM {table} CROSS JOIN tool_versions v ON {of_version} {OVERRIDE_JOIN} WHERE {condition}");
+    let statement = select(&from).bind(workspace.as_str()).bind(sought.param());
     let numbers = version.into_iter().flat_map(|it| [it.major, it.minor, it.patch]);
     numbers.fold(statement, Statement::bind)
 }

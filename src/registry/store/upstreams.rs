@@ -3,7 +3,6 @@
 use crate::db::{Condition, ManyRows, Rows, Statement, condition, for_each, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ModuleName, UpstreamId, WorkspaceId};
-use crate::registry::upstream_access::UpstreamAccess;
 use crate::workspace_settings::DEFAULT_GUEST_MODULES;
 use serde::Deserialize;
 
@@ -15,27 +14,19 @@ pub const UPSTREAM_PREFIX: &str = "u.name || iif(u.source = 'mcp', ':', '.')";
 pub const UPSTREAM_OF_TOOL: &str =
     "iif(t.source IN ('module', 'mcp'), substr(t.id, 1, instr(t.id, iif(t.source = 'mcp', ':', '.'))), NULL)";
 
-/// Selects the modules that guests may use and the upstreams that are disabled, in one row.
-pub fn find_access(workspace: &WorkspaceId) -> Statement {
-    sql(format!(
-        "SELECT {DEFAULT_GUEST_MODULES} AS default_guest_modules,
-           (SELECT json_group_array({UPSTREAM_PREFIX}) FROM upstreams u WHERE u.workspace_id = ?1 AND u.enabled = 0)
-             AS disabled"
-    ))
-    .bind(workspace.as_str())
+/// Selects the modules that guests may use, in one row.
+pub fn find_guest_modules(workspace: &WorkspaceId) -> Statement {
+    sql(format!("SELECT {DEFAULT_GUEST_MODULES} AS default_guest_modules")).bind(workspace.as_str())
 }
 
-pub fn read_access(rows: &Rows) -> Result<UpstreamAccess> {
+pub fn read_guest_modules(rows: &Rows) -> Result<Vec<String>> {
     #[derive(Deserialize)]
     struct Row {
         default_guest_modules: String,
-        disabled: String,
     }
-    let names = |text: &str| {
-        serde_json::from_str(text).map_err(|cause| Error::Internal(format!("stored names cannot be read: {cause}")))
-    };
-    let row = rows.first::<Row>()?.ok_or_else(|| Error::Internal("the state of upstreams has no row".into()))?;
-    Ok(UpstreamAccess { default_guest_modules: names(&row.default_guest_modules)?, disabled: names(&row.disabled)? })
+    let row = rows.first::<Row>()?.ok_or_else(|| Error::Internal("the guests' modules have no row".into()))?;
+    serde_json::from_str(&row.default_guest_modules)
+        .map_err(|cause| Error::Internal(format!("stored names cannot be read: {cause}")))
 }
 
 /// Selects a row if the module is registered.

@@ -2,6 +2,7 @@
 
 use super::bounded::{TOOL_BYTES, select_within_bytes};
 use super::columns::TOOL_COLUMNS;
+use super::context::{OVERRIDE_JOIN, tool_context};
 use super::upstreams::UPSTREAM_OF_TOOL;
 use crate::db::{Condition, Rows, Statement, first_bytes, sql};
 use crate::error::Result;
@@ -129,10 +130,11 @@ pub fn list(workspace: &WorkspaceId, id: &ToolId, request: &PageRequest) -> Resu
         "FROM (SELECT v.key, v.tool_key FROM tools t JOIN tool_versions v ON v.tool_key = t.key
            WHERE t.workspace_id IN ('', ?1) AND t.id = ?2 AND (v.major, v.minor, v.patch) {first} (?3, ?4, ?5)
            ORDER BY v.major DESC, v.minor DESC, v.patch DESC LIMIT +?6) page
-         CROSS JOIN tool_versions v ON v.key = page.key CROSS JOIN tools t ON t.key = page.tool_key"
+         CROSS JOIN tool_versions v ON v.key = page.key CROSS JOIN tools t ON t.key = page.tool_key {OVERRIDE_JOIN}"
     );
     let order = "v.major DESC, v.minor DESC, v.patch DESC";
-    Ok(sql(select_within_bytes("*", TOOL_COLUMNS, TOOL_BYTES, &from, order))
+    let columns = format!("{TOOL_COLUMNS}, {}", tool_context());
+    Ok(sql(select_within_bytes("*", &columns, TOOL_BYTES, &from, order))
         .bind(workspace.as_str())
         .bind(id.as_str())
         .bind(after.major)
