@@ -1,4 +1,69 @@
-//! Toolsets: bundles of tools, files, overrides and MCP servers that are installed together.
+//! Toolsets: bundles of Python tools, files, overrides and MCP servers that are imported, exported, enabled and uninstalled
+//! as one thing. Their tools are tools like all others.
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the import of toolsets opens packages"))]
-pub mod package;
+mod changes;
+mod check;
+mod definition;
+mod export;
+mod file_kind;
+mod import;
+mod imports_of_python;
+mod manage;
+pub mod manifest;
+mod options;
+mod override_plan;
+mod overrides;
+mod package;
+mod plan;
+mod present;
+mod store;
+mod tool_plan;
+mod toolset;
+mod version;
+
+pub use export::{ExportedBundle, export};
+pub use import::{ImportOutcome, Imported, import};
+pub use manage::{set_enabled, uninstall};
+pub use options::ImportOptions;
+pub use overrides::OverrideOut;
+pub use package::MAX_BUNDLE_BYTES;
+pub use toolset::{Toolset, ToolsetDetails, ToolsetOut};
+
+use crate::callers::Scope;
+use crate::error::{Error, Result};
+use crate::ids::ToolsetId;
+use crate::page::{Page, PageRequest};
+
+/// The subject of changes of a toolset.
+fn subject(id: &ToolsetId) -> String {
+    format!("toolset:{id}")
+}
+
+/// A page of the workspace's toolsets, sorted by id.
+pub async fn list(scope: &Scope, request: &PageRequest) -> Result<Page<Toolset>> {
+    let [rows] = scope.read([store::list(scope.workspace(), request)]).await?;
+    Ok(request.page(store::read_all(&rows)?, |it| it.id.clone()))
+}
+
+/// A toolset with everything in it.
+pub async fn get(scope: &Scope, id: &ToolsetId) -> Result<ToolsetDetails> {
+    let workspace = scope.workspace();
+    let [toolset, files, tools, overrides, servers] = scope
+        .read([
+            store::find(workspace, id),
+            store::find_files(workspace, id),
+            store::find_tools(workspace, id),
+            overrides::find_overrides(workspace, id),
+            store::find_servers(workspace, id),
+        ])
+        .await?;
+    let toolset = store::read(&toolset)?.ok_or_else(|| Error::not_found("Toolset", id))?;
+    Ok(ToolsetDetails {
+        files: store::read_files(&files)?,
+        tools: store::read_tools(&tools)?,
+        overrides: overrides::read_overrides(&overrides)?,
+        mcp_servers: store::read_servers(&servers)?,
+        warnings: toolset.warnings.clone(),
+        toolset: (&toolset).into(),
+    })
+}

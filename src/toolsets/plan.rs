@@ -1,0 +1,167 @@
+//! Decides what an import writes: the toolset's own rows, its tools, overrides and MCP servers, as one placement.
+
+use super::changes::{ImportChanges, NamedChanges};
+use super::manifest::Manifest;
+use super::options::ImportOptions;
+use super::override_plan;
+use super::overrides::OverrideOut;
+use super::package::Package;
+use super::present::PresentToolset;
+use super::tool_plan;
+use super::toolset::{StoredDeclaration, Toolset, ToolsetDetails, ToolsetFile, ToolsetServer, ToolsetState, ToolsetTool};
+use super::{store, subject};
+use crate::callers::Scope;
+use crate::changes::{Action, Change};
+use crate::error::{BundleNote, Error, Result};
+use crate::federation::bundled::{self, AskedServers, BundledServer};
+use crate::ids::{ToolsetId, random_hex};
+use crate::registry::{Handler, Placement, Tool};
+use std::collections::BTreeMap;
+
+/// A toolset as its bundle says, checked.
+pub struct WantedToolset<'a> {
+    manifest: &'a Manifest,
+    files: Vec<ToolsetFile>,
+    tools: Vec<Tool>,
+    servers: Vec<BundledServer>,
+    warnings: Vec<BundleNote>,
+    source_ref: Option<String>,
+}
+
+impl<'a> WantedToolset<'a> {
+    pub fn new(
+        package: &Package<'_>,
+        manifest: &'a Manifest,
+        tools: Vec<Tool>,
+        servers: Vec<BundledServer>,
+        warnings: Vec<BundleNote>,
+        options: &ImportOptions,
+    ) -> Self {
+        Self { manifest, files: package.files().to_vec(), tools, servers, warnings, source_ref: options.source_ref.clone() }
+    }
+
+    fn declarations(&self) -> Result<Vec<StoredDeclaration>> {
+        let stored = |tool: &super::manifest::DeclaredTool| {
+            let declaration = serde_json::to_value(tool)
+                .map_err(|cause| Error::Internal(format!("a declaration is not JSON: {cause}")))?;
+            Ok(StoredDeclaration { tool: tool.id.clone(), declaration })
+        };
+        self.manifest.tools.iter().map(stored).collect()
+    }
+}
+
+/// Everything that an import writes, and what it tells.
+pub struct ImportPlan {
+    pub placement: Placement,
+    pub changes: ImportChanges,
+    /// The MCP servers that are to be asked for their tools.
+    pub asked: AskedServers,
+    toolset: Toolset,
+    files: Vec<ToolsetFile>,
+    tools: Vec<ToolsetTool>,
+    overrides: Vec<OverrideOut>,
+    servers: Vec<ToolsetServer>,
+}
+
+impl ImportPlan {
+    pub fn new(scope: &Scope, present: &PresentToolset, wanted: &WantedToolset<'_>) -> Result<Self> {
+        let (workspace, now) = (scope.workspace(), scope.app().now());
+        let (manifest, id) = (wanted.manifest, &wanted.manifest.id);
+        let token = random_hex::<16>()?;
+        let mut placement = Placement::default();
+        let declarations = wanted.declarations()?;
+        let tool_plan =
+            tool_plan::decide(&mut placement, &present.tools, &wanted.tools, present.toolset.is_some(), now)?;
+        let override_plan =
+            override_plan::decide(&mut placement, workspace, id, &present.overrides, &manifest.tool_overrides, |tool| {
+                wanted.has_tool(tool)
+            })?;
+        let server_plan = bundled::plan(scope, &mut placement, id, &present.servers, &wanted.servers)?;
+        let mut warnings = wanted.warnings.clone();
+        warnings.extend(tool_plan.kept_off.iter().map(|it| told(format!("{it} was switched off, and stays off"))));
+        warnings.extend(override_plan.warnings.into_iter().map(told));
+        warnings.extend(server_plan.warnings.into_iter().map(told));
+        let toolset = Toolset {
+            id: id.to_string(),
+            name: manifest.name.clone(),
+            version: manifest.version.to_string(),
+            description: manifest.description.clone(),
+            enabled: present.toolset.as_ref().is_none_or(|it| it.enabled),
+            installed_at: present.toolset.as_ref().map_or(now, |it| it.installed_at),
+            source_ref: wanted.source_ref.clone(),
+            manifest_version: manifest.manifest_version.clone(),
+            warnings,
+            revision: 0,
+        };
+        let after = ToolsetState::new(&toolset, &wanted.files, &declarations);
+        let action = if present.toolset.is_some() { Action::Update } else { Action::Create };
+        placement.record(Change::new(action, subject(id)).before_if_any(present.state().as_ref())?.to(&after)?);
+        match &present.toolset {
+            Some(before) => {
+                placement.only_if(store::is_at(workspace, before));
+                placement.also(store::update(workspace, &toolset, &token));
+            }
+            None => {
+                placement.only_if(store::is_free(workspace, id.as_str(), &token));
+                placement.also(store::insert(workspace, &toolset, &token));
+            }
+        }
+        store::put_files(workspace, id.as_str(), &wanted.files).into_iter().for_each(|it| placement.also(it));
+        store::put_declarations(workspace, id.as_str(), &declarations)?.into_iter().for_each(|it| placement.also(it));
+        override_plan.statements.into_iter().for_each(|it| placement.also(it));
+        placement.last(store::end(workspace, id.as_str(), &token));
+        let changes = ImportChanges {
+            tools: tool_plan.changes,
+            files: NamedChanges::between(&by_path(&present.files), &by_path(&wanted.files)),
+            overrides: override_plan.changes,
+            mcp_servers: server_plan.changes,
+        };
+        let tools = tool_plan.tools.iter().map(shown).collect::<Result<Vec<_>>>()?;
+        Ok(Self {
+            placement,
+            changes,
+            asked: server_plan.asked,
+            toolset,
+            files: wanted.files.clone(),
+            tools,
+            overrides: override_plan.overrides,
+            servers: server_plan.servers,
+        })
+    }
+
+    /// The toolset as it would be.
+    pub fn details(&self) -> ToolsetDetails {
+        ToolsetDetails {
+            toolset: (&self.toolset).into(),
+            files: self.files.clone(),
+            tools: self.tools.clone(),
+            overrides: self.overrides.clone(),
+            mcp_servers: self.servers.clone(),
+            warnings: self.toolset.warnings.clone(),
+        }
+    }
+}
+
+fn told(message: String) -> BundleNote {
+    BundleNote { file: None, line: None, path: None, message }
+}
+
+fn by_path(files: &[ToolsetFile]) -> BTreeMap<&str, &ToolsetFile> {
+    files.iter().map(|it| (it.path.as_str(), it)).collect()
+}
+
+fn shown(tool: &Tool) -> Result<ToolsetTool> {
+    let entrypoint = match Handler::of(tool)? {
+        Handler::Toolset { entrypoint } => entrypoint,
+        other => return Err(Error::Internal(format!("{} has a handler of the type {}", tool.id, other.key()))),
+    };
+    Ok(ToolsetTool { id: tool.id.to_string(), entrypoint, version: tool.version.to_string(), active: tool.active })
+}
+
+impl WantedToolset<'_> {
+    /// Whether the bundle has this tool, or the MCP server that may have it.
+    fn has_tool(&self, id: &str) -> bool {
+        let server = |it: &BundledServer| id.strip_prefix(it.id()).is_some_and(|rest| rest.starts_with(':'));
+        self.tools.iter().any(|it| it.id.as_str() == id) || self.servers.iter().any(server)
+    }
+}
