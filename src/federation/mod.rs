@@ -11,7 +11,7 @@ mod stdio;
 
 pub use given::{ServerChange, ServerIn};
 pub use peer::{ServerAnswer, call};
-pub use server::{ServerDetails, ServerOut, ServerRecord, ServerSettings};
+pub use server::{ServerDetails, ServerOut, ServerRecord, ServerSettings, Transport};
 
 use crate::callers::Scope;
 use crate::error::{Error, Result};
@@ -19,7 +19,7 @@ use crate::ids::{ServerId, UpstreamId};
 use crate::page::{Page, PageRequest};
 use crate::read_only::{ReadOnly, shown};
 use crate::upstreams::{self, Accepted, HeldBackOut, Refreshed};
-use server::{McpServer, Transport};
+use server::McpServer;
 
 /// The most MCP servers of one workspace.
 pub const MAX_SERVERS: u32 = 200;
