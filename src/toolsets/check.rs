@@ -8,7 +8,6 @@ use super::package::Package;
 use crate::callers::Scope;
 use crate::error::{BundleNote, Error, Result};
 use crate::files::{Blob, ListedFile};
-use crate::ids::ToolsetId;
 use crate::registry::{self, Handler, Tool};
 use crate::runners::{BundleFiles, InspectedFunction, RunFailure, inspect_bundle};
 
@@ -16,13 +15,13 @@ use crate::runners::{BundleFiles, InspectedFunction, RunFailure, inspect_bundle}
 const MAX_PATHS_BYTES: usize = 500_000;
 
 /// A bundle that is not stored yet, as the sandbox gets it.
-struct UnstoredBundle<'a, 'z> {
-    package: &'a Package<'z>,
+pub struct UnstoredBundle<'a, 'z> {
+    pub package: &'a Package<'z>,
     listed: Vec<ListedFile>,
 }
 
 impl<'a, 'z> UnstoredBundle<'a, 'z> {
-    fn new(package: &'a Package<'z>) -> Self {
+    pub fn new(package: &'a Package<'z>) -> Self {
         let listed = package.files().iter().map(|it| ListedFile {
             path: it.path.clone(),
             sha256: it.sha256.clone(),
@@ -56,10 +55,11 @@ pub struct CheckedBundle {
 /// Checks the tools and the artifacts of a bundle. The sandbox loads the modules of all entry points.
 pub async fn check(
     scope: &Scope,
-    package: &Package<'_>,
+    bundle: &UnstoredBundle<'_, '_>,
     manifest: &Manifest,
     by: Importer<'_>,
 ) -> Result<CheckedBundle> {
+    let package = bundle.package;
     let mut checked = CheckedBundle::default();
     check_paths(&mut checked, package, manifest);
     check_artifacts(&mut checked, package, manifest);
@@ -68,17 +68,17 @@ pub async fn check(
         checked.warnings.extend(imports_of_python::warnings(&file.path, &String::from_utf8_lossy(&code)));
     }
     let mut loadable = Vec::new();
-    for (index, tool) in manifest.tools.iter().enumerate() {
+    for tool in &manifest.tools {
         match missing_module(package, tool) {
-            Some(message) => checked.faults.push(manifest.note(&format!("/tools/{index}/entrypoint"), message)),
-            None => loadable.push((index, tool)),
+            Some(message) => checked.faults.push(manifest.note(&place(manifest, tool, "/entrypoint"), message)),
+            None => loadable.push(tool),
         }
     }
-    let entrypoints = loadable.iter().map(|(_, tool)| tool.entrypoint.to_string()).collect::<Vec<_>>();
+    let entrypoints = loadable.iter().map(|tool| tool.entrypoint.to_string()).collect::<Vec<_>>();
     let entrypoints = entrypoints.iter().map(String::as_str).collect::<Vec<_>>();
-    let functions = inspect_bundle(scope, &UnstoredBundle::new(package), &entrypoints).await.map_err(unavailable)?;
-    for ((index, tool), function) in loadable.into_iter().zip(functions) {
-        check_tool(&mut checked, manifest, (index, tool), &function, by)?;
+    let functions = inspect_bundle(scope, bundle, &entrypoints).await.map_err(unavailable)?;
+    for (tool, function) in loadable.into_iter().zip(functions) {
+        check_tool(&mut checked, manifest, tool, &function, by)?;
     }
     Ok(checked)
 }
@@ -111,25 +111,24 @@ fn check_artifacts(checked: &mut CheckedBundle, package: &Package<'_>, manifest:
     }
 }
 
-/// Why the module of an entry point cannot be found. Modules are below the root of the bundle, or below `tools/`.
+/// Why the module of an entry point cannot be found.
 fn missing_module(package: &Package<'_>, tool: &DeclaredTool) -> Option<String> {
-    let path = tool.entrypoint.module.replace('.', "/");
-    let places = [format!("{path}.py"), format!("{path}/__init__.py")];
-    let is_there = |it: &String| package.files().iter().any(|file| file.path == *it || file.path == format!("tools/{it}"));
-    if places.iter().any(is_there) {
+    let places = tool.entrypoint.files();
+    if places.iter().any(|it| package.files().iter().any(|file| file.path == *it)) {
         return None;
     }
-    Some(format!("names the module {}, and the bundle has no {path}.py", tool.entrypoint.module))
+    let [_, file, _, below_tools] = places;
+    Some(format!("the bundle has neither {file} nor {below_tools}"))
 }
 
 fn check_tool(
     checked: &mut CheckedBundle,
     manifest: &Manifest,
-    (index, declared): (usize, &DeclaredTool),
+    declared: &DeclaredTool,
     function: &InspectedFunction,
     by: Importer<'_>,
 ) -> Result<()> {
-    let at = |field: &str| format!("/tools/{index}{field}");
+    let at = |field: &str| place(manifest, declared, field);
     if let Some(fault) = &function.fault {
         checked.faults.push(manifest.note(&at("/entrypoint"), fault.clone()));
         return Ok(());
@@ -145,6 +144,11 @@ fn check_tool(
     }
     checked.tools.push(tool);
     Ok(())
+}
+
+/// The JSON pointer of a tool's field in the manifest.
+fn place(manifest: &Manifest, tool: &DeclaredTool, field: &str) -> String {
+    format!("{}{field}", manifest.tool_pointer(&tool.id))
 }
 
 /// The field of a declaration that a field of the tool comes from.

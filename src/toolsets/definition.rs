@@ -9,7 +9,7 @@ use crate::registry::{
 };
 use crate::runners::InspectedFunction;
 use crate::time::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The timeout of tools that declare none, in seconds.
 const TIMEOUT_SECONDS: u32 = 30;
@@ -41,8 +41,8 @@ pub fn definition(
     let text = |declared: &Option<String>, found: &Option<String>| {
         declared.clone().or_else(|| found.clone()).filter(|it| !it.trim().is_empty())
     };
-    let schema = |declared: &Option<Value>, found: &Option<Value>| {
-        declared.as_ref().or(found.as_ref()).map(Value::to_string)
+    let schema = |declared: &Option<Map<String, Value>>, found: &Option<Value>| {
+        declared.clone().map(Value::Object).as_ref().or(found.as_ref()).map(Value::to_string)
     };
     Ok(Tool {
         key: 0,
@@ -63,10 +63,10 @@ pub fn definition(
         active: true,
         deactivated_at: None,
         deactivated_reason: None,
-        examples: declared.examples.clone().unwrap_or_default(),
+        examples: declared.examples.clone(),
         risk_level: declared.risk_level.unwrap_or(Risk::Low),
         required_permission: declared.required_permission.unwrap_or(Level::User),
-        required_capabilities: declared.required_capabilities.clone().unwrap_or_default(),
+        required_capabilities: declared.required_capabilities.clone(),
         requires_approval: declared.requires_approval.or(function.requires_confirmation).unwrap_or(false),
         rate_limit: declared.rate_limit,
         timeout_seconds: declared.timeout_seconds.unwrap_or(TIMEOUT_SECONDS),
@@ -74,10 +74,11 @@ pub fn definition(
         resource_class: ResourceClass::State,
         rollback_strategy: RollbackStrategy::Snapshot,
         credentials_required: Vec::new(),
-        side_effects: declared.side_effects.clone().unwrap_or_default(),
+        side_effects: declared.side_effects.clone(),
         missing_credentials: Vec::new(),
         current_policy: None,
         upstream: None,
+        context: None,
     })
 }
 

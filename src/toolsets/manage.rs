@@ -6,13 +6,13 @@ use super::{get, override_plan, store, subject, tool_plan};
 use crate::callers::Scope;
 use crate::changes::{Action, Change};
 use crate::error::{Error, Result};
-use crate::federation::bundled;
+use crate::federation::PresentServers;
 use crate::ids::{ToolsetId, random_hex};
 use crate::registry::{DeactivationReason, Placement, PlacementOutcome};
 
 /// Enables or disables a toolset. The tools of a disabled toolset cannot be called, and its MCP servers are stopped.
 pub async fn set_enabled(scope: &Scope, id: &ToolsetId, enabled: bool) -> Result<ToolsetDetails> {
-    let present = present::read(scope, id).await?;
+    let (present, servers) = present::read_with(scope, id, PresentServers::find(scope.workspace(), id)).await?;
     let before = present.require(id)?;
     if before.enabled == enabled {
         return get(scope, id).await;
@@ -24,16 +24,18 @@ pub async fn set_enabled(scope: &Scope, id: &ToolsetId, enabled: bool) -> Result
     placement.record(Change::new(Action::Update, subject(id)).before_if_any(present.state().as_ref())?.to(&state)?);
     placement.only_if(store::is_at(workspace, before));
     placement.also(store::update(workspace, &after, &token));
-    let switched = bundled::switch(scope, &mut placement, id, &present.servers, enabled)?;
+    let servers = PresentServers::read(&servers)?;
+    let servers = if enabled { servers.resume(scope)? } else { servers.pause(scope)? };
+    servers.place(scope, &mut placement)?;
     placement.last(store::end(workspace, id.as_str(), &token));
     write(scope, placement, id).await?;
-    bundled::after_switch(scope, switched).await?;
+    servers.finish(scope).await;
     get(scope, id).await
 }
 
 /// Uninstalls a toolset: its tools are deactivated, its files and MCP servers are gone. Versions and records stay.
 pub async fn uninstall(scope: &Scope, id: &ToolsetId) -> Result<()> {
-    let present = present::read(scope, id).await?;
+    let (present, servers) = present::read_with(scope, id, PresentServers::find(scope.workspace(), id)).await?;
     let before = present.require(id)?;
     let (workspace, token) = (scope.workspace(), random_hex::<16>()?);
     let mut placement = Placement::default();
@@ -41,12 +43,13 @@ pub async fn uninstall(scope: &Scope, id: &ToolsetId) -> Result<()> {
     placement.only_if(store::is_at(workspace, before));
     switch_off_tools(scope, &mut placement, &present)?;
     override_plan::record_removal(&mut placement, &present.overrides)?;
-    let removed = bundled::remove(scope, &mut placement, id, &present.servers)?;
+    let servers = PresentServers::read(&servers)?.remove(scope)?;
+    servers.place(scope, &mut placement)?;
     // The row names this request, so that the last statement knows whether the batch has gone through.
     placement.also(store::update(workspace, before, &token));
     placement.last(store::delete(workspace, id.as_str(), &token));
     write(scope, placement, id).await?;
-    bundled::after_removal(scope, removed).await;
+    servers.finish(scope).await;
     Ok(())
 }
 

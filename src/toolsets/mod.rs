@@ -9,7 +9,7 @@ mod file_kind;
 mod import;
 mod imports_of_python;
 mod manage;
-pub mod manifest;
+mod manifest;
 mod options;
 mod override_plan;
 mod overrides;

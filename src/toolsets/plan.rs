@@ -1,11 +1,12 @@
 //! Decides what an import writes: the toolset's own rows, its tools, overrides and MCP servers, as one placement.
 
 use super::changes::{ImportChanges, NamedChanges};
-use super::manifest::Manifest;
+use super::check::UnstoredBundle;
+use super::import::server_note;
+use super::manifest::{DeclaredServer, DeclaredTool, Manifest};
 use super::options::ImportOptions;
 use super::override_plan;
-use super::overrides::OverrideOut;
-use super::package::Package;
+use super::overrides::{OverrideOut, put_overrides};
 use super::present::PresentToolset;
 use super::tool_plan;
 use super::toolset::{StoredDeclaration, Toolset, ToolsetDetails, ToolsetFile, ToolsetServer, ToolsetState, ToolsetTool};
@@ -13,8 +14,8 @@ use super::{store, subject};
 use crate::callers::Scope;
 use crate::changes::{Action, Change};
 use crate::error::{BundleNote, Error, Result};
-use crate::federation::bundled::{self, AskedServers, BundledServer};
-use crate::ids::{ToolsetId, random_hex};
+use crate::federation::ServerPlan;
+use crate::ids::{SERVER_SEPARATOR, random_hex};
 use crate::registry::{Handler, Placement, Tool};
 use std::collections::BTreeMap;
 
@@ -22,31 +23,34 @@ use std::collections::BTreeMap;
 pub struct WantedToolset<'a> {
     manifest: &'a Manifest,
     files: Vec<ToolsetFile>,
+    declarations: Vec<StoredDeclaration>,
     tools: Vec<Tool>,
-    servers: Vec<BundledServer>,
     warnings: Vec<BundleNote>,
     source_ref: Option<String>,
 }
 
 impl<'a> WantedToolset<'a> {
     pub fn new(
-        package: &Package<'_>,
+        bundle: &UnstoredBundle<'_, '_>,
         manifest: &'a Manifest,
         tools: Vec<Tool>,
-        servers: Vec<BundledServer>,
         warnings: Vec<BundleNote>,
         options: &ImportOptions,
-    ) -> Self {
-        Self { manifest, files: package.files().to_vec(), tools, servers, warnings, source_ref: options.source_ref.clone() }
-    }
-
-    fn declarations(&self) -> Result<Vec<StoredDeclaration>> {
-        let stored = |tool: &super::manifest::DeclaredTool| {
+    ) -> Result<Self> {
+        let stored = |tool: &DeclaredTool| {
             let declaration = serde_json::to_value(tool)
                 .map_err(|cause| Error::Internal(format!("a declaration is not JSON: {cause}")))?;
             Ok(StoredDeclaration { tool: tool.id.clone(), declaration })
         };
-        self.manifest.tools.iter().map(stored).collect()
+        let declarations = manifest.tools.iter().map(stored).collect::<Result<Vec<_>>>()?;
+        let (files, source_ref) = (bundle.package.files().to_vec(), options.source_ref.clone());
+        Ok(Self { manifest, files, declarations, tools, warnings, source_ref })
+    }
+
+    /// Whether the bundle has this tool, or the MCP server that may have it.
+    fn has_tool(&self, id: &str) -> bool {
+        let is_of = |server: &DeclaredServer| id.split_once(SERVER_SEPARATOR).is_some_and(|(it, _)| it == server.id);
+        self.tools.iter().any(|it| it.id.as_str() == id) || self.manifest.mcp_servers.iter().any(is_of)
     }
 }
 
@@ -54,46 +58,47 @@ impl<'a> WantedToolset<'a> {
 pub struct ImportPlan {
     pub placement: Placement,
     pub changes: ImportChanges,
-    /// The MCP servers that are to be asked for their tools.
-    pub asked: AskedServers,
     toolset: Toolset,
     files: Vec<ToolsetFile>,
     tools: Vec<ToolsetTool>,
     overrides: Vec<OverrideOut>,
-    servers: Vec<ToolsetServer>,
+    servers: Vec<String>,
 }
 
 impl ImportPlan {
-    pub fn new(scope: &Scope, present: &PresentToolset, wanted: &WantedToolset<'_>) -> Result<Self> {
+    pub fn new(
+        scope: &Scope,
+        present: &PresentToolset,
+        wanted: &WantedToolset<'_>,
+        servers: &ServerPlan,
+    ) -> Result<Self> {
         let (workspace, now) = (scope.workspace(), scope.app().now());
         let (manifest, id) = (wanted.manifest, &wanted.manifest.id);
         let token = random_hex::<16>()?;
         let mut placement = Placement::default();
-        let declarations = wanted.declarations()?;
         let tool_plan =
             tool_plan::decide(&mut placement, &present.tools, &wanted.tools, present.toolset.is_some(), now)?;
         let override_plan =
-            override_plan::decide(&mut placement, workspace, id, &present.overrides, &manifest.tool_overrides, |tool| {
+            override_plan::decide(&mut placement, id, &present.overrides, &manifest.tool_overrides, |tool| {
                 wanted.has_tool(tool)
             })?;
-        let server_plan = bundled::plan(scope, &mut placement, id, &present.servers, &wanted.servers)?;
         let mut warnings = wanted.warnings.clone();
         warnings.extend(tool_plan.kept_off.iter().map(|it| told(format!("{it} was switched off, and stays off"))));
         warnings.extend(override_plan.warnings.into_iter().map(told));
-        warnings.extend(server_plan.warnings.into_iter().map(told));
+        warnings.extend(servers.warnings.iter().map(|it| server_note(manifest, it.clone())));
         let toolset = Toolset {
             id: id.to_string(),
             name: manifest.name.clone(),
             version: manifest.version.to_string(),
             description: manifest.description.clone(),
-            enabled: present.toolset.as_ref().is_none_or(|it| it.enabled),
+            enabled: present.is_enabled(),
             installed_at: present.toolset.as_ref().map_or(now, |it| it.installed_at),
             source_ref: wanted.source_ref.clone(),
-            manifest_version: manifest.manifest_version.clone(),
+            manifest_version: manifest.manifest_version.to_string(),
             warnings,
             revision: 0,
         };
-        let after = ToolsetState::new(&toolset, &wanted.files, &declarations);
+        let after = ToolsetState::new(&toolset, &wanted.files, &wanted.declarations);
         let action = if present.toolset.is_some() { Action::Update } else { Action::Create };
         placement.record(Change::new(action, subject(id)).before_if_any(present.state().as_ref())?.to(&after)?);
         match &present.toolset {
@@ -106,26 +111,32 @@ impl ImportPlan {
                 placement.also(store::insert(workspace, &toolset, &token));
             }
         }
-        store::put_files(workspace, id.as_str(), &wanted.files).into_iter().for_each(|it| placement.also(it));
-        store::put_declarations(workspace, id.as_str(), &declarations)?.into_iter().for_each(|it| placement.also(it));
-        override_plan.statements.into_iter().for_each(|it| placement.also(it));
+        let statements = store::put_files(workspace, id.as_str(), &wanted.files)
+            .into_iter()
+            .chain(store::put_declarations(workspace, id.as_str(), &wanted.declarations)?)
+            .chain(put_overrides(workspace, id, &override_plan.overrides)?);
+        statements.for_each(|it| placement.also(it));
+        servers.place(scope, &mut placement)?;
         placement.last(store::end(workspace, id.as_str(), &token));
         let changes = ImportChanges {
             tools: tool_plan.changes,
             files: NamedChanges::between(&by_path(&present.files), &by_path(&wanted.files)),
             overrides: override_plan.changes,
-            mcp_servers: server_plan.changes,
+            mcp_servers: NamedChanges {
+                added: servers.added.clone(),
+                changed: servers.changed.clone(),
+                removed: servers.removed.clone(),
+            },
         };
         let tools = tool_plan.tools.iter().map(shown).collect::<Result<Vec<_>>>()?;
         Ok(Self {
             placement,
             changes,
-            asked: server_plan.asked,
             toolset,
             files: wanted.files.clone(),
             tools,
             overrides: override_plan.overrides,
-            servers: server_plan.servers,
+            servers: manifest.mcp_servers.iter().map(|it| it.id.clone()).collect(),
         })
     }
 
@@ -136,7 +147,7 @@ impl ImportPlan {
             files: self.files.clone(),
             tools: self.tools.clone(),
             overrides: self.overrides.clone(),
-            mcp_servers: self.servers.clone(),
+            mcp_servers: self.servers.iter().map(ToolsetServer::unseen).collect(),
             warnings: self.toolset.warnings.clone(),
         }
     }
@@ -156,12 +167,4 @@ fn shown(tool: &Tool) -> Result<ToolsetTool> {
         other => return Err(Error::Internal(format!("{} has a handler of the type {}", tool.id, other.key()))),
     };
     Ok(ToolsetTool { id: tool.id.to_string(), entrypoint, version: tool.version.to_string(), active: tool.active })
-}
-
-impl WantedToolset<'_> {
-    /// Whether the bundle has this tool, or the MCP server that may have it.
-    fn has_tool(&self, id: &str) -> bool {
-        let server = |it: &BundledServer| id.strip_prefix(it.id()).is_some_and(|rest| rest.starts_with(':'));
-        self.tools.iter().any(|it| it.id.as_str() == id) || self.servers.iter().any(server)
-    }
 }

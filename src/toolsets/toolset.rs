@@ -105,6 +105,13 @@ pub struct ToolsetServer {
     pub last_error: Option<String>,
 }
 
+impl ToolsetServer {
+    /// A server that is to be installed.
+    pub fn unseen(id: &String) -> Self {
+        Self { id: id.clone(), enabled: true, status: UpstreamStatus::Unseen, last_error: None }
+    }
+}
+
 /// A toolset with everything in it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ToolsetDetails {
