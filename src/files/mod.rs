@@ -34,7 +34,7 @@ pub use session::{
     FileChangeKind, FileDifference, FileDigest, FileManifest, Session, TextDifference, branch, check_out,
     delete_session, diff, get_manifest, get_session, list_files, list_manifests, list_sessions,
 };
-pub use snapshot::{SessionFiles, list_all, list_all_with_bundle};
+pub use snapshot::{SessionFiles, list_all, list_all_with_bundle, list_bundle};
 pub use store::blob::StoredPiece;
 pub use store::bundle::{find_bundle, read_bundle};
 pub use store::lookup::ListedFile;

@@ -66,6 +66,12 @@ pub async fn list_all_with_bundle(
     Ok((read(None, &totals, &files)?, read_bundle(&bundle)?))
 }
 
+/// The files of a toolset. Costs one round trip.
+pub async fn list_bundle(scope: &Scope, toolset: &str) -> Result<Vec<ListedFile>> {
+    let [bundle] = scope.read([find_bundle(scope.workspace(), toolset)]).await?;
+    read_bundle(&bundle)
+}
+
 fn statements(scope: &Scope, view: FileView<'_>) -> [Statement; 2] {
     [lookup::find_totals(view, scope.session_token()), lookup::list_all(view, MAX_FILES)]
 }

@@ -9,10 +9,11 @@ use super::log::{self, VersionSwitch};
 use super::record::ToolRecord;
 use super::store;
 use super::store::placing::{SwitchedVersions, ToolsRead};
+use super::store::upstreams::is_taken_id;
 use super::store::versions::ToolReading;
 use super::tool::{DeactivationReason, Tool};
 use crate::callers::Scope;
-use crate::changes::{Action, Change, record_all};
+use crate::changes::{Action, Change, is_stopped, record_all, stop_unless};
 use crate::db::{Condition, DbFailure, Statement};
 use crate::error::Result;
 use serde_json::Value;
@@ -38,6 +39,7 @@ pub struct Placement {
     /// What other rooms write after everything else.
     last: Vec<Statement>,
     condition: Option<Condition>,
+    first: Option<Condition>,
 }
 
 impl Placement {
@@ -76,6 +78,15 @@ impl Placement {
     /// the condition reads.
     pub fn only_if(&mut self, condition: Condition) {
         self.condition = Some(match self.condition.take() {
+            Some(present) => present.and(condition),
+            None => condition,
+        });
+    }
+
+    /// Writes the placement only if this condition is true too, before anything is written. The placement may change what
+    /// the condition reads.
+    pub fn only_if_first(&mut self, condition: Condition) {
+        self.first = Some(match self.first.take() {
             Some(present) => present.and(condition),
             None => condition,
         });
@@ -153,11 +164,14 @@ impl Placement {
         statements.extend(self.also);
         statements.extend(self.read.move_on(workspace));
         let statements = statements.into_iter().map(|it| it.and(unchanged.clone()));
-        let statements = statements.chain(self.last).collect();
+        let first = self.first.map(|it| stop_unless(workspace, it));
+        let skipped = usize::from(first.is_some());
+        let statements = first.into_iter().chain(statements).chain(self.last).collect();
         match scope.write_all(statements).await? {
-            Ok(rows) if rows.first().is_some_and(|it| it.changes() > 0) => Ok(PlacementOutcome::Done),
+            Ok(rows) if rows.get(skipped).is_some_and(|it| it.changes() > 0) => Ok(PlacementOutcome::Done),
             // `Duplicate`: another request has created a tool of the same name meanwhile.
             Ok(_) | Err(DbFailure::Duplicate) => Ok(PlacementOutcome::Overtaken),
+            Err(failure) if is_stopped(&failure) || is_taken_id(&failure) => Ok(PlacementOutcome::Overtaken),
             Err(failure) if store::placing::is_banned(&failure) => Ok(PlacementOutcome::Banned),
             Err(failure) => Err(failure.into()),
         }
