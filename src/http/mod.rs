@@ -35,6 +35,7 @@ mod site;
 mod suggest;
 mod tokens;
 mod tools;
+mod toolsets;
 mod versions;
 mod wire;
 mod workspace;
@@ -136,6 +137,13 @@ routes![
     mcp_servers::refresh_mcp_server,
     mcp_servers::list_held_back_of_mcp_server,
     mcp_servers::accept_held_back_of_mcp_server,
+    toolsets::list_toolsets,
+    toolsets::import_toolset,
+    toolsets::get_toolset,
+    toolsets::uninstall_toolset,
+    toolsets::export_toolset,
+    toolsets::enable_toolset,
+    toolsets::disable_toolset,
     workspace::get_workspace,
     workspace::update_workspace,
     tokens::list_tokens,

@@ -88,7 +88,7 @@ fn unavailable(failure: RunFailure) -> Error {
     match failure {
         RunFailure::Broken(error) => error,
         RunFailure::Tool(report) | RunFailure::Timeout(report) => Error::Conflict(report.message),
-        RunFailure::Unreachable(message) => Error::SandboxUnavailable(message),
+        RunFailure::Unreachable(message) => Error::Unreachable(message),
     }
 }
 

@@ -5,7 +5,7 @@ use super::overrides::OverrideOut;
 use super::present::{self, PresentToolset};
 use super::toolset::ToolsetFile;
 use super::version::ToolsetVersion;
-use crate::archive::ArchiveWriter;
+use crate::archive::{ArchiveFault, ArchiveWriter};
 use crate::callers::Scope;
 use crate::error::{Error, Result};
 use crate::federation::{PresentServers, ServerIn};
@@ -33,8 +33,8 @@ pub async fn export(scope: &Scope, id: &ToolsetId) -> Result<ExportedBundle> {
     Ok(ExportedBundle { name, zip: writer.finish() })
 }
 
-fn broken(cause: impl std::fmt::Display) -> Error {
-    Error::Internal(format!("a bundle cannot be written: {cause}"))
+fn broken(fault: ArchiveFault) -> Error {
+    Error::Internal(format!("a bundle cannot be written: {}", fault.message))
 }
 
 /// The manifest that says what the database holds.
@@ -86,8 +86,7 @@ async fn add_files(scope: &Scope, files: &[ToolsetFile], writer: &mut ArchiveWri
     let mut text = String::new();
     while let Some(stored) = wanted.next(scope).await? {
         for piece in stored.all()? {
-            let chunk: String = serde_json::from_str(piece.data.get()).map_err(broken)?;
-            text.push_str(&chunk);
+            text.push_str(&super::store::stored_json::<String>(piece.data.get())?);
             if piece.number + 1 < piece.count {
                 continue;
             }

@@ -13,7 +13,7 @@ use super::present::{self, PresentToolset};
 use super::toolset::ToolsetDetails;
 use crate::callers::Scope;
 use crate::error::{BundleNote, Error, Result};
-use crate::federation::{BundledFiles, DeclaredServers, ServerNote};
+use crate::federation::{BundledFiles, DeclaredServers, ServerIn, ServerNote};
 use crate::files::{AheadContents, Blob};
 use crate::registry::PlacementOutcome;
 use crate::runners::BundleFiles;
@@ -104,7 +104,7 @@ fn declared_servers(
     faults: &mut Vec<BundleNote>,
 ) -> Result<DeclaredServers> {
     let files = BundledFiles::new(bundle.list().iter().map(|it| (it.path.as_str(), it.sha256.as_str(), it.size)));
-    let given = manifest.mcp_servers.iter().map(|it| it.registration()).collect::<Result<Vec<_>>>()?;
+    let given = manifest.mcp_servers.iter().map(ServerIn::from).collect();
     let (declared, found) = DeclaredServers::check(scope, &manifest.id, files.as_ref(), given)?;
     faults.extend(found.into_iter().map(|it| server_note(manifest, it)));
     Ok(declared)

@@ -16,6 +16,7 @@ mod overrides;
 mod package;
 mod plan;
 mod present;
+mod server_form;
 mod store;
 mod tool_plan;
 mod toolset;
@@ -27,6 +28,7 @@ pub use manage::{set_enabled, uninstall};
 pub use options::ImportOptions;
 pub use overrides::OverrideOut;
 pub use package::MAX_BUNDLE_BYTES;
+pub use version::ToolsetVersion;
 pub use toolset::{Toolset, ToolsetDetails, ToolsetOut};
 
 use crate::callers::Scope;

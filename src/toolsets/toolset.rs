@@ -38,6 +38,7 @@ pub struct ToolsetOut {
     pub description: String,
     /// The tools of a toolset that is not enabled cannot be called, and its MCP servers are stopped.
     pub enabled: bool,
+    #[schema(value_type = String, format = DateTime)]
     pub installed_at: Timestamp,
     /// Always `zip`.
     #[schema(example = "zip")]
