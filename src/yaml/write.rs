@@ -1,5 +1,5 @@
-//! Writes a value as YAML. The same value always gives the same text, and every reader of YAML 1.1 or 1.2 reads the value
-//! from it that was written.
+//! Writes a value as YAML. The same value always gives the same text, and every reader of YAML 1.2 reads the same value from
+//! it. Readers of YAML 1.1 read the same texts, because a word that they take for something else has quotes.
 
 use serde_json::{Map, Value};
 
