@@ -101,6 +101,11 @@ pub struct BundleNote {
 }
 
 impl BundleNote {
+    /// A note about the bundle as a whole.
+    pub fn about_bundle(message: String) -> Self {
+        Self { file: None, line: None, path: None, message }
+    }
+
     /// How many notes a response shows.
     const MAX_SHOWN: usize = 100;
 

@@ -4,9 +4,7 @@ use super::extract::{Admin, Named, PageQuery, Query, UnreadBody, User};
 use super::respond::{Created, Json, NoContent};
 use crate::error::Result;
 use crate::ids::ToolsetId;
-use crate::toolsets::{
-    self, ImportOptions, ImportOutcome, Imported, MAX_BUNDLE_BYTES, ToolsetDetails, ToolsetOut,
-};
+use crate::toolsets::{self, ImportOptions, ImportOutcome, Imported, MAX_BUNDLE_BYTES, ToolsetDetails, ToolsetOut};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};

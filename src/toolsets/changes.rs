@@ -49,6 +49,9 @@ mod tests {
         let present = BTreeMap::from([("a", 1), ("b", 1), ("c", 1)]);
         let wanted = BTreeMap::from([("a", 1), ("b", 2), ("d", 1)]);
         let changes = NamedChanges::between(&present, &wanted);
-        assert_eq!((changes.added, changes.changed, changes.removed), (vec!["d".into()], vec!["b".into()], vec!["c".into()]));
+        assert_eq!(
+            (changes.added, changes.changed, changes.removed),
+            (vec!["d".into()], vec!["b".into()], vec!["c".into()])
+        );
     }
 }

@@ -1,10 +1,10 @@
 //! Checks a bundle as a whole: what its manifest says against what its files are.
 
-use super::manifest::{DeclaredTool, Manifest};
-use super::{definition, imports_of_python};
 use super::definition::Importer;
 use super::file_kind::FileKind;
+use super::manifest::{DeclaredTool, Manifest};
 use super::package::Package;
+use super::{definition, imports_of_python};
 use crate::callers::Scope;
 use crate::error::{BundleNote, Error, Result};
 use crate::files::{Blob, ListedFile};
@@ -61,7 +61,7 @@ pub async fn check(
 ) -> Result<CheckedBundle> {
     let package = bundle.package;
     let mut checked = CheckedBundle::default();
-    check_paths(&mut checked, package, manifest);
+    check_paths(&mut checked, package);
     check_artifacts(&mut checked, package, manifest);
     for file in package.files().iter().filter(|it| it.kind == FileKind::Python) {
         let code = package.read(&file.path)?;
@@ -92,14 +92,11 @@ fn unavailable(failure: RunFailure) -> Error {
     }
 }
 
-fn check_paths(checked: &mut CheckedBundle, package: &Package<'_>, manifest: &Manifest) {
+fn check_paths(checked: &mut CheckedBundle, package: &Package<'_>) {
     let bytes = package.files().iter().map(|it| it.path.len()).sum::<usize>();
     if bytes > MAX_PATHS_BYTES {
         let message = format!("the paths of all files have {bytes} bytes together; {MAX_PATHS_BYTES} are allowed");
-        checked.faults.push(BundleNote { file: None, line: None, path: None, message });
-    }
-    if manifest.tools.is_empty() && manifest.mcp_servers.is_empty() {
-        checked.warnings.push(manifest.note("", "declares neither tools nor MCP servers"));
+        checked.faults.push(BundleNote::about_bundle(message));
     }
 }
 
@@ -167,4 +164,3 @@ fn place_in_manifest(declared: &DeclaredTool, path: &str) -> String {
         _ => format!("/{field}{rest}"),
     }
 }
-

@@ -57,7 +57,9 @@ mod tests {
         assert_eq!(found("import json, socket\n"), [1]);
         assert_eq!(found("import urllib.request\nfrom multiprocessing.pool import Pool"), [1, 2]);
         assert_eq!(found("from urllib import parse, request"), [1]);
-        for harmless in ["import urllib.parse", "import subprocesses", "x = 'import socket'", "from . import socket", ""] {
+        for harmless in
+            ["import urllib.parse", "import subprocesses", "x = 'import socket'", "from . import socket", ""]
+        {
             assert_eq!(found(harmless), Vec::<u32>::new(), "{harmless}");
         }
     }

@@ -56,7 +56,8 @@ fn merged(
     declared: &[DeclaredOverride],
     has_tool: impl Fn(&str) -> bool,
 ) -> OverridePlan {
-    let (kept, dropped): (Vec<_>, Vec<_>) = present.iter().filter(|it| it.by_admin).partition(|it| has_tool(&it.tool_id));
+    let (kept, dropped): (Vec<_>, Vec<_>) =
+        present.iter().filter(|it| it.by_admin).partition(|it| has_tool(&it.tool_id));
     let of_admin = by_tool(kept.iter().copied());
     let mut overrides = declared
         .iter()

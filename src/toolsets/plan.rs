@@ -9,7 +9,9 @@ use super::override_plan;
 use super::overrides::{OverrideOut, put_overrides};
 use super::present::PresentToolset;
 use super::tool_plan;
-use super::toolset::{StoredDeclaration, Toolset, ToolsetDetails, ToolsetFile, ToolsetServer, ToolsetState, ToolsetTool};
+use super::toolset::{
+    StoredDeclaration, Toolset, ToolsetDetails, ToolsetFile, ToolsetServer, ToolsetState, ToolsetTool,
+};
 use super::{store, subject};
 use crate::callers::Scope;
 use crate::changes::{Action, Change};
@@ -83,8 +85,13 @@ impl ImportPlan {
                 wanted.has_tool(tool)
             })?;
         let mut warnings = wanted.warnings.clone();
-        warnings.extend(tool_plan.kept_off.iter().map(|it| told(format!("{it} was switched off, and stays off"))));
-        warnings.extend(override_plan.warnings.into_iter().map(told));
+        warnings.extend(
+            tool_plan
+                .kept_off
+                .iter()
+                .map(|it| BundleNote::about_bundle(format!("{it} was switched off by an admin, and stays off"))),
+        );
+        warnings.extend(override_plan.warnings.into_iter().map(BundleNote::about_bundle));
         warnings.extend(servers.warnings.iter().map(|it| server_note(manifest, it.clone())));
         let toolset = Toolset {
             id: id.to_string(),
@@ -151,10 +158,6 @@ impl ImportPlan {
             warnings: self.toolset.warnings.clone(),
         }
     }
-}
-
-fn told(message: String) -> BundleNote {
-    BundleNote { file: None, line: None, path: None, message }
 }
 
 fn by_path(files: &[ToolsetFile]) -> BTreeMap<&str, &ToolsetFile> {

@@ -23,11 +23,10 @@ mod tests;
 mod tool;
 mod write;
 
-pub use entrypoint::Entrypoint;
 pub use overrides::DeclaredOverride;
 pub use places::Places;
 pub use server::DeclaredServer;
-pub use tool::{DeclaredTool, is_tool_name};
+pub use tool::DeclaredTool;
 
 use super::ToolsetVersion;
 use crate::error::BundleNote;

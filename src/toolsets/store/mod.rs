@@ -12,7 +12,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-const COLUMNS: &str = "id, name, version, description, enabled, installed_at, source_ref, manifest_version, warnings, revision";
+const COLUMNS: &str =
+    "id, name, version, description, enabled, installed_at, source_ref, manifest_version, warnings, revision";
 
 /// A page of the workspace's toolsets, sorted by id.
 pub fn list(workspace: &WorkspaceId, request: &PageRequest) -> Statement {
@@ -149,6 +150,23 @@ pub fn read_servers(rows: &Rows) -> Result<Vec<ToolsetServer>> {
     Ok(rows.all::<ServerRow>()?.into_iter().map(read).collect())
 }
 
+/// The tools, by id, that overrides of the toolset are about and that no server offers. Only MCP servers may offer a tool later.
+pub fn find_absent_tools(workspace: &WorkspaceId, id: &ToolsetId) -> Statement {
+    sql("SELECT o.tool_id AS id FROM tool_overrides o WHERE o.workspace_id = ?1 AND o.toolset_id = ?2 AND NOT EXISTS (
+           SELECT 1 FROM tools t CROSS JOIN tool_versions v ON v.key = t.current_version_key
+           WHERE t.workspace_id = o.workspace_id AND t.id = o.tool_id AND v.active = 1) ORDER BY o.tool_id")
+    .bind(workspace.as_str())
+    .bind(id.as_str())
+}
+
+pub fn read_absent_tools(rows: &Rows) -> Result<Vec<String>> {
+    #[derive(Deserialize)]
+    struct ToolRow {
+        id: String,
+    }
+    Ok(rows.all::<ToolRow>()?.into_iter().map(|it| it.id).collect())
+}
+
 /// Selects a row if tools are recorded under this id that belong to another source: those of an MCP server that is gone.
 pub fn find_foreign_tools(workspace: &WorkspaceId, id: &ToolsetId) -> Statement {
     sql("SELECT 1 AS found FROM tools WHERE workspace_id = ?1 AND id > ?2 AND id < ?2 || '~' AND source <> 'toolset' LIMIT 1")
@@ -225,8 +243,10 @@ pub fn delete(workspace: &WorkspaceId, id: &str, token: &str) -> Statement {
 
 /// Makes the files of a toolset these ones. Rows that stay the same are not written.
 pub fn put_files(workspace: &WorkspaceId, id: &str, files: &[ToolsetFile]) -> Vec<Statement> {
-    let rows = json!(files.iter().map(|it| json!([it.path, it.kind, it.sha256, it.size])).collect::<Vec<_>>()).to_string();
-    let delete = sql("DELETE FROM toolset_files WHERE workspace_id = ?1 AND toolset_id = ?2 AND (path, kind, sha256) NOT IN (
+    let rows =
+        json!(files.iter().map(|it| json!([it.path, it.kind, it.sha256, it.size])).collect::<Vec<_>>()).to_string();
+    let delete =
+        sql("DELETE FROM toolset_files WHERE workspace_id = ?1 AND toolset_id = ?2 AND (path, kind, sha256) NOT IN (
            SELECT j.value ->> 0, j.value ->> 1, j.value ->> 2 FROM json_each(?3) j)");
     let insert = sql("INSERT INTO toolset_files (workspace_id, toolset_id, path, kind, sha256, size)
          SELECT ?1, ?2, j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3 FROM json_each(?3) j
