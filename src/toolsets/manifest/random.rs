@@ -1,6 +1,7 @@
 //! Random manifests, for tests.
 
-use super::{DeclaredOverride, DeclaredServer, DeclaredTool, Entrypoint, Manifest, ManifestVersion, Places};
+use super::entrypoint::Entrypoint;
+use super::{DeclaredOverride, DeclaredServer, DeclaredTool, Manifest, ManifestVersion, Places};
 use crate::callers::Level;
 use crate::dice::Dice;
 use crate::federation::Transport;
