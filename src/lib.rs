@@ -45,6 +45,7 @@ mod search_text;
 mod settings;
 mod text_enum;
 mod time;
+mod toolsets;
 mod upkeep;
 mod upstreams;
 mod workspace_settings;

@@ -1,0 +1,4 @@
+//! SQL for the tables of toolsets.
+
+pub mod files;
+pub mod overrides;
