@@ -60,7 +60,7 @@ impl From<ImportQuery> for ImportOptions {
 /// at once, each with its file, line and path, and the modules of all entry points are loaded in the sandbox. Changed tools
 /// get new versions, and tools that are gone are deactivated.
 #[utoipa::path(post, path = "/api/toolsets", tag = "toolsets", params(ImportQuery),
-    request_body(content = Vec<u8>, content_type = "application/zip"),
+    request_body(content = String, content_type = "application/zip"),
     responses((status = 200, description = "What a dry run tells, or the replaced toolset", body = Imported),
         (status = 201, description = "The toolset", body = Imported),
         (status = 409, description = "A toolset of this id exists, or a newer version of it, or another thing has the id"),
@@ -96,7 +96,7 @@ pub async fn get_toolset(User(scope): User, Named(id): Named<ToolsetId>) -> Resu
 /// `headers` are `${NAME}`: the credential that they name, or the name of the field if they were given literally.
 #[utoipa::path(get, path = "/api/toolsets/{toolset_id}/export", tag = "toolsets",
     params(("toolset_id" = String, Path, example = "app-builder")),
-    responses((status = 200, description = "The bundle", body = Vec<u8>, content_type = "application/zip")))]
+    responses((status = 200, description = "The bundle", body = String, content_type = "application/zip")))]
 #[worker::send]
 pub async fn export_toolset(Admin(scope): Admin, Named(id): Named<ToolsetId>) -> Result<Response> {
     let bundle = toolsets::export(&scope, &id).await?;

@@ -7,6 +7,7 @@
 //! | `manifest`, `version` | what a bundle says about itself; pure |
 //! | `check`, `definition`, `imports_of_python`, `server_form` | the manifest against the files: the tools and servers that they become |
 //! | `import`, `options`, `present`, `plan`, `tool_plan`, `override_plan`, `changes` | the import: what there is, what is decided, what is written |
+//! | `files` | the contents of files |
 //! | `export` | a bundle made anew from the database |
 //! | `manage` | enabling, disabling, uninstalling |
 //! | `overrides` | what an admin says about tools |
@@ -17,6 +18,7 @@ mod check;
 mod definition;
 mod export;
 mod file_kind;
+mod files;
 mod import;
 mod imports_of_python;
 mod manage;
@@ -34,10 +36,11 @@ mod toolset;
 mod version;
 
 pub use export::export;
+pub use files::read_file;
 pub use import::{ImportOutcome, Imported, import};
 pub use manage::{set_enabled, uninstall};
 pub use options::ImportOptions;
-pub use overrides::OverrideOut;
+pub use overrides::{OverrideIn, OverrideOut, delete_override, get_override, put_override};
 pub use package::MAX_BUNDLE_BYTES;
 pub use toolset::{Toolset, ToolsetDetails, ToolsetOut};
 pub use version::ToolsetVersion;

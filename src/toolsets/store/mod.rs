@@ -1,5 +1,6 @@
 //! SQL for the tables `toolsets`, `toolset_files` and `toolset_tools`.
 
+pub mod files;
 pub mod overrides;
 
 use super::toolset::{StoredDeclaration, Toolset, ToolsetFile, ToolsetServer, ToolsetTool};

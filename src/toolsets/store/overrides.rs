@@ -278,8 +278,8 @@ mod tests {
         database
             .execute_batch(
                 "INSERT INTO toolset_tools VALUES ('w', 'kit', 'plot', 0, '{}');
-                 INSERT INTO blobs (workspace_id, sha256, size, encoding, chunks, created_at) VALUES ('w', 's', 0, 'utf8', 1, '');
-                 INSERT INTO toolset_files VALUES ('w', 'kit', 'a/b.html', 'artifact', 's', 0);
+                 INSERT INTO blobs (workspace_id, sha256, size, encoding, chunks, created_at) VALUES ('w', printf('%064d', 1), 0, 'utf8', 1, '');
+                 INSERT INTO toolset_files VALUES ('w', 'kit', 'a/b.html', 'artifact', printf('%064d', 1), 0);
                  INSERT INTO upstreams (workspace_id, source, name, kind, url, headers, enabled, auto_accept, server, created_at,
                    revision, toolset_id)
                  VALUES ('w', 'mcp', 'own', 'mcp', '', '{}', 1, 0, '{}', '', 1, 'kit'),
