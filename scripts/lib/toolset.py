@@ -115,9 +115,10 @@ class Pegboard:
 
 
 def line(note: dict) -> str:
-    """A fault or a warning as `file:line: path: message`, without the parts that it does not have."""
+    """A fault or a warning as `file:line: path: message`, without the parts that it does not have. Further lines of a message,
+    such as those of a traceback, are indented."""
     place = ":".join(str(it) for it in (note.get("file"), note.get("line")) if it)
-    return ": ".join(it for it in (place, note.get("path"), note["message"]) if it)
+    return ": ".join(it for it in (place, note.get("path"), note["message"]) if it).replace("\n", "\n    ")
 
 
 @contextlib.contextmanager
