@@ -109,7 +109,10 @@ class Pegboard:
         try:
             error = json.loads(body)["error"]
             problems = (error.get("details") or {}).get("problems")
-            return "\n".join(line(it) for it in problems) if problems else f"error: {error['message']}"
+            if problems:
+                return "\n".join(line(it) for it in problems)
+            options = " (here: --replace, --downgrade)" if status == 409 and "replace" in error["message"] else ""
+            return f"error: {error['message']}{options}"
         except (ValueError, KeyError, TypeError, AttributeError):
             return f"error: {self.url} answered {status}: {body[:200].decode(errors='replace')}"
 
