@@ -6,7 +6,7 @@ use crate::callers::Scope;
 use crate::db::{Rows, Statement};
 use crate::error::Result;
 use crate::federation::given::ServerIn;
-use crate::federation::server::{McpServer, ServerOut, ServerSettings};
+use crate::federation::server::{McpServer, ServerSettings};
 use crate::ids::{ToolsetId, WorkspaceId};
 use crate::registry::{self, ToolReading};
 use crate::upstreams::{self, read_upstreams};
@@ -17,7 +17,7 @@ pub struct PresentServers {
 }
 
 impl PresentServers {
-    /// Selects the servers, sorted by id, for [`Self::shown`].
+    /// Selects the servers, sorted by id, for [`Self::exported`].
     pub fn find_settings(workspace: &WorkspaceId, toolset: &ToolsetId) -> Statement {
         upstreams::find_of_toolset::<ServerSettings>(workspace, toolset.as_str(), &[])
     }
@@ -30,11 +30,6 @@ impl PresentServers {
 
     pub fn read([servers, tools]: &[Rows; 2]) -> Result<Self> {
         Ok(Self { servers: read_upstreams(servers)?, tools: registry::read_readings(tools)? })
-    }
-
-    /// The servers as responses show them.
-    pub fn shown(servers: &Rows) -> Result<Vec<ServerOut>> {
-        Ok(read_upstreams::<ServerSettings>(servers)?.into_iter().map(ServerOut::from).collect())
     }
 
     /// The servers as a bundle declares them, without any secret.

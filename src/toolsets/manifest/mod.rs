@@ -128,11 +128,6 @@ impl Manifest {
         self.places.servers.get(id).map_or("/mcp_servers", String::as_str)
     }
 
-    /// The JSON pointer of an override in the text, or of the tool that stands for it, by the tool's whole id.
-    pub fn override_pointer(&self, tool_id: &str) -> &str {
-        self.places.overrides.get(tool_id).map_or("/tool_overrides", String::as_str)
-    }
-
     /// The files that renderers show: their paths in the bundle, and the JSON pointers of these paths.
     pub fn artifacts(&self) -> impl Iterator<Item = (String, &str)> {
         self.tool_overrides.iter().filter_map(|it| {
@@ -162,7 +157,7 @@ fn read_root(fields: &Fields<'_>, places: &mut Places, faults: &mut Faults<'_>) 
         .into_iter()
         .filter_map(|it| overrides::read(it, &declared, &mut override_ids, places, faults))
         .collect::<Vec<_>>();
-    (places.tools, places.servers, places.overrides) = (tool_ids.0, server_ids.0, override_ids.0);
+    (places.tools, places.servers) = (tool_ids.0, server_ids.0);
 
     let id = id?;
     let mut tools = Vec::new();

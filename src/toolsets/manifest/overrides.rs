@@ -147,7 +147,6 @@ pub fn add_of_tool(
     let id = tool.id.and_then(|own| ToolId::parse(&format!("{toolset}{SERVER_SEPARATOR}{own}")));
     let Some(id) = id.filter(|_| tool.renderer.is_some() || tool.enabled.is_some()) else { return };
     let at = overrides.iter().position(|it| it.tool_id == id).unwrap_or_else(|| {
-        places.overrides.insert(id.as_str().to_owned(), tool.spot.pointer.clone());
         overrides.push(DeclaredOverride::of(id));
         overrides.len() - 1
     });

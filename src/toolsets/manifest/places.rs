@@ -15,8 +15,6 @@ pub struct Places {
     pub tools: BTreeMap<String, String>,
     /// The JSON pointers of the MCP servers, by their ids.
     pub servers: BTreeMap<String, String>,
-    /// The JSON pointers of the overrides, by the full ids of their tools.
-    pub overrides: BTreeMap<String, String>,
     /// The JSON pointers of the renderers' configurations, by the full ids of their tools.
     pub renderers: BTreeMap<String, String>,
     pub warnings: Vec<BundleNote>,

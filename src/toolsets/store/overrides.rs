@@ -189,13 +189,6 @@ pub fn delete(workspace: &WorkspaceId, toolset: &ToolsetId, tool: &ToolId) -> St
         .bind(tool.as_str())
 }
 
-/// Deletes all overrides of a toolset.
-pub fn delete_all(workspace: &WorkspaceId, toolset: &ToolsetId) -> Statement {
-    sql("DELETE FROM tool_overrides WHERE workspace_id = ?1 AND toolset_id = ?2")
-        .bind(workspace.as_str())
-        .bind(toolset.as_str())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
