@@ -14,6 +14,7 @@ pub mod samples;
 mod tests;
 mod writer;
 
+pub use name::faults as name_faults;
 pub use writer::ArchiveWriter;
 
 /// What an archive may have at most.

@@ -2,6 +2,8 @@
 
 use super::document::Backup;
 use super::problems::{BackupProblems, HandlerRead, checked_version, is_current, read_handler};
+use super::toolset_check::check_toolsets;
+use super::toolset_problems::OwnerSources;
 use crate::callers::Scope;
 use crate::error::Result;
 use crate::outgoing::UrlRules;
@@ -19,18 +21,20 @@ pub struct CheckedBackup {
 
 /// Parses a backup, or returns everything that is wrong with it. `builtins` are the ids of the built-ins, which are
 /// taken in every workspace. `now` is the present registry, whose upstreams were checked against the rules before. `known`
-/// says whether the registry has an identical version. Such a version was checked against the rules before too.
+/// says whether the registry has an identical version. Such a version was checked against the rules before too. `contents`
+/// are the sizes of the contents that the workspace has, as far as files of toolsets need them.
 pub fn check(
     scope: &Scope,
     mut backup: Backup,
     builtins: &HashSet<String>,
     now: &Backup,
+    contents: &HashMap<String, u32>,
     known: impl Fn(&VersionRecord) -> bool,
 ) -> Result<CheckedBackup> {
     let mut found = BackupProblems::default();
     let (rules, sealer) = (scope.app().url_rules(), scope.app().settings().sealer.as_ref());
     let handlers = backup.versions.iter_mut().map(|it| read_handler(it, sealer)).collect::<Vec<_>>();
-    let records = check_tools(&mut found, &backup, builtins);
+    let (records, owners) = check_tools(&mut found, &backup, builtins);
     let versions = check_versions(&mut found, &backup, handlers, &records, rules, known)?;
     let (tools, handlers): (Vec<_>, Vec<_>) = versions.into_iter().unzip();
     check_credentials(&mut found, &backup);
@@ -43,11 +47,12 @@ pub fn check(
     let present = now.mcp_servers.as_deref().unwrap_or_default();
     let list = PresentUpstreams { field: "mcp_servers", name: "id", present };
     list.check(&mut found, backup.mcp_servers.as_deref_mut(), &credentials, scope, &mut upstreams)?;
+    let toolsets = check_toolsets(&mut found, &mut backup, now, contents, &owners);
     if let Some(it) = &backup.workspace {
         found.workspace("/workspace", it);
     }
     if found.is_empty() {
-        let defined = DefinedNames { credentials, upstreams };
+        let defined = DefinedNames { credentials, upstreams, toolsets };
         let versions = tools.iter().zip(&handlers).map(|(tool, handler)| checked_version(tool, handler));
         found.invariants(&versions.collect::<Vec<_>>(), &defined, |index| format!("/versions/{index}"));
     }
@@ -59,12 +64,13 @@ fn check_tools<'a>(
     found: &mut BackupProblems,
     backup: &'a Backup,
     builtins: &HashSet<String>,
-) -> HashMap<&'a str, &'a ToolRecord> {
-    let mut records = HashMap::new();
+) -> (HashMap<&'a str, &'a ToolRecord>, OwnerSources) {
+    let (mut records, mut owners) = (HashMap::new(), OwnerSources::default());
     let with_versions = backup.versions.iter().map(|it| it.tool_id.as_str()).collect::<HashSet<_>>();
     for (index, tool) in backup.tools.iter().enumerate() {
         let path = format!("/tools/{index}");
         found.tool(&path, tool, builtins);
+        owners.add(found, &path, tool);
         if records.insert(tool.id.as_str(), tool).is_some() {
             found.add(format!("{path}/id"), "is there twice");
         }
@@ -72,7 +78,7 @@ fn check_tools<'a>(
             found.add(path, "has no version");
         }
     }
-    records
+    (records, owners)
 }
 
 fn check_versions(

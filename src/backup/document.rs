@@ -7,6 +7,7 @@ use crate::federation::ServerRecord;
 use crate::modules::ModuleRecord;
 use crate::registry::credential::Credential;
 use crate::registry::{RegistryRecords, ToolRecord, VersionRecord};
+use crate::toolsets::{OverrideRecord, ToolsetRecord, ToolsetRecords};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -31,6 +32,15 @@ pub struct Backup {
     #[schema(max_items = 200, nullable = false)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_servers: Option<Vec<ServerRecord>>,
+    /// The contents of the files are not here: a restore of a document needs a workspace that has them. A backup without this
+    /// field is older than toolsets: its restore leaves the toolsets and their overrides as they are.
+    #[schema(max_items = 200, nullable = false)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub toolsets: Option<Vec<ToolsetRecord>>,
+    /// What toolsets and admins say about the tools of toolsets. It goes with `toolsets`.
+    #[schema(max_items = 20000, nullable = false)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overrides: Option<Vec<OverrideRecord>>,
     /// The settings of the workspace. A restore of a backup without this field leaves them as they are.
     #[schema(nullable = false)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,6 +50,13 @@ pub struct Backup {
 impl Backup {
     pub fn registry(&self) -> RegistryRecords<'_> {
         RegistryRecords { tools: &self.tools, versions: &self.versions, credentials: &self.credentials }
+    }
+
+    pub fn toolsets(&self) -> ToolsetRecords<'_> {
+        ToolsetRecords {
+            toolsets: self.toolsets.as_deref().unwrap_or_default(),
+            overrides: self.overrides.as_deref().unwrap_or_default(),
+        }
     }
 
     pub fn agents(&self) -> AgentRecords<'_> {

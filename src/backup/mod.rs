@@ -10,6 +10,8 @@ mod problems;
 mod reading;
 mod restore;
 mod store;
+mod toolset_check;
+mod toolset_problems;
 mod upstream_problems;
 mod workspace;
 

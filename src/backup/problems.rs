@@ -1,8 +1,9 @@
 //! Checks the records of a backup one by one, and collects everything that is wrong with them.
 
+use super::toolset_problems::owner_of;
 use crate::agents::{AgentOut, AttachmentRecord, Config, MAX_ATTACHED, Profile, ProfileChange};
 use crate::error::{Error, Place, Problem, Result};
-use crate::ids::{AgentId, ToolId, UpstreamId, Version};
+use crate::ids::{AgentId, ToolId, ToolsetId, UpstreamId, Version};
 use crate::outgoing::UrlRules;
 use crate::registry::credential::{self, Credential};
 use crate::registry::invariants::{self, CheckedVersion, DefinedNames};
@@ -38,6 +39,7 @@ pub fn checked_version(tool: &Tool, handler: &Handler) -> CheckedVersion {
         deactivated_reason: tool.deactivated_reason,
         builtin: handler.builtin_key().map(str::to_owned),
         upstream: tool.upstream_id().map(|it| it.prefix().to_owned()),
+        toolset: tool.own_toolset().map(str::to_owned),
         credentials_required: tool.credentials_required.clone(),
     }
 }
@@ -102,7 +104,8 @@ impl BackupProblems {
             Source::Module | Source::Mcp => tool.source.separator().is_some_and(|separator| {
                 tool.id.split_once(separator).is_some_and(|(name, _)| UpstreamId::new(name, separator).is_some())
             }),
-            Source::Builtin | Source::Toolset => true,
+            Source::Toolset => owner_of(&tool.id).is_some_and(|it| ToolsetId::parse(it).is_some()),
+            Source::Builtin => true,
         };
         if ToolId::parse(&tool.id).is_none() || !fits_source {
             self.add(format!("{path}/id"), format!("is not the id of a tool of the source {}", tool.source));

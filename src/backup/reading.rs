@@ -13,6 +13,7 @@ use crate::federation::ServerSettings;
 use crate::ids::WorkspaceId;
 use crate::modules::ModuleSettings;
 use crate::registry::{self, ToolRecord, VersionRecord};
+use crate::toolsets;
 use crate::upstreams;
 use serde::Deserialize;
 use std::collections::HashSet;
@@ -38,6 +39,8 @@ pub async fn read_registry(scope: &Scope) -> Result<PresentRegistry> {
         credentials,
         modules,
         servers,
+        toolsets,
+        overrides,
         fit,
         banned,
         bound_tokens,
@@ -52,6 +55,8 @@ pub async fn read_registry(scope: &Scope) -> Result<PresentRegistry> {
             registry::find_credentials(workspace),
             upstreams::find_all::<ModuleSettings>(workspace, fits()),
             upstreams::find_all::<ServerSettings>(workspace, fits()),
+            toolsets::find_all(workspace, fits()),
+            toolsets::find_all_overrides(workspace, fits()),
             store::find_whether(fits()),
             banned,
             bound_tokens,
@@ -65,11 +70,18 @@ pub async fn read_registry(scope: &Scope) -> Result<PresentRegistry> {
     }
     let around = read_surroundings([&banned, &bound_tokens, &builtins, &settings, &seq])?;
     let records = read_records([&versions, &agents, &attachments, &credentials, &modules, &servers])?;
-    let backup = Backup { workspace: Some(around.settings.clone()), ..records };
+    let mut toolsets = toolsets::read_records(&toolsets)?;
+    toolsets.sort_by(|one, other| (one.installed_at, &one.id).cmp(&(other.installed_at, &other.id)));
+    let backup = Backup {
+        workspace: Some(around.settings.clone()),
+        toolsets: Some(toolsets),
+        overrides: Some(toolsets::read_override_records(&overrides)?),
+        ..records
+    };
     Ok(PresentRegistry { backup, around })
 }
 
-/// Everything but the settings.
+/// Everything but the toolsets and the settings.
 fn read_records([versions, agents, attachments, credentials, modules, servers]: [&Rows; 6]) -> Result<Backup> {
     let versions = registry::read_tools(versions)?;
     let mut tools: Vec<ToolRecord> = Vec::new();
@@ -86,6 +98,8 @@ fn read_records([versions, agents, attachments, credentials, modules, servers]: 
         credentials: credentials.all()?,
         modules: Some(upstreams::read_records(modules)?),
         mcp_servers: Some(upstreams::read_records(servers)?),
+        toolsets: None,
+        overrides: None,
         workspace: None,
     })
 }

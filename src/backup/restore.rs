@@ -12,8 +12,10 @@ use crate::changes::{Action, Change, record_in_order};
 use crate::db::DbFailure;
 use crate::error::{Error, Result};
 use crate::federation::ServerRecord;
+use crate::files::stored_sizes;
 use crate::modules::ModuleRecord;
 use crate::registry::RegistryReplacement;
+use crate::toolsets::{ToolsetFile, ToolsetReplacement};
 use crate::upstreams::UpstreamReplacement;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -40,7 +42,8 @@ pub async fn restore(scope: &Scope, backup: Backup, mode: RestoreMode) -> Result
         now.versions.iter().map(|it| ((it.tool_id.as_str(), it.version.as_str()), it)).collect::<HashMap<_, _>>();
     let (modules_now, servers_now) =
         (now.modules.as_deref().unwrap_or_default(), now.mcp_servers.as_deref().unwrap_or_default());
-    let CheckedBackup { backup, tools } = check(scope, backup, &around.builtins, &now, |it| {
+    let contents = stored_contents(scope, &now, &backup).await?;
+    let CheckedBackup { backup, tools } = check(scope, backup, &around.builtins, &now, &contents, |it| {
         versions.get(&(it.tool_id.as_str(), it.version.as_str())).is_some_and(|known| *known == it)
     })?;
     refuse_brought_back(&tools.iter().filter_map(|it| brought_back(it, &around.banned)).collect::<Vec<_>>())?;
@@ -51,10 +54,12 @@ pub async fn restore(scope: &Scope, backup: Backup, mode: RestoreMode) -> Result
         modules: UpstreamReplacement::new(modules_now, backup.modules.as_deref().unwrap_or(modules_now)),
         servers: UpstreamReplacement::new(servers_now, backup.mcp_servers.as_deref().unwrap_or(servers_now)),
     };
+    let wanted_toolsets = if backup.toolsets.is_some() { backup.toolsets() } else { now.toolsets() };
+    let toolsets = ToolsetReplacement::new(now.toolsets(), wanted_toolsets);
     let settings = backup.workspace.as_ref().map(|it| it.change(&around.settings)).transpose()?.flatten();
     let wanted_settings = settings.as_ref().and(backup.workspace.as_ref());
     let wanted_settings = wanted_settings.into_iter().collect::<Vec<_>>();
-    let changes = changes(&registry, &upstreams, settings, &agents, &around.bound_tokens)?;
+    let changes = changes(&registry, &upstreams, &toolsets, settings, &agents, &around.bound_tokens)?;
     let count = u32::try_from(changes.len()).unwrap_or(u32::MAX);
     if mode == RestoreMode::Preview {
         let preview = Some(RestorePreview::of(&changes));
@@ -69,13 +74,17 @@ pub async fn restore(scope: &Scope, backup: Backup, mode: RestoreMode) -> Result
     let mut statements = record_in_order(&scope.author().await?, around.seq, changes)?;
     statements.extend(agents.remove(workspace)?);
     statements.extend(registry.statements(workspace, revision)?);
+    let toolsets = toolsets.rows();
+    statements.extend(toolsets.remove(workspace)?);
     statements.extend(upstreams.modules.rows()?.statements(workspace, revision, scope.app().now())?);
     statements.extend(upstreams.servers.rows()?.statements(workspace, revision, scope.app().now())?);
+    statements.extend(toolsets.put(workspace, revision)?);
     statements.extend(store::put_settings(workspace, &wanted_settings, revision)?);
     statements.extend(agents.put(workspace, revision)?);
     match scope.write_all(statements).await? {
         Ok(_) => Ok(Restored { changes: count, seq: around.seq + count, preview: None }),
-        Err(DbFailure::Duplicate) => Err(overtaken()),
+        // `MissingReference`: the sweep has deleted contents that a file of a toolset needs.
+        Err(DbFailure::Duplicate | DbFailure::MissingReference) => Err(overtaken()),
         Err(failure) => Err(failure.into()),
     }
 }
@@ -83,6 +92,19 @@ pub async fn restore(scope: &Scope, backup: Backup, mode: RestoreMode) -> Result
 struct UpstreamReplacements<'a> {
     modules: UpstreamReplacement<'a, ModuleRecord>,
     servers: UpstreamReplacement<'a, ServerRecord>,
+}
+
+/// The sizes of those contents that the files of the backup's toolsets need and the workspace has. Takes a round trip only
+/// if there may be new ones.
+async fn stored_contents(scope: &Scope, now: &Backup, backup: &Backup) -> Result<HashMap<String, u32>> {
+    fn files(it: &Backup) -> impl Iterator<Item = &ToolsetFile> {
+        it.toolsets().toolsets.iter().flat_map(|it| &it.files)
+    }
+    let mut sizes = files(now).map(|it| (it.sha256.clone(), it.size)).collect::<HashMap<_, _>>();
+    let asked = files(backup).map(|it| it.sha256.as_str()).filter(|it| !sizes.contains_key(*it));
+    let asked = asked.collect::<HashSet<_>>().into_iter().collect::<Vec<_>>();
+    sizes.extend(stored_sizes(scope, &asked).await?);
+    Ok(sizes)
 }
 
 /// The answer if the registry is no longer as it was read.
@@ -100,6 +122,7 @@ pub fn token_revoked(token: &BoundToken) -> Result<Change> {
 fn changes(
     registry: &RegistryReplacement<'_>,
     upstreams: &UpstreamReplacements<'_>,
+    toolsets: &ToolsetReplacement<'_>,
     settings: Option<Change>,
     agents: &AgentReplacement<'_>,
     bound_tokens: &[BoundToken],
@@ -113,9 +136,11 @@ fn changes(
     changes.extend(agents.removals()?);
     changes.extend(upstreams.modules.removals()?);
     changes.extend(upstreams.servers.removals()?);
+    changes.extend(toolsets.removals()?);
     changes.extend(registry.changes()?);
     changes.extend(upstreams.modules.additions()?);
     changes.extend(upstreams.servers.additions()?);
+    changes.extend(toolsets.additions()?);
     changes.extend(settings);
     changes.extend(agents.additions()?);
     Ok(changes)

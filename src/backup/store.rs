@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::ids::WorkspaceId;
 use crate::registry;
 use crate::time::Timestamp;
+use crate::toolsets;
 use crate::upstreams;
 use serde::Deserialize;
 
@@ -17,7 +18,8 @@ const SWEPT_AT_ONCE: u32 = 200;
 /// does not pass is larger for certain.
 pub fn registry_fits(workspace: &WorkspaceId, bytes: usize) -> Condition {
     let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-    let parts = [registry::bytes_of_all_versions(), agents::bytes_of_all(), upstreams::bytes_of_all()];
+    let (registry, agents) = (registry::bytes_of_all_versions(), agents::bytes_of_all());
+    let parts = [registry, agents, upstreams::bytes_of_all(), toolsets::bytes_of_all()];
     condition(format!("{} <= ?2", parts.join(" + "))).bind(workspace.as_str()).bind(bytes)
 }
 

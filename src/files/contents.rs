@@ -1,14 +1,27 @@
 //! Reading the contents of many blobs as they are stored, in as few round trips as memory allows.
 
-use super::store::blob::{StoredPiece, find_pieces};
+use super::store::blob::{SizeRow, StoredPiece, find_pieces, find_sizes};
 use crate::callers::Scope;
 use crate::db::Rows;
 use crate::error::Result;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// How many bytes of stored text one round trip reads at most. A chunk takes room twice in an isolate's 128 MB: in the
 /// answer of D1, and on its way to whoever wants it.
 const ROUND_TRIP_BYTES: u32 = 4 * 1024 * 1024;
+
+/// The sizes of those of these contents that the workspace has. No round trip, if nothing is asked for.
+pub async fn stored_sizes(scope: &Scope, sha256: &[&str]) -> Result<HashMap<String, u32>> {
+    let mut sizes = HashMap::new();
+    let statements = find_sizes(scope.workspace(), sha256)?;
+    if statements.is_empty() {
+        return Ok(sizes);
+    }
+    for rows in scope.enter(statements).await? {
+        sizes.extend(rows.all::<SizeRow>()?.into_iter().map(|it| (it.sha256, it.size)));
+    }
+    Ok(sizes)
+}
 
 /// Contents that are still to be read, in order, each with the number of its next chunk.
 pub struct WantedContents(VecDeque<(String, u32)>);

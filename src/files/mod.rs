@@ -18,11 +18,11 @@ mod store;
 mod sweep;
 
 pub use ahead::AheadContents;
-pub use blob::{Blob, BlobContent};
+pub use blob::{Blob, BlobContent, BlobEncoding};
 pub use commit::{
     FileChangeOrigin, FileManifestSource, MAX_FILE_BYTES, create_session_if_missing, delete_file, write_file,
 };
-pub use contents::WantedContents;
+pub use contents::{WantedContents, stored_sizes};
 pub use draft::FileDraft;
 pub use listing::{DirectoryEntry, DirectoryEntryKind, listing_text};
 pub use lookup::{

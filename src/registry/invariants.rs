@@ -5,7 +5,7 @@ use super::store;
 use super::tool::DeactivationReason;
 use crate::callers::Scope;
 use crate::error::Result;
-use crate::ids::UpstreamId;
+use crate::ids::{SERVER_SEPARATOR, UpstreamId};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use utoipa::ToSchema;
@@ -20,6 +20,8 @@ pub struct CheckedVersion {
     pub builtin: Option<String>,
     /// The upstream that the tool belongs to, as the beginning of the tool's id.
     pub upstream: Option<String>,
+    /// The toolset that the tool belongs to.
+    pub toolset: Option<String>,
     pub credentials_required: Vec<String>,
 }
 
@@ -29,6 +31,37 @@ pub struct DefinedNames {
     pub credentials: HashSet<String>,
     /// Upstreams, each as the beginning of its tools' ids.
     pub upstreams: HashSet<String>,
+    pub toolsets: DeclaredTools,
+}
+
+/// The toolsets of a workspace, and the tools that they declare.
+#[derive(Default)]
+pub struct DeclaredTools {
+    toolsets: HashSet<String>,
+    /// Whole ids.
+    tools: HashSet<String>,
+}
+
+impl DeclaredTools {
+    /// Adds a toolset, and a tool that it declares.
+    pub fn add(&mut self, toolset: &str, tool: Option<&str>) {
+        if !self.toolsets.contains(toolset) {
+            self.toolsets.insert(toolset.to_owned());
+        }
+        self.tools.extend(tool.map(|it| format!("{toolset}{SERVER_SEPARATOR}{it}")));
+    }
+
+    pub fn has_toolset(&self, id: &str) -> bool {
+        self.toolsets.contains(id)
+    }
+
+    /// Why calls of this tool of the toolset would reach nothing. None, if they reach the tool.
+    pub fn missing(&self, toolset: &str, tool_id: &str) -> Option<String> {
+        if !self.toolsets.contains(toolset) {
+            return Some(format!("its toolset {toolset} is not installed"));
+        }
+        (!self.tools.contains(tool_id)).then(|| format!("its toolset {toolset} does not have the tool any more"))
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -68,7 +101,8 @@ pub fn check(versions: &[CheckedVersion], defined: &DefinedNames) -> Vec<Invaria
     });
     let targets = active().flat_map(|it| {
         let upstream = it.upstream.as_deref().filter(|it| !defined.upstreams.contains(*it)).map(missing_upstream);
-        let missing = it.builtin.as_deref().and_then(missing_builtin).into_iter().chain(upstream);
+        let toolset = it.toolset.as_deref().and_then(|toolset| defined.toolsets.missing(toolset, &it.tool_id));
+        let missing = it.builtin.as_deref().and_then(missing_builtin).into_iter().chain(upstream).chain(toolset);
         missing.map(|message| breach(it, message))
     });
     let undefined = active().flat_map(|it| {
@@ -97,17 +131,19 @@ fn breach(version: &CheckedVersion, message: String) -> Breach {
 /// Checks the invariants of the workspace as it is now.
 pub async fn invariants(scope: &Scope) -> Result<Vec<Invariant>> {
     let workspace = scope.workspace();
-    let [versions, credentials, upstreams] = scope
+    let [versions, credentials, upstreams, toolsets] = scope
         .read([
             store::versions::active(workspace),
             store::credentials::all(workspace),
             store::upstreams::prefixes(workspace),
+            store::toolsets::declared(workspace),
         ])
         .await?;
     scope.caller().await?.must_be_unbound()?;
     let defined = DefinedNames {
         credentials: store::credentials::read_ids(&credentials)?.into_iter().collect(),
         upstreams: store::credentials::read_ids(&upstreams)?.into_iter().collect(),
+        toolsets: store::toolsets::read_declared(&toolsets)?,
     };
     Ok(check(&store::versions::read_active(&versions)?, &defined))
 }
@@ -124,13 +160,17 @@ mod tests {
             deactivated_reason: None,
             builtin: Some("read_file".into()),
             upstream: Some("m.".into()),
+            toolset: None,
             credentials_required: vec!["KEY".into()],
         }
     }
 
     #[track_caller]
     fn broken(versions: &[CheckedVersion], expected: &[&str]) {
-        let defined = DefinedNames { credentials: ["KEY".to_owned()].into(), upstreams: ["m.".to_owned()].into() };
+        let mut toolsets = DeclaredTools::default();
+        toolsets.add("kit", Some("plot"));
+        let defined =
+            DefinedNames { credentials: ["KEY".to_owned()].into(), upstreams: ["m.".to_owned()].into(), toolsets };
         let invariants = check(versions, &defined);
         assert_eq!(invariants.len(), 4);
         let broken = invariants.iter().filter(|it| !it.ok).map(|it| it.name).collect::<Vec<_>>();
@@ -148,6 +188,14 @@ mod tests {
         let upstream = Some("gone.".to_owned());
         broken(&[CheckedVersion { upstream: upstream.clone(), ..version("1.0.0") }], &["handler_targets_exist"]);
         broken(&[CheckedVersion { upstream, ..inactive("1.0.0") }], &[]);
+        let of_toolset = |toolset: &str, id: &str, active| {
+            let (toolset, tool_id) = (Some(toolset.to_owned()), id.to_owned());
+            CheckedVersion { toolset, tool_id, upstream: None, active, ..version("1.0.0") }
+        };
+        broken(&[of_toolset("kit", "kit:plot", true)], &[]);
+        broken(&[of_toolset("kit", "kit:other", true)], &["handler_targets_exist"]);
+        broken(&[of_toolset("gone", "gone:plot", true)], &["handler_targets_exist"]);
+        broken(&[of_toolset("gone", "gone:plot", false)], &[]);
         broken(
             &[CheckedVersion { credentials_required: vec!["B".into()], ..version("1.0.0") }],
             &["credentials_defined"],

@@ -2,7 +2,7 @@
 //! written only if no other request has changed the tool since. A dry run tells the plan instead.
 
 use super::handler::Handler;
-use super::invariants::missing_upstream;
+use super::invariants::{DeclaredTools, missing_upstream};
 use super::placement::{Placement, PlacementOutcome};
 use super::preview::{Preview, VersionComparison};
 use super::store::versions::VersionPosition;
@@ -129,6 +129,8 @@ struct ToolReading {
     current: Tool,
     target: Tool,
     revision: u32,
+    /// What the toolset in the tool's id declares.
+    declared: DeclaredTools,
 }
 
 impl ToolReading {
@@ -139,8 +141,13 @@ impl ToolReading {
             Some(version) => store::tools::look_up_tools(workspace, ToolLookup::Id(id), Some(version)),
             None => store::tools::find_tool(workspace, id),
         };
-        let [current, target, position] = scope
-            .read([store::tools::find_tool(workspace, id), target, store::versions::find_position(workspace, id)])
+        let [current, target, position, declared] = scope
+            .read([
+                store::tools::find_tool(workspace, id),
+                target,
+                store::versions::find_position(workspace, id),
+                store::toolsets::declared_of(workspace, id),
+            ])
             .await?;
         scope.caller().await?.must_be_unbound()?;
         let current = store::tools::read_tool(&current)?.ok_or_else(|| Error::not_found("Tool", id))?;
@@ -156,7 +163,8 @@ impl ToolReading {
         let Some(VersionPosition { revision, .. }) = store::versions::read_position(&position)? else {
             return Err(Error::Internal(format!("the tool {id} has no position")));
         };
-        Ok(Self { current, target, revision })
+        let declared = store::toolsets::read_declared(&declared)?;
+        Ok(Self { current, target, revision, declared })
     }
 
     /// The target is already as it should be.
@@ -178,6 +186,10 @@ impl ToolReading {
         if let (Some(upstream), None) = (&upstream, &before.upstream) {
             return Err(Error::Conflict(format!("{name} cannot be active: {}", missing_upstream(upstream.prefix()))));
         }
+        let toolset = before.own_toolset();
+        if let Some(missing) = toolset.and_then(|it| self.declared.missing(it, before.id.as_str())) {
+            return Err(Error::Conflict(format!("{name} cannot be active: {missing}")));
+        }
         if !before.missing_credentials.is_empty() {
             let message = format!("{name} cannot be active: it needs {}", before.missing_credentials.join(", "));
             return Err(Error::Conflict(format!("{message}, which this workspace does not define")));
@@ -192,6 +204,9 @@ impl ToolReading {
         placement.activate(before, self.revision, &after, action, reason)?;
         if let Some(upstream) = upstream {
             placement.only_if(store::upstreams::is_registered(scope.workspace(), &upstream));
+        }
+        if toolset.is_some() {
+            placement.only_if(store::toolsets::is_declared(scope.workspace(), &before.id));
         }
         Ok(VersionPlan { tool: after, before: self.current, placement: Some(placement) })
     }

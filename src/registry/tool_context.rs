@@ -64,9 +64,17 @@ impl Tool {
     /// The toolset that the tool, or the tool's MCP server, belongs to.
     pub fn toolset_id(&self) -> Option<&str> {
         match self.source {
-            Source::Toolset => self.id.as_str().split_once(SERVER_SEPARATOR).map(|(toolset, _)| toolset),
+            Source::Toolset => self.own_toolset(),
             Source::Mcp => self.overridden(|it| it.toolset_id.as_deref()),
             Source::Builtin | Source::Registered | Source::Module => None,
+        }
+    }
+
+    /// The toolset whose function a tool of source `toolset` is: its id up to the colon.
+    pub fn own_toolset(&self) -> Option<&str> {
+        match self.source {
+            Source::Toolset => self.id.as_str().split_once(SERVER_SEPARATOR).map(|(toolset, _)| toolset),
+            Source::Builtin | Source::Registered | Source::Module | Source::Mcp => None,
         }
     }
 

@@ -12,7 +12,7 @@ use crate::registry::{self, Handler, Tool};
 use crate::runners::{BundleFiles, InspectedFunction, RunFailure, inspect_bundle};
 
 /// The most bytes of all paths together. They travel as one parameter.
-const MAX_PATHS_BYTES: usize = 500_000;
+pub const MAX_PATHS_BYTES: usize = 500_000;
 
 /// A bundle that is not stored yet, as the sandbox gets it.
 pub struct UnstoredBundle<'a, 'z> {

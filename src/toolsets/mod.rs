@@ -10,6 +10,7 @@
 //! | `files` | the contents of files |
 //! | `export` | a bundle made anew from the database |
 //! | `manage` | enabling, disabling, uninstalling |
+//! | `record`, `restored`, `replacement` | backups: the records, the rules that they keep, what a restore writes |
 //! | `overrides` | what an admin says about tools |
 //! | `toolset` | toolsets as they are stored and shown |
 
@@ -29,6 +30,9 @@ mod overrides;
 mod package;
 mod plan;
 mod present;
+mod record;
+mod replacement;
+mod restored;
 mod server_form;
 mod store;
 mod tool_plan;
@@ -42,7 +46,18 @@ pub use manage::{set_enabled, uninstall};
 pub use options::ImportOptions;
 pub use overrides::{OverrideIn, OverrideOut, delete_override, get_override, put_override};
 pub use package::MAX_BUNDLE_BYTES;
-pub use toolset::{Toolset, ToolsetDetails, ToolsetOut};
+pub use present::MAX_TOOLSETS;
+pub use record::{OverrideRecord, ToolsetRecord};
+pub use replacement::{
+    ToolsetParts, ToolsetRecords, ToolsetReplacement, ToolsetRows, override_name, override_put, override_removed,
+    override_row, toolset_put, toolset_removed,
+};
+pub use restored::MAX_FILES;
+pub use store::replacing::{
+    after as toolsets_after, bytes_of_all, find_all, find_all_overrides, overrides_after, read as read_records,
+    read_overrides as read_override_records,
+};
+pub use toolset::{Toolset, ToolsetDetails, ToolsetFile, ToolsetOut};
 pub use version::ToolsetVersion;
 
 use crate::callers::Scope;

@@ -18,17 +18,22 @@ pub struct ImportOptions {
 /// The longest `source_ref`.
 const MAX_SOURCE_REF_CHARS: usize = 1_000;
 
+/// What is wrong with a `source_ref`.
+pub fn source_ref_fault(source_ref: Option<&str>) -> Option<String> {
+    let text = source_ref.unwrap_or_default();
+    (text.chars().count() > MAX_SOURCE_REF_CHARS || text.chars().any(char::is_control))
+        .then(|| format!("must have at most {MAX_SOURCE_REF_CHARS} characters, and no control characters"))
+}
+
 impl ImportOptions {
     pub fn check(&self) -> Result<()> {
         if self.downgrade && !self.replace {
             return Err(Error::query("downgrade", "goes with replace=true only"));
         }
-        let source_ref = self.source_ref.as_deref().unwrap_or_default();
-        if source_ref.chars().count() > MAX_SOURCE_REF_CHARS || source_ref.chars().any(char::is_control) {
-            let message = format!("must have at most {MAX_SOURCE_REF_CHARS} characters, and no control characters");
-            return Err(Error::query("source_ref", message));
+        match source_ref_fault(self.source_ref.as_deref()) {
+            Some(message) => Err(Error::query("source_ref", message)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Whether a bundle of this version may take the place of the present toolset.

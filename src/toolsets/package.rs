@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 /// The largest bundle.
 pub const MAX_BUNDLE_BYTES: usize = 16 * 1024 * 1024;
 
-const LIMITS: ArchiveLimits = ArchiveLimits {
+/// What a bundle may have at most.
+pub const LIMITS: ArchiveLimits = ArchiveLimits {
     archive_bytes: MAX_BUNDLE_BYTES,
     entries: 2_000,
     entry_bytes: MAX_FILE_BYTES,
@@ -21,7 +22,8 @@ const LIMITS: ArchiveLimits = ArchiveLimits {
 };
 
 const MAX_MANIFEST_BYTES: u32 = 1024 * 1024;
-const MANIFESTS: [&str; 2] = ["toolset.yaml", "toolset.yml"];
+/// The names that the manifest may have. No file has one of them.
+pub const MANIFESTS: [&str; 2] = ["toolset.yaml", "toolset.yml"];
 
 /// A bundle whose archive is sound.
 #[derive(Debug)]
@@ -140,7 +142,7 @@ impl<'a> Layout<'a> {
 }
 
 /// Whether a file is left out: what macOS adds to archives, and all that is hidden.
-fn is_dropped(name: &str) -> bool {
+pub fn is_dropped(name: &str) -> bool {
     name.starts_with("__MACOSX/") || name.split('/').any(|it| it.starts_with('.'))
 }
 

@@ -13,7 +13,7 @@ use crate::ids::{SERVER_SEPARATOR, ToolsetId, WorkspaceId};
 use crate::registry::{self, Source, ToolReading};
 
 /// The most toolsets of one workspace.
-const MAX_TOOLSETS: u32 = 200;
+pub const MAX_TOOLSETS: u32 = 200;
 
 /// A toolset with everything in it but its MCP servers. The toolset itself may not be there; its tools may be there from an
 /// earlier installation.

@@ -1,6 +1,7 @@
 //! A toolset as it is stored, and as responses and the change log show it.
 
 use super::file_kind::FileKind;
+use super::record::ToolsetRecord;
 use crate::error::BundleNote;
 use crate::time::Timestamp;
 use crate::upstreams::UpstreamStatus;
@@ -141,6 +142,10 @@ pub struct ToolsetState<'a> {
 impl<'a> ToolsetState<'a> {
     pub fn new(toolset: &Toolset, files: &'a [ToolsetFile], tools: &'a [StoredDeclaration]) -> Self {
         Self { toolset: toolset.into(), files, tools: tools.iter().map(|it| it.tool.as_str()).collect() }
+    }
+
+    pub fn of_record(it: &'a ToolsetRecord) -> Self {
+        Self { toolset: (&it.toolset()).into(), files: &it.files, tools: it.tool_names().collect() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Writes the present registry as JSON Lines, piece by piece.
 
 use super::present::PresentRecords;
+use super::toolsets::ToolsetLines;
 use super::{Line, LineCounts};
 use crate::backup::reading::read_seq;
 use crate::backup::store::{find_settings, read_settings};
@@ -19,7 +20,8 @@ const PIECE_BYTES: usize = 256 * 1024;
 /// not fit together.
 pub fn export(scope: Scope) -> impl Stream<Item = Result<Vec<u8>>> + Send {
     let counts = LineCounts::complete();
-    let export = Export { scope, records: None, settings: None, counts, agent: None, tool: None, ended: false };
+    let (agent, tool, toolsets) = (None, None, ToolsetLines::default());
+    let export = Export { scope, records: None, settings: None, counts, agent, tool, toolsets, ended: false };
     stream::try_unfold(export, |mut export| {
         SendFuture::new(async move { Ok(export.piece().await?.map(|piece| (piece, export))) })
     })
@@ -36,6 +38,7 @@ struct Export {
     agent: Option<String>,
     /// The tool that was written last.
     tool: Option<String>,
+    toolsets: ToolsetLines,
     ended: bool,
 }
 
@@ -56,7 +59,7 @@ impl Export {
 
     /// Returns the next line, in the order that `lines/mod.rs` explains.
     async fn line(&mut self) -> Result<Line> {
-        let Self { scope, records, settings, agent, tool, .. } = self;
+        let Self { scope, records, settings, agent, tool, toolsets, .. } = self;
         let records = match records {
             Some(records) => records,
             None => {
@@ -103,8 +106,11 @@ impl Export {
         if let Some(it) = records.modules.next(scope).await? {
             return Ok(Line::Module(Box::new(it)));
         }
-        Ok(match records.servers.next(scope).await? {
-            Some(it) => Line::Server(Box::new(it)),
+        if let Some(it) = records.servers.next(scope).await? {
+            return Ok(Line::Server(Box::new(it)));
+        }
+        Ok(match toolsets.next(scope, records).await? {
+            Some(line) => line,
             None => Line::End(self.counts),
         })
     }

@@ -1,10 +1,11 @@
 //! Restores a backup that comes as JSON Lines. One walk goes through the lines and the present registry together, which
 //! both have the same order. The walk checks each record against the rules, and stages a decision for each difference.
 
+mod toolsets;
 mod upstreams;
 
 use super::present::PresentRecords;
-use super::split::BodyLines;
+use super::split::{BodyLines, MAX_RECORD_BYTES};
 use super::staging::{List, Staging};
 use super::{Line, LineCounts};
 use crate::agents::{self, AgentOut, AttachmentRecord};
@@ -23,6 +24,7 @@ use crate::registry::credential::Credential;
 use crate::registry::invariants::{CheckedVersion, DefinedNames};
 use crate::registry::{self, Tool, ToolRecord, VersionRecord};
 use futures_util::stream::Stream;
+use toolsets::ToolsetIntake;
 use upstreams::UpstreamIntake;
 
 /// How many versions that may not come back one response names.
@@ -61,6 +63,7 @@ enum Part {
     Tools,
     Modules,
     Servers,
+    Toolsets,
     End,
 }
 
@@ -102,6 +105,7 @@ struct Intake<'a> {
     /// The tool that was removed last.
     removed_tool: Option<String>,
     upstreams: UpstreamIntake,
+    toolsets: ToolsetIntake<'a>,
 }
 
 impl<'a> Intake<'a> {
@@ -122,6 +126,7 @@ impl<'a> Intake<'a> {
             tool: None,
             removed_tool: None,
             upstreams: UpstreamIntake::default(),
+            toolsets: ToolsetIntake::new(scope),
         })
     }
 
@@ -132,8 +137,9 @@ impl<'a> Intake<'a> {
         parse: impl Fn(&[u8]) -> Result<Line>,
     ) -> Result<()> {
         while let Some((number, line)) = lines.next().await? {
-            let path = format!("/{number}");
+            let (path, is_long) = (format!("/{number}"), line.len() > MAX_RECORD_BYTES);
             match parse(line) {
+                Ok(line) if is_long && !matches!(line, Line::Toolset(_)) => self.found.add(path, TOO_LONG),
                 Ok(line) => self.line(path, line).await?,
                 Err(Error::Invalid(problems)) => self.found.within(&path, problems),
                 Err(other) => return Err(other),
@@ -147,7 +153,8 @@ impl<'a> Intake<'a> {
             self.found.add("", "The backup is cut off: its last line must be the end, which counts the records");
         }
         std::mem::take(&mut self.found).none()?;
-        refuse_brought_back(&self.back)
+        refuse_brought_back(&self.back)?;
+        if self.staging.is_dry_run() { Ok(()) } else { self.toolsets.store_contents().await }
     }
 
     async fn line(&mut self, path: String, line: Line) -> Result<()> {
@@ -174,7 +181,7 @@ impl<'a> Intake<'a> {
             }
             Line::Version(it) => self.version(&path, *it).await?,
             Line::Attachment(it) => match self.part {
-                Part::Tools | Part::Modules | Part::Servers => self.attachment(&path, it).await?,
+                Part::Tools | Part::Modules | Part::Servers | Part::Toolsets => self.attachment(&path, it).await?,
                 Part::Credentials | Part::Agents | Part::End => self.builtin_attachment(&path, it).await?,
             },
             Line::Workspace(it) => {
@@ -189,13 +196,33 @@ impl<'a> Intake<'a> {
             }
             Line::Server(it) => {
                 if self.enter(&path, Part::Servers).await? {
+                    self.server(&path, &it);
                     self.upstream(&path, *it).await?;
+                }
+            }
+            Line::Content(it) => {
+                if self.enter(&path, Part::Toolsets).await? {
+                    self.content(&path, *it).await?;
+                }
+            }
+            Line::Toolset(it) => {
+                if self.enter(&path, Part::Toolsets).await? {
+                    self.toolset(&path, *it).await?;
+                }
+            }
+            Line::Override(it) => {
+                if self.enter(&path, Part::Toolsets).await? {
+                    self.tool_override(&path, *it).await?;
                 }
             }
             Line::End(counts) => {
                 self.enter(&path, Part::End).await?;
                 self.close_upstreams::<ServerRecord>(&path, counts.are_older_than_servers()).await?;
+                self.close_toolsets(counts.are_older_than_toolsets()).await?;
                 self.find_needed_upstreams();
+                if counts.are_older_than_servers() && !counts.are_older_than_toolsets() {
+                    self.found.add(path.clone(), "counts toolsets, and no mcp_servers");
+                }
                 if !counts.are_those_of(&self.counts) {
                     self.found
                         .add(path, "does not count the lines that came before it: lines are missing, or too many");
@@ -226,6 +253,10 @@ impl<'a> Intake<'a> {
         if part > Part::Modules && self.part <= Part::Modules {
             let are_older = !self.upstreams.has_settings;
             self.close_upstreams::<ModuleRecord>(path, are_older).await?;
+        }
+        // Lines with toolsets are not older than MCP servers. Other lines tell this by their end.
+        if part == Part::Toolsets && self.part <= Part::Servers {
+            self.close_upstreams::<ServerRecord>(path, false).await?;
         }
         self.part = part;
         Ok(true)
@@ -360,6 +391,7 @@ impl<'a> Intake<'a> {
         self.close_tool().await?;
         let rises = self.rises(&format!("{path}/id"), last.as_ref(), &it.id);
         self.found.tool(&path, &it, &self.around.builtins);
+        self.owner(&path, &it);
         let mut open = OpenTool {
             path,
             differs: true,
@@ -477,6 +509,7 @@ impl<'a> Intake<'a> {
         if tool.active {
             let mut checked = checked_version(&tool, &handler);
             self.upstreams.need(path, &mut checked);
+            self.toolsets.need(path, &mut checked);
             open.active.push((path.to_owned(), checked));
         }
         if differs {
@@ -532,8 +565,10 @@ impl<'a> Intake<'a> {
     }
 }
 
-const OUT_OF_ORDER: &str = "is out of order: credentials come first, then agents, then tools, then the workspace's settings, modules and \
-     MCP servers";
+const OUT_OF_ORDER: &str = "is out of order: credentials come first, then agents, then tools, then the workspace's settings, modules, \
+     MCP servers and toolsets";
+
+const TOO_LONG: &str = "is longer than the 2000000 bytes that a line may have";
 
 /// No version is lower.
 const FIRST: Version = Version { major: 0, minor: 0, patch: 0 };

@@ -9,15 +9,19 @@
 //!   agent;
 //! - the settings of the workspace, then the modules and then the MCP servers, each sorted by name. Lines without the
 //!   settings are older than modules, and a restore of them leaves both as they are;
+//! - toolsets, sorted by id; each comes after the contents of its files, in pieces, and is followed by its overrides, sorted
+//!   by tool;
 //! - the end, which counts the records. An end that does not count MCP servers is older than these: a restore leaves
-//!   them as they are. Without it, a backup that was cut off would look like a whole one, and a restore
+//!   them as they are; so it is with toolsets. Without the end, a backup that was cut off would look like a whole one, and a restore
 //!   would delete everything that was cut off.
 
+mod contents;
 mod export;
 mod intake;
 mod present;
 mod split;
 mod staging;
+mod toolsets;
 
 pub use export::export;
 pub use intake::restore;
@@ -28,6 +32,8 @@ use crate::federation::ServerRecord;
 use crate::modules::ModuleRecord;
 use crate::registry::credential::Credential;
 use crate::registry::{ToolRecord, VersionRecord};
+use crate::toolsets::{OverrideRecord, ToolsetRecord};
+use contents::ContentLine;
 use serde::{Deserialize, Serialize};
 
 /// One line of a backup.
@@ -43,6 +49,9 @@ pub enum Line {
     Module(Box<ModuleRecord>),
     #[serde(rename = "mcp_server")]
     Server(Box<ServerRecord>),
+    Content(Box<ContentLine>),
+    Toolset(Box<ToolsetRecord>),
+    Override(Box<OverrideRecord>),
     End(LineCounts),
 }
 
@@ -63,21 +72,36 @@ pub struct LineCounts {
     /// None in lines that are older than MCP servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mcp_servers: Option<u32>,
+    /// None in lines that are older than toolsets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    toolsets: Option<u32>,
+    #[serde(default)]
+    contents: u32,
+    #[serde(default)]
+    overrides: u32,
 }
 
 impl LineCounts {
     /// The counts of a backup that holds everything, before its first line.
     pub fn complete() -> Self {
-        Self { mcp_servers: Some(0), ..Self::default() }
+        Self { mcp_servers: Some(0), toolsets: Some(0), ..Self::default() }
     }
 
     pub fn are_older_than_servers(&self) -> bool {
         self.mcp_servers.is_none()
     }
 
+    pub fn are_older_than_toolsets(&self) -> bool {
+        self.toolsets.is_none()
+    }
+
     /// Whether these counts, of an end, are those of the lines that came before it.
     pub fn are_those_of(&self, lines: &Self) -> bool {
-        let counted = |it: &Self| Self { mcp_servers: Some(it.mcp_servers.unwrap_or(0)), ..*it };
+        let counted = |it: &Self| Self {
+            mcp_servers: Some(it.mcp_servers.unwrap_or(0)),
+            toolsets: Some(it.toolsets.unwrap_or(0)),
+            ..*it
+        };
         counted(self) == counted(lines)
     }
 
@@ -91,6 +115,9 @@ impl LineCounts {
             Line::Workspace(_) => self.workspace += 1,
             Line::Module(_) => self.modules += 1,
             Line::Server(_) => *self.mcp_servers.get_or_insert(0) += 1,
+            Line::Content(_) => self.contents += 1,
+            Line::Toolset(_) => *self.toolsets.get_or_insert(0) += 1,
+            Line::Override(_) => self.overrides += 1,
             Line::End(_) => {}
         }
     }

@@ -12,6 +12,7 @@ use crate::ids::{Version, WorkspaceId};
 use crate::modules::{ModuleRecord, ModuleSettings};
 use crate::registry::credential::Credential;
 use crate::registry::{self, Tool};
+use crate::toolsets::{self, OverrideRecord, ToolsetRecord};
 use crate::upstreams;
 use std::collections::VecDeque;
 
@@ -29,6 +30,9 @@ pub struct PresentRecords {
     pub attachments: Cursor<AttachmentRecord, (String, String)>,
     pub modules: Cursor<ModuleRecord, String>,
     pub servers: Cursor<ServerRecord, String>,
+    pub toolsets: Cursor<ToolsetRecord, String>,
+    /// By toolset and tool.
+    pub overrides: Cursor<OverrideRecord, (String, String)>,
 }
 
 impl PresentRecords {
@@ -96,6 +100,22 @@ impl PresentRecords {
                     },
                     read: upstreams::read_records,
                     key: |it: &ServerRecord| it.id.clone(),
+                },
+            ),
+            toolsets: Cursor::new(
+                seq,
+                Kind {
+                    page: |workspace, after| toolsets::toolsets_after(workspace, after.map(String::as_str)),
+                    read: toolsets::read_records,
+                    key: |it: &ToolsetRecord| it.id.clone(),
+                },
+            ),
+            overrides: Cursor::new(
+                seq,
+                Kind {
+                    page: |workspace, after| toolsets::overrides_after(workspace, after.map(both)),
+                    read: toolsets::read_override_records,
+                    key: OverrideRecord::key,
                 },
             ),
         }

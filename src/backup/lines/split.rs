@@ -4,8 +4,11 @@ use crate::error::{Error, Result};
 use futures_util::stream::{Stream, StreamExt};
 use std::pin::Pin;
 
-/// The longest line. D1 stores no value of more than two million bytes.
-const MAX_LINE_BYTES: usize = 2_000_000;
+/// The longest line of a toolset, whose files and tools become many rows.
+const MAX_LINE_BYTES: usize = 4_000_000;
+
+/// The longest line of any other record. D1 stores no value of more than two million bytes.
+pub const MAX_RECORD_BYTES: usize = 2_000_000;
 
 /// How many bytes of a refused body are read on. A client that is still sending when the response comes sees a broken
 /// connection instead of the response.

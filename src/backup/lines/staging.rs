@@ -8,9 +8,11 @@ use crate::backup::restore::Restored;
 use crate::backup::store::{self, StagedRows};
 use crate::callers::Scope;
 use crate::changes::{self, Change};
+use crate::db::DbFailure;
 use crate::error::{Error, Result};
 use crate::ids;
 use crate::registry::{RegistryRows, Source};
+use crate::toolsets::ToolsetRows;
 use crate::upstreams::UpstreamRows;
 use serde::Serialize;
 
@@ -29,12 +31,16 @@ pub enum List {
     AgentsRemoved,
     ModulesRemoved,
     ServersRemoved,
+    OverridesRemoved,
+    ToolsetsRemoved,
     VersionsRemoved,
     CredentialsRemoved,
     CredentialsPut,
     VersionsPut,
     ModulesPut,
     ServersPut,
+    ToolsetsPut,
+    OverridesPut,
     SettingsPut,
     AgentsPut,
     AttachmentsPut,
@@ -53,21 +59,33 @@ pub enum List {
     Modules,
     DeletedServers,
     Servers,
+    DeletedOverrides,
+    DeletedToolsets,
+    GoneToolsetFiles,
+    GoneDeclarations,
+    Toolsets,
+    ToolsetFiles,
+    Declarations,
+    Overrides,
     Settings,
 }
 
-const CHANGES: [List; 14] = [
+const CHANGES: [List; 18] = [
     List::TokensRevoked,
     List::AttachmentsRemoved,
     List::AgentsRemoved,
     List::ModulesRemoved,
     List::ServersRemoved,
+    List::OverridesRemoved,
+    List::ToolsetsRemoved,
     List::VersionsRemoved,
     List::CredentialsRemoved,
     List::CredentialsPut,
     List::VersionsPut,
     List::ModulesPut,
     List::ServersPut,
+    List::ToolsetsPut,
+    List::OverridesPut,
     List::SettingsPut,
     List::AgentsPut,
     List::AttachmentsPut,
@@ -115,6 +133,10 @@ impl Staging {
             preview.add(&change);
         }
         self.add(list, &change.row())
+    }
+
+    pub fn is_dry_run(&self) -> bool {
+        self.preview.is_some()
     }
 
     /// Keeps no further decision, because the restore will be refused.
@@ -205,8 +227,20 @@ impl Staging {
         let servers = upstreams(Source::Mcp, List::DeletedServers, List::Servers);
         statements.extend(agents.remove(workspace)?);
         statements.extend(registry.statements(workspace, revision)?);
+        let toolsets = ToolsetRows {
+            removed_overrides: self.rows(List::DeletedOverrides),
+            removed_toolsets: self.rows(List::DeletedToolsets),
+            gone_files: self.rows(List::GoneToolsetFiles),
+            gone_tools: self.rows(List::GoneDeclarations),
+            toolsets: self.rows(List::Toolsets),
+            files: self.rows(List::ToolsetFiles),
+            tools: self.rows(List::Declarations),
+            overrides: self.rows(List::Overrides),
+        };
+        statements.extend(toolsets.remove(workspace)?);
         statements.extend(modules.statements(workspace, revision, scope.app().now())?);
         statements.extend(servers.statements(workspace, revision, scope.app().now())?);
+        statements.extend(toolsets.put(workspace, revision)?);
         statements.extend(store::put_settings(workspace, &self.rows(List::Settings), revision)?);
         statements.extend(agents.put(workspace, revision)?);
         statements.push(changes::find_last(workspace));
@@ -215,7 +249,8 @@ impl Staging {
                 let seq = rows.last().map(read_seq).transpose()?.unwrap_or(seq);
                 Ok(Restored { changes: self.changes, seq, preview: None })
             }
-            Err(failure) if store::is_refusal(&failure) => Err(Error::Conflict(
+            // `MissingReference`: the sweep has deleted contents that a file of a toolset needs.
+            Err(failure) if store::is_refusal(&failure) || failure == DbFailure::MissingReference => Err(Error::Conflict(
                 "The registry was changed by another request meanwhile, or the restore took more than an hour; try again"
                     .into(),
             )),

@@ -153,6 +153,19 @@ pub fn keep_until(workspace: &WorkspaceId, sha256: &[&str], keep_until: Timestam
 /// The first chunk of the contents `b`. Old contents have it among their chunks, as `c`.
 pub(super) const FIRST_CHUNK: &str = "coalesce(b.data, c.data) AS data";
 
+/// Those of these contents that the workspace has, with their sizes.
+pub fn find_sizes(workspace: &WorkspaceId, sha256: &[&str]) -> Result<Vec<Statement>> {
+    let text = "SELECT b.sha256, b.size FROM json_each(?2) j
+         CROSS JOIN blobs b ON b.workspace_id = ?1 AND b.sha256 = j.value";
+    for_each(workspace, sha256, text)
+}
+
+#[derive(Deserialize)]
+pub struct SizeRow {
+    pub sha256: String,
+    pub size: u32,
+}
+
 pub fn find(workspace: &WorkspaceId, sha256: &str) -> Statement {
     sql(format!(
         "SELECT b.sha256, b.encoding, b.chunks, {FIRST_CHUNK} FROM blobs b

@@ -8,6 +8,7 @@ pub mod lookup;
 pub mod placing;
 pub mod refusals;
 pub mod tools;
+pub mod toolsets;
 pub mod unsealed;
 pub mod upstreams;
 pub mod versions;

@@ -3,6 +3,7 @@
 use super::bounded::{TOOL_BYTES, select_within_bytes};
 use super::columns::TOOL_COLUMNS;
 use super::context::{OVERRIDE_JOIN, tool_context};
+use super::toolsets::TOOLSET_OF_TOOL;
 use super::upstreams::{UPSTREAM_OF_TOOL, UPSTREAM_PREFIX};
 use crate::db::{Condition, Rows, Statement, first_bytes, sql};
 use crate::error::Result;
@@ -159,7 +160,7 @@ pub const BUILTIN_KEY: &str = "iif(v.handler ->> '$.type' = 'builtin', v.handler
 pub fn active(workspace: &WorkspaceId) -> Statement {
     sql(format!(
         "SELECT t.id, v.major, v.minor, v.patch, v.deactivated_reason, v.credentials_required,
-           {BUILTIN_KEY} AS builtin, {UPSTREAM_OF_TOOL} AS upstream
+           {BUILTIN_KEY} AS builtin, {UPSTREAM_OF_TOOL} AS upstream, {TOOLSET_OF_TOOL} AS toolset
          FROM tool_versions v JOIN tools t ON t.key = v.tool_key
          WHERE v.workspace_id = ?1 AND v.active = 1 ORDER BY t.id"
     ))
@@ -176,6 +177,7 @@ pub fn read_active(rows: &Rows) -> Result<Vec<invariants::CheckedVersion>> {
         deactivated_reason: Option<DeactivationReason>,
         builtin: Option<String>,
         upstream: Option<String>,
+        toolset: Option<String>,
         #[serde(deserialize_with = "stored::read")]
         credentials_required: Vec<String>,
     }
@@ -185,6 +187,7 @@ pub fn read_active(rows: &Rows) -> Result<Vec<invariants::CheckedVersion>> {
         deactivated_reason: row.deactivated_reason,
         builtin: row.builtin,
         upstream: row.upstream,
+        toolset: row.toolset,
         credentials_required: row.credentials_required,
         tool_id: row.id,
     };

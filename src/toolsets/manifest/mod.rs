@@ -26,7 +26,7 @@ mod write;
 pub use overrides::DeclaredOverride;
 pub use places::Places;
 pub use server::DeclaredServer;
-pub use tool::DeclaredTool;
+pub use tool::{DeclaredTool, MAX_DESCRIPTION_CHARS as MAX_TOOL_DESCRIPTION_CHARS};
 
 use super::ToolsetVersion;
 use crate::error::BundleNote;

@@ -2,6 +2,7 @@
 
 pub mod files;
 pub mod overrides;
+pub mod replacing;
 
 use super::toolset::{StoredDeclaration, Toolset, ToolsetFile, ToolsetServer, ToolsetTool};
 use crate::db::{Condition, Rows, Statement, condition, for_each, sql};

@@ -8,7 +8,7 @@ use crate::toolsets::overrides::OverrideOut;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-const COLUMNS: &str = "toolset_id, tool_id, renderer, renderer_config, name_override, description_override,
+pub const COLUMNS: &str = "toolset_id, tool_id, renderer, renderer_config, name_override, description_override,
     requires_approval, enabled, by_admin";
 
 /// Selects the overrides of a toolset, in the order of its manifest.
