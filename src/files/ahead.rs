@@ -85,3 +85,69 @@ pub fn statements(
     statements.push(blob::keep_until(workspace, &sha256, now.plus_seconds(KEPT_AHEAD_SECONDS)));
     Ok(statements)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::native::{migrated, migrations};
+    use crate::db::sql;
+    use crate::files::store::sweep::delete_blobs;
+    use rusqlite::Connection;
+    use serde_json::{Value, json};
+
+    fn run(database: &Connection, statements: impl IntoIterator<Item = Statement>) -> Vec<Value> {
+        statements.into_iter().flat_map(|it| it.rows_of(database).unwrap()).collect()
+    }
+
+    fn now(seconds: u32) -> Timestamp {
+        Timestamp::from_millis(0).unwrap().plus_seconds(seconds)
+    }
+
+    /// How many contents are stored, and the bytes that they count with.
+    fn stored(database: &Connection) -> (Value, Value) {
+        let mut rows = run(
+            database,
+            [sql("SELECT (SELECT count(*) FROM blobs) AS blobs, (SELECT count(*) FROM blob_chunks) AS chunks, files_bytes
+                 FROM workspace_usage")],
+        );
+        let row = rows.remove(0);
+        (json!([row["blobs"], row["chunks"]]), row["files_bytes"].clone())
+    }
+
+    #[test]
+    fn contents_of_a_toolset_count_until_the_sweep_after_its_removal() {
+        let (database, workspace) = (migrated(&migrations("db")), WorkspaceId::parse("w").unwrap());
+        let (small, large) = (Blob::text("x".into()), Blob::text("y".repeat(2_500_000)));
+        let store = || run(&database, statements(&workspace, &[&small, &large], 10_000_000, now(0)).unwrap());
+        let sweep = |seconds| run(&database, [delete_blobs(now(seconds))]);
+        store();
+        // Contents that are there already do not count twice.
+        store();
+        let all = (json!([2, 2]), json!(400 + 1 + 2_500_000));
+        assert_eq!(stored(&database), all);
+        sweep(KEPT_AHEAD_SECONDS - 1);
+        assert_eq!(stored(&database), all, "the rows that refer to them may come within the hour");
+
+        let toolset = "INSERT INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at,
+            manifest_version, decided_by) VALUES ('w', 'kit', 'Kit', '1.0.0', '', 1, '', '1', '')";
+        run(&database, [sql(toolset)]);
+        let file = |path: &str, blob: &Blob| {
+            sql("INSERT INTO toolset_files VALUES ('w', 'kit', ?1, 'asset', ?2, ?3)")
+                .bind(path)
+                .bind(blob.sha256())
+                .bind(blob.size())
+        };
+        run(&database, [file("a", &small), file("b", &small), file("c", &large)]);
+        sweep(KEPT_AHEAD_SECONDS + 1);
+        assert_eq!(stored(&database), all, "the toolset uses them");
+
+        // One of two files with the same contents goes, and then the toolset.
+        run(&database, [sql("DELETE FROM toolset_files WHERE path = 'a'")]);
+        sweep(KEPT_AHEAD_SECONDS + 1);
+        assert_eq!(stored(&database), all);
+        run(&database, [sql("DELETE FROM toolsets")]);
+        assert_eq!(stored(&database), all, "the sweep frees them");
+        sweep(KEPT_AHEAD_SECONDS + 1);
+        assert_eq!(stored(&database), (json!([0, 0]), json!(0)));
+    }
+}

@@ -17,6 +17,10 @@ const AT_ONCE: u32 = 2_000;
 /// The largest state that is built, in bytes. A Worker's memory can hold several states of this size.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
+/// The kinds of subjects in a state.
+const KINDS: [&str; 9] =
+    ["agent", "attachment", "credential", "tool", "module", "mcp_server", "toolset", "override", "workspace"];
+
 /// The moment of the requested state.
 pub enum Moment {
     Now,
@@ -26,8 +30,8 @@ pub enum Moment {
     Seq(u32),
 }
 
-/// The tools, versions, agents, attachments, credentials, modules, MCP servers and settings of a workspace at a moment. Each list is
-/// sorted by id, and the versions of a tool by number.
+/// The tools, versions, agents, attachments, credentials, modules, MCP servers, toolsets, overrides and settings of a workspace
+/// at a moment. Each list is sorted by id, and the versions of a tool by number.
 #[derive(Serialize, ToSchema)]
 pub struct State {
     /// The number of the last change that the state includes. 0 if there is none.
@@ -55,6 +59,13 @@ pub struct State {
     /// Every MCP server as an admin has set it, with the values of its headers and of its environment masked.
     #[schema(value_type = Vec<Object>)]
     mcp_servers: Vec<Box<RawValue>>,
+    /// Every toolset, as `GET /api/toolsets/{toolset_id}` shows it, with the ids of its tools within the toolset, and without
+    /// its overrides, MCP servers and warnings.
+    #[schema(value_type = Vec<Object>)]
+    toolsets: Vec<Box<RawValue>>,
+    /// Every override of a tool, as `GET /api/toolsets/{toolset_id}` shows it.
+    #[schema(value_type = Vec<Object>)]
+    overrides: Vec<Box<RawValue>>,
     /// The settings, as `GET /api/workspace` shows them.
     #[schema(value_type = Object)]
     workspace: Box<RawValue>,
@@ -106,7 +117,7 @@ pub async fn state(
     }
     let seq = point.as_ref().map_or(0, |it| it.seq);
 
-    let mut all = ["agent", "attachment", "credential", "tool", "module", "mcp_server", "workspace"].map(Things::new);
+    let mut all = KINDS.map(Things::new);
     let mut bytes = 0;
     loop {
         let mut open = all.iter_mut().filter(|it| !it.ended).collect::<Vec<_>>();
@@ -124,7 +135,7 @@ pub async fn state(
             });
         }
     }
-    let [agents, attachments, credentials, versions, modules, servers, mut settings] = all;
+    let [agents, attachments, credentials, versions, modules, servers, toolsets, overrides, mut settings] = all;
     let versions = versions.found.into_iter().map(shown).collect::<Result<_>>()?;
     let (tools, versions) = by_tool(versions)?;
     Ok(State {
@@ -137,6 +148,8 @@ pub async fn state(
         credentials: credentials.found,
         modules: modules.found,
         mcp_servers: servers.found,
+        toolsets: toolsets.found,
+        overrides: overrides.found,
         workspace: settings.found.pop().unwrap_or(default_settings),
     })
 }

@@ -107,7 +107,7 @@ pub struct StateQuery {
 ///
 /// The state is rebuilt from the change log alone. Built-ins are not in it, because they never change.
 #[utoipa::path(get, path = "/api/registry/state", tag = "registry", params(StateQuery),
-    responses((status = 200, description = "Tools, versions, agents, attachments and credentials", body = State)))]
+    responses((status = 200, description = "Everything in the registry", body = State)))]
 #[worker::send]
 pub async fn get_state(Admin(scope): Admin, Query(query): Query<StateQuery>) -> Result<Json<State>> {
     let moment = match (query.at, query.seq) {
