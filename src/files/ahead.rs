@@ -20,7 +20,7 @@ pub const BATCH_BYTES: usize = 8 * 1024 * 1024;
 pub const SMALL_BYTES: usize = 256 * 1024;
 
 /// How long the sweep leaves contents alone that were stored ahead. The rows that refer to them come within seconds.
-const KEPT_AHEAD_SECONDS: u32 = 60 * 60;
+pub const KEPT_AHEAD_SECONDS: u32 = 60 * 60;
 
 /// Contents on their way to the database, for rows that come afterwards.
 pub struct AheadContents<'a> {

@@ -1,12 +1,13 @@
-//! The servers of an installed toolset: shown, exported, paused with their toolset, resumed, removed.
+//! The servers of an installed toolset: exported, paused with their toolset, resumed, removed.
 
+use super::exported::exported;
 use super::merged::{paused, resumed};
-use super::{ServerPlan, exported};
+use super::plan::ServerPlan;
 use crate::callers::Scope;
 use crate::db::{Rows, Statement};
 use crate::error::Result;
 use crate::federation::given::ServerIn;
-use crate::federation::server::{McpServer, ServerOut, ServerSettings};
+use crate::federation::server::{McpServer, ServerSettings};
 use crate::ids::{ToolsetId, WorkspaceId};
 use crate::registry::{self, ToolReading};
 use crate::upstreams::{self, read_upstreams};
@@ -17,24 +18,17 @@ pub struct PresentServers {
 }
 
 impl PresentServers {
-    /// Selects the servers, sorted by id, for [`Self::shown`].
-    pub fn find_settings(workspace: &WorkspaceId, toolset: &ToolsetId) -> Statement {
-        upstreams::find_of_toolset::<ServerSettings>(workspace, toolset.as_str(), &[])
-    }
-
-    /// Selects the servers and their tools, for [`Self::read`].
+    /// Selects the servers, sorted by id, and their tools, for [`Self::read`]. The servers alone are enough for
+    /// [`Self::exported`].
     pub fn find(workspace: &WorkspaceId, toolset: &ToolsetId) -> [Statement; 2] {
-        let tools = registry::find_tools_of_toolset_servers(workspace, toolset.as_str());
-        [Self::find_settings(workspace, toolset), tools]
+        [
+            upstreams::find_of_toolset::<ServerSettings>(workspace, toolset.as_str(), &[]),
+            registry::find_tools_of_toolset_servers(workspace, toolset.as_str()),
+        ]
     }
 
     pub fn read([servers, tools]: &[Rows; 2]) -> Result<Self> {
         Ok(Self { servers: read_upstreams(servers)?, tools: registry::read_readings(tools)? })
-    }
-
-    /// The servers as responses show them.
-    pub fn shown(servers: &Rows) -> Result<Vec<ServerOut>> {
-        Ok(read_upstreams::<ServerSettings>(servers)?.into_iter().map(ServerOut::from).collect())
     }
 
     /// The servers as a bundle declares them, without any secret.

@@ -1,6 +1,7 @@
 //! Commits of many paths, on native SQLite: compared with a simple model, and measured.
 
 use super::*;
+use crate::files::ahead::KEPT_AHEAD_SECONDS;
 use crate::ids::WorkspaceId;
 use crate::time::Timestamp;
 use crate::db::native::{migrated, migrations};
