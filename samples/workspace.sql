@@ -3,9 +3,9 @@
 --
 -- The rows are those that the API writes: a credential, the tools word_count (two versions) and publish_notes (whose calls
 -- wait for an approval), an agent with an attachment, a token that nobody knows, a session with two file manifests, a call,
--- two calls that wait for their approvals, the module research with one tool and a definition that is held back, and the
--- changes of all of them. Triggers write the rest. A statement ends with `;` at
--- the end of a line, and no text holds this.
+-- two calls that wait for their approvals, the module research and the MCP server time with one tool and a definition
+-- that is held back each, the toolset charts with one tool, its page and a call, and the changes of all of them. Triggers
+-- write the rest. A statement ends with `;` at the end of a line, and no text holds this.
 
 INSERT INTO credentials (workspace_id, id, description, created_at)
 VALUES ('sample', 'SAMPLE_TOKEN', 'A name that no tool uses yet', '2026-11-17T08:00:00.000Z');
@@ -135,3 +135,42 @@ VALUES ('sample', 13, '2026-11-17T08:00:14.050Z', 'create', 'mcp_server:time', N
 
 INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
 VALUES ('sample', 14, '2026-11-17T08:00:14.050Z', 'register', 'tool:time:get_current_time@1.0.0', 'time:get_current_time', '1.0.0', 'anonymous', NULL, NULL, '{"id":"time:get_current_time","name":"get_current_time","description":"Get the current time in a timezone","parameters_schema":"{\"type\":\"object\",\"properties\":{\"timezone\":{\"type\":\"string\",\"description\":\"A name such as Europe/Paris\"}},\"required\":[\"timezone\"]}","handler_key":"mcp","category":"time","created_at":"2026-11-17T08:00:14.000Z","version":"1.0.0","active":true,"source":"mcp","returns_schema":null,"examples":[],"risk_level":"medium","required_permission":"user","required_capabilities":[],"requires_approval":true,"rate_limit":null,"timeout_seconds":30,"execution_mode":"remote","resource_class":"control","rollback_strategy":"none","credentials_required":[],"side_effects":[],"needs_approval":true,"registered_at":"2026-11-17T08:00:14.000Z","registered_by":"anonymous","deactivated_at":null,"deactivated_reason":null,"handler":{"type":"mcp","server":"time","tool":"get_current_time"}}');
+
+INSERT INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at, source_ref, manifest_version)
+VALUES ('sample', 'charts', 'Charts', '1.0.0', 'Draws numbers.', 1, '2026-11-17T08:00:15.000Z', NULL, '1');
+
+INSERT INTO blobs (workspace_id, sha256, size, encoding, chunks, created_at, data)
+VALUES ('sample', '85ff65df75f1770598c68c39a9e9dd34a297193328ed245144c8a5520252febb', 204, 'utf8', 1, '2026-11-17T08:00:15.000Z', replace('<!doctype html>\n<html>\n<head><title>Plot</title></head>\n<body><pre id="values"></pre><script>\ndocument.getElementById("values").textContent = JSON.stringify(window.__TOOL_DATA__)\n</script></body>\n</html>\n', '\n', char(10)));
+
+INSERT INTO toolset_files (workspace_id, toolset_id, path, kind, sha256, size)
+VALUES ('sample', 'charts', 'artifacts/plot.html', 'artifact', '85ff65df75f1770598c68c39a9e9dd34a297193328ed245144c8a5520252febb', 204);
+
+INSERT INTO blobs (workspace_id, sha256, size, encoding, chunks, created_at, data)
+VALUES ('sample', '042873d5fbcb0017ca0f1c310a27fbd7bbdc5c181683f0d1b16bacdb27892f60', 177, 'utf8', 1, '2026-11-17T08:00:15.000Z', replace('from covalt_toolset import tool\n\n\n@tool\ndef plot(values: list[float]) -> dict:\n    """Draws numbers as bars."""\n    return {"values": values, "largest": max(values, default=0)}\n', '\n', char(10)));
+
+INSERT INTO toolset_files (workspace_id, toolset_id, path, kind, sha256, size)
+VALUES ('sample', 'charts', 'tools/plot.py', 'python', '042873d5fbcb0017ca0f1c310a27fbd7bbdc5c181683f0d1b16bacdb27892f60', 177);
+
+INSERT INTO toolset_tools (workspace_id, toolset_id, tool, position, declaration)
+VALUES ('sample', 'charts', 'plot', 0, '{"id":"plot","entrypoint":"tools.plot:plot"}');
+
+INSERT INTO tools (workspace_id, id, source, created_at, revision)
+VALUES ('sample', 'charts:plot', 'toolset', '2026-11-17T08:00:15.000Z', 16);
+
+INSERT INTO tool_versions (workspace_id, tool_key, major, minor, patch, name, description, parameters_schema, returns_schema, handler_key, handler, category, examples, risk_level, required_permission, required_capabilities, requires_approval, rate_limit, timeout_seconds, execution_mode, resource_class, rollback_strategy, credentials_required, side_effects, registered_at, registered_by, active, deactivated_at, deactivated_reason)
+VALUES ('sample', (SELECT key FROM tools WHERE workspace_id = 'sample' AND id = 'charts:plot'), 1, 0, 0, 'plot', 'Draws numbers as bars.', '{"type":"object","properties":{"values":{"type":"array","items":{"type":"number"}}},"required":["values"],"additionalProperties":false}', NULL, 'toolset', '{"type":"toolset","entrypoint":"tools.plot:plot"}', 'charts', '[]', 'low', 'user', '[]', 0, NULL, 30, 'local', 'state', 'none', '[]', '[]', '2026-11-17T08:00:15.000Z', 'anonymous', 1, NULL, NULL);
+
+INSERT INTO tool_overrides (workspace_id, tool_id, toolset_id, position, renderer, renderer_config)
+VALUES ('sample', 'charts:plot', 'charts', 0, 'html', '{"artifact":"artifacts/plot.html","data":"$return"}');
+
+INSERT INTO tool_calls (workspace_id, id, tool_name, version, agent_id, user_id, session_id, message_id, operator, status, duration_ms, started_at, finished_at, deadline_at, pre_manifest_id, post_manifest_id, max_result_bytes, error, render_plan, arguments, result)
+VALUES ('sample', 'call_01a1e88556980000000000000000000000000000000004', 'charts:plot', '1.0.0', NULL, NULL, 'notebook', NULL, 'anonymous', 'success', 40, '2026-11-17T08:00:15.000Z', '2026-11-17T08:00:15.040Z', NULL, 'man_sample_2', 'man_sample_2', NULL, NULL, '{"renderer":"html","config":{"artifact":"/api/toolsets/charts/files/artifacts/plot.html","data":{"values":[1,2],"largest":2}}}', '{"values":[1,2]}', '{"values":[1,2],"largest":2}');
+
+INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
+VALUES ('sample', 15, '2026-11-17T08:00:15.050Z', 'create', 'toolset:charts', NULL, NULL, 'anonymous', NULL, NULL, '{"id":"charts","name":"Charts","version":"1.0.0","description":"Draws numbers.","enabled":true,"installed_at":"2026-11-17T08:00:15.000Z","source_type":"zip","source_ref":null,"manifest_version":"1","files":[{"path":"artifacts/plot.html","kind":"artifact","sha256":"85ff65df75f1770598c68c39a9e9dd34a297193328ed245144c8a5520252febb","size":204},{"path":"tools/plot.py","kind":"python","sha256":"042873d5fbcb0017ca0f1c310a27fbd7bbdc5c181683f0d1b16bacdb27892f60","size":177}],"tools":["plot"]}');
+
+INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
+VALUES ('sample', 16, '2026-11-17T08:00:15.050Z', 'register', 'tool:charts:plot@1.0.0', 'charts:plot', '1.0.0', 'anonymous', NULL, NULL, '{"id":"charts:plot","name":"plot","description":"Draws numbers as bars.","parameters_schema":"{\"type\":\"object\",\"properties\":{\"values\":{\"type\":\"array\",\"items\":{\"type\":\"number\"}}},\"required\":[\"values\"],\"additionalProperties\":false}","handler_key":"toolset","category":"charts","created_at":"2026-11-17T08:00:15.000Z","version":"1.0.0","active":true,"source":"toolset","returns_schema":null,"examples":[],"risk_level":"low","required_permission":"user","required_capabilities":[],"requires_approval":false,"rate_limit":null,"timeout_seconds":30,"execution_mode":"local","resource_class":"state","rollback_strategy":"none","credentials_required":[],"side_effects":[],"needs_approval":false,"registered_at":"2026-11-17T08:00:15.000Z","registered_by":"anonymous","deactivated_at":null,"deactivated_reason":null,"toolset_id":"charts","server_id":null,"module":null,"renderer":null,"renderer_config":null,"enabled":true,"handler":{"type":"toolset","entrypoint":"tools.plot:plot"}}');
+
+INSERT INTO changes (workspace_id, seq, timestamp, action, subject, tool_id, version, operator, reason, previous_state, new_state)
+VALUES ('sample', 17, '2026-11-17T08:00:15.050Z', 'configure', 'override:charts:plot', 'charts:plot', NULL, 'anonymous', NULL, NULL, '{"toolset_id":"charts","tool_id":"charts:plot","renderer":"html","renderer_config":{"artifact":"artifacts/plot.html","data":"$return"},"name_override":null,"description_override":null,"requires_approval":null,"enabled":null,"by_admin":false}');

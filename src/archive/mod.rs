@@ -12,10 +12,8 @@ mod name;
 pub mod samples;
 #[cfg(test)]
 mod tests;
-#[cfg_attr(not(test), expect(dead_code, reason = "the export of toolsets writes archives"))]
 mod writer;
 
-#[cfg_attr(not(test), expect(unused_imports, reason = "the export of toolsets writes archives"))]
 pub use writer::ArchiveWriter;
 
 /// What an archive may have at most.

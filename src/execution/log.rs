@@ -152,7 +152,7 @@ fn why_missing(call: &CallRow) -> Result<String> {
 }
 
 /// The call, if the caller may see it. For a bound token, the call of another agent does not exist.
-async fn find(scope: &Scope, id: &CallId) -> Result<CallRow> {
+pub(super) async fn find(scope: &Scope, id: &CallId) -> Result<CallRow> {
     let [rows] = scope.read([store::calls::find(scope.workspace(), id)]).await?;
     let own = scope.caller().await?.agent.as_ref().map(AgentId::as_str);
     store::calls::read(&rows)?

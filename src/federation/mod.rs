@@ -17,7 +17,7 @@ pub use bundled::{DeclaredServers, PresentServers, ServerNote, ServerPlan, Serve
 pub use bundled_files::BundledFiles;
 pub use given::{ServerChange, ServerIn};
 pub use peer::{ServerAnswer, call};
-pub use server::{ServerDetails, ServerOut, ServerRecord, ServerSettings};
+pub use server::{ServerDetails, ServerOut, ServerRecord, ServerSettings, Transport};
 
 use crate::callers::Scope;
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ use crate::page::{Page, PageRequest};
 use crate::read_only::{ReadOnly, shown};
 use crate::registry;
 use crate::upstreams::{self, Accepted, HeldBackOut, Refreshed};
-use server::{McpServer, Transport};
+use server::McpServer;
 
 /// The most MCP servers of one workspace.
 pub const MAX_SERVERS: u32 = 200;

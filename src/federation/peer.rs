@@ -104,7 +104,7 @@ pub async fn call(
         slow: false,
         timeout_seconds: None,
         headers: upstream.headers.clone(),
-        enabled: true,
+        enabled: upstream.enabled,
         auto_accept: false,
         include: None,
         server: upstream.server.as_ref().map(|it| it.get().to_owned()),

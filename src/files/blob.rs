@@ -42,7 +42,7 @@ impl BlobContent {
         }
     }
 
-    pub(super) fn stored(encoding: BlobEncoding, text: String) -> Self {
+    pub fn stored(encoding: BlobEncoding, text: String) -> Self {
         match encoding {
             BlobEncoding::Utf8 => Self::Text(text),
             BlobEncoding::Base64 => Self::Base64(text),

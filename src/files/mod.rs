@@ -36,6 +36,5 @@ pub use session::{
 };
 pub use snapshot::{SessionFiles, list_all, list_all_with_bundle, list_bundle};
 pub use store::blob::StoredPiece;
-pub use store::bundle::{find_bundle, read_bundle};
 pub use store::lookup::ListedFile;
 pub use sweep::sweep;

@@ -7,6 +7,8 @@ use crate::execution::{self, CallFilter, CallOut, MAX_WAIT_SECONDS, Status, Summ
 use crate::ids::CallId;
 use crate::page::PageRequest;
 use crate::time::Timestamp;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::time::Duration;
@@ -135,4 +137,33 @@ pub async fn get_call_result(User(scope): User, Named(call_id): Named<CallId>) -
 #[worker::send]
 pub async fn get_call_arguments(User(scope): User, Named(call_id): Named<CallId>) -> Result<Json<Box<RawValue>>> {
     execution::arguments_of(&scope, &call_id).await.map(Json)
+}
+
+/// What a page may do wherever it is opened: run its own scripts and show its own images. It has no origin, reaches no
+/// network, and opens nothing. The console shows pages under the same policy.
+const PAGE_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; \
+    style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:; base-uri 'none'; \
+    form-action 'none'; frame-ancestors 'self'";
+
+/// Get the page of a call
+///
+/// The page of a call whose renderer is `html`: the artifact of the toolset as it is now, or the `content` of the plan,
+/// with a script that sets `window.__TOOL_DATA__` to the `data` of the plan. Show it in a sandboxed frame.
+#[utoipa::path(get, path = "/api/tool-calls/{call_id}/render", tag = "calls", params(("call_id" = String, Path)),
+    responses(
+        (status = 200, description = "The page", content((String = "text/html"))),
+        (status = 409, description = "The call has no render plan, or another renderer than html"),
+    ))]
+#[worker::send]
+pub async fn render_call(User(scope): User, Named(call_id): Named<CallId>) -> Result<Response> {
+    let mut response = execution::page_of(&scope, &call_id).await?.into_response();
+    for (name, value) in [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, PAGE_POLICY),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "private"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    Ok(response)
 }

@@ -11,7 +11,7 @@ use crate::error::{Error, Place, Problem, Result, escaped, shortened};
 use crate::files::FilePath;
 use crate::ids::{
     AgentId, ApprovalId, CallId, CredentialId, FileManifestId, ModuleName, ServerId, SessionId, TokenId, ToolId,
-    Version, WorkspaceId,
+    ToolsetId, Version, WorkspaceId,
 };
 use crate::json_size::{MAX_VALUES, values};
 use crate::page::PageRequest;
@@ -231,6 +231,7 @@ path_ids! {
     CredentialId, "credential_id", "Credential";
     ModuleName, "module", "Module";
     ServerId, "server_id", "MCP server";
+    ToolsetId, "toolset_id", "Toolset";
 }
 
 impl<S: Send + Sync, T: PathId> FromRequestParts<S> for Named<T> {

@@ -35,6 +35,9 @@ mod site;
 mod suggest;
 mod tokens;
 mod tools;
+mod toolset_files;
+mod toolset_overrides;
+mod toolsets;
 mod versions;
 mod wire;
 mod workspace;
@@ -136,6 +139,17 @@ routes![
     mcp_servers::refresh_mcp_server,
     mcp_servers::list_held_back_of_mcp_server,
     mcp_servers::accept_held_back_of_mcp_server,
+    toolsets::list_toolsets,
+    toolsets::import_toolset,
+    toolsets::get_toolset,
+    toolsets::uninstall_toolset,
+    toolsets::export_toolset,
+    toolsets::enable_toolset,
+    toolsets::disable_toolset,
+    toolset_files::get_toolset_file,
+    toolset_overrides::get_override,
+    toolset_overrides::put_override,
+    toolset_overrides::delete_override,
     workspace::get_workspace,
     workspace::update_workspace,
     tokens::list_tokens,
@@ -149,6 +163,7 @@ routes![
     call_log::get_tool_call,
     call_log::get_call_result,
     call_log::get_call_arguments,
+    call_log::render_call,
     approvals::list_approvals,
     approvals::get_approval,
     approvals::approve_call,

@@ -96,7 +96,7 @@ fn add_examples(operation: &mut Value, examples: &Value) {
 }
 
 /// The bodies that may repeat the fields of a response, and these responses.
-const REPEATED: [(&str, &str); 11] = [
+const REPEATED: [(&str, &str); 12] = [
     ("ToolIn", "ToolOut"),
     ("AgentIn", "AgentShown"),
     ("AgentPatch", "AgentShown"),
@@ -107,6 +107,7 @@ const REPEATED: [(&str, &str); 11] = [
     ("ModulePatch", "ModuleDetails"),
     ("McpServerIn", "McpServerDetails"),
     ("McpServerPatch", "McpServerDetails"),
+    ("OverrideIn", "OverrideOut"),
     ("TokenIn", "TokenOut"),
 ];
 

@@ -170,7 +170,8 @@ impl Placement {
         match scope.write_all(statements).await? {
             Ok(rows) if rows.get(skipped).is_some_and(|it| it.changes() > 0) => Ok(PlacementOutcome::Done),
             // `Duplicate`: another request has created a tool of the same name meanwhile.
-            Ok(_) | Err(DbFailure::Duplicate) => Ok(PlacementOutcome::Overtaken),
+            // `MissingReference`: another request has deleted something that a row refers to.
+            Ok(_) | Err(DbFailure::Duplicate | DbFailure::MissingReference) => Ok(PlacementOutcome::Overtaken),
             Err(failure) if is_stopped(&failure) || is_taken_id(&failure) => Ok(PlacementOutcome::Overtaken),
             Err(failure) if store::placing::is_banned(&failure) => Ok(PlacementOutcome::Banned),
             Err(failure) => Err(failure.into()),

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 pub struct UpstreamConnection {
     /// The base URL, without a slash at its end. None for an MCP server that is a process.
     pub url: Option<String>,
+    /// Tools of an upstream that is not enabled cannot be called.
+    pub enabled: bool,
     /// The headers of every request to the upstream. Literal values are sealed for `url`.
     pub headers: BTreeMap<String, HeaderValue>,
     /// The hosts, besides the one of `url`, that may get the headers.
@@ -31,7 +33,7 @@ pub struct UpstreamConnection {
 /// [`Tool`](super::Tool), for calls. Primary keys find the upstream and the settings of the workspace, so the column costs
 /// two rows for a tool of an upstream, and none for another tool.
 pub const UPSTREAM_CONNECTION: &str = "iif(t.source IN ('module', 'mcp'), (
-    SELECT json_object('url', u.url, 'headers', json(u.headers),
+    SELECT json_object('url', u.url, 'enabled', json(iif(u.enabled, 'true', 'false')), 'headers', json(u.headers),
       'hosts', json(coalesce(u.include -> '$.hosts', '[]')), 'expires_at', u.expires_at, 'default_guest_modules', json(
       coalesce((SELECT s.default_guest_modules FROM workspace_settings s WHERE s.workspace_id = u.workspace_id), '[]')),
       'revision', u.revision, 'server', json(u.server), 'toolset_id', u.toolset_id,

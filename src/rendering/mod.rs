@@ -9,14 +9,17 @@
 //! | `plan` | the plan of one call |
 //! | `values` | finds the values of expressions, and bounds them |
 //! | `frame` | the addresses that a frame may show |
+//! | `inject` | the page of a call, with its data |
 
 mod expression;
 mod frame;
+mod inject;
 mod plan;
 #[cfg(test)]
 mod random;
 mod renderer;
 mod values;
 
+pub use inject::with_data;
 pub use plan::{PlanFailure, PlanSources};
 pub use renderer::{Renderer, RendererKind};

@@ -103,9 +103,8 @@ pub async fn inspect_bundle(
             true => inspect(scope, files, entrypoints, ONE_SECONDS, &mut talk).await?,
             false => Err(together.clone()),
         };
-        let functions = functions.unwrap_or_else(|fault| {
-            entrypoints.iter().map(|_| InspectedFunction::of_fault(fault.clone())).collect()
-        });
+        let functions = functions
+            .unwrap_or_else(|fault| entrypoints.iter().map(|_| InspectedFunction::of_fault(fault.clone())).collect());
         found.extend(entrypoints.iter().copied().zip(functions));
     }
     if found.values().all(|it| it.fault.is_none()) {

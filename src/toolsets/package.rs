@@ -1,15 +1,19 @@
 //! A bundle as it arrives: a ZIP archive with a manifest and files. Everything is checked, and the contents are hashed, before
 //! anything is stored. One file at a time is in memory besides the archive.
 
+use super::file_kind::FileKind;
+use super::toolset::ToolsetFile;
 use crate::archive::{Archive, ArchiveFault, ArchiveLimits, Entry};
 use crate::error::{BundleNote, Error, Result};
 use crate::files::MAX_FILE_BYTES;
 use crate::hex;
-use crate::text_enum::text_enum;
 use sha2::{Digest, Sha256};
 
+/// The largest bundle.
+pub const MAX_BUNDLE_BYTES: usize = 16 * 1024 * 1024;
+
 const LIMITS: ArchiveLimits = ArchiveLimits {
-    archive_bytes: 16 * 1024 * 1024,
+    archive_bytes: MAX_BUNDLE_BYTES,
     entries: 2_000,
     entry_bytes: MAX_FILE_BYTES,
     total_bytes: 64 * 1024 * 1024,
@@ -19,45 +23,12 @@ const LIMITS: ArchiveLimits = ArchiveLimits {
 const MAX_MANIFEST_BYTES: u32 = 1024 * 1024;
 const MANIFESTS: [&str; 2] = ["toolset.yaml", "toolset.yml"];
 
-text_enum! {
-    /// What a file of a toolset is for.
-    FileKind {
-        Python = "python",
-        Artifact = "artifact",
-        Asset = "asset",
-        Config = "config",
-    }
-}
-
-impl FileKind {
-    fn of(path: &str) -> Self {
-        let extension = path.rsplit_once('.').map_or("", |it| it.1).to_ascii_lowercase();
-        match extension.as_str() {
-            "py" => Self::Python,
-            "html" | "htm" => Self::Artifact,
-            _ if path.starts_with("artifacts/") => Self::Artifact,
-            "yaml" | "yml" | "toml" | "json" | "cfg" | "ini" if !path.contains('/') => Self::Config,
-            _ => Self::Asset,
-        }
-    }
-}
-
-/// A file of a bundle.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PackagedFile {
-    /// Relative to the root of the bundle.
-    pub path: String,
-    pub kind: FileKind,
-    pub sha256: String,
-    pub size: u32,
-}
-
 /// A bundle whose archive is sound.
 #[derive(Debug)]
 pub struct Package<'a> {
     manifest_path: &'a str,
     manifest: String,
-    files: Vec<PackagedFile>,
+    files: Vec<ToolsetFile>,
     /// The entries of the files, in the same order.
     entries: Vec<Entry<'a>>,
 }
@@ -88,7 +59,7 @@ impl<'a> Package<'a> {
         }
         let contents = entry.read().map_err(|it| it.message)?;
         let sha256 = hex::encode(&Sha256::digest(&contents));
-        self.files.push(PackagedFile { path: path.to_owned(), kind: FileKind::of(path), sha256, size: entry.size });
+        self.files.push(ToolsetFile { path: path.to_owned(), kind: FileKind::of(path), sha256, size: entry.size });
         self.entries.push(entry);
         Ok(())
     }
@@ -99,7 +70,7 @@ impl<'a> Package<'a> {
     }
 
     /// The files except for the manifest, in the order of their paths.
-    pub fn files(&self) -> &[PackagedFile] {
+    pub fn files(&self) -> &[ToolsetFile] {
         &self.files
     }
 

@@ -1,7 +1,7 @@
-//! The servers of an installed toolset: exported, paused with their toolset, resumed, removed.
+//! The servers of an installed toolset: shown, exported, paused with their toolset, resumed, removed.
 
-use super::exported::exported;
 use super::merged::{paused, resumed};
+use super::exported::exported;
 use super::plan::ServerPlan;
 use crate::callers::Scope;
 use crate::db::{Rows, Statement};
@@ -18,13 +18,15 @@ pub struct PresentServers {
 }
 
 impl PresentServers {
-    /// Selects the servers, sorted by id, and their tools, for [`Self::read`]. The servers alone are enough for
-    /// [`Self::exported`].
+    /// Selects the servers, sorted by id, for [`Self::exported`].
+    pub fn find_settings(workspace: &WorkspaceId, toolset: &ToolsetId) -> Statement {
+        upstreams::find_of_toolset::<ServerSettings>(workspace, toolset.as_str(), &[])
+    }
+
+    /// Selects the servers and their tools, for [`Self::read`].
     pub fn find(workspace: &WorkspaceId, toolset: &ToolsetId) -> [Statement; 2] {
-        [
-            upstreams::find_of_toolset::<ServerSettings>(workspace, toolset.as_str(), &[]),
-            registry::find_tools_of_toolset_servers(workspace, toolset.as_str()),
-        ]
+        let tools = registry::find_tools_of_toolset_servers(workspace, toolset.as_str());
+        [Self::find_settings(workspace, toolset), tools]
     }
 
     pub fn read([servers, tools]: &[Rows; 2]) -> Result<Self> {

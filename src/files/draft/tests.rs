@@ -1,13 +1,13 @@
 //! Commits of many paths, on native SQLite: compared with a simple model, and measured.
 
 use super::*;
-use crate::files::ahead::KEPT_AHEAD_SECONDS;
-use crate::ids::WorkspaceId;
-use crate::time::Timestamp;
 use crate::db::native::{migrated, migrations};
 use crate::files::FileManifestSource;
+use crate::files::ahead::KEPT_AHEAD_SECONDS;
 use crate::files::store::lookup::FileView;
 use crate::files::store::{lookup, session as sessions, sweep};
+use crate::ids::WorkspaceId;
+use crate::time::Timestamp;
 use rusqlite::Connection;
 use serde_json::Value;
 

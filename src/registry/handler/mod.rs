@@ -125,7 +125,9 @@ impl Handler {
         match self {
             Self::Http { url, headers } => Some((url, headers)),
             Self::Rest(rest) => Some((&rest.url, &rest.headers)),
-            Self::Builtin { .. } | Self::Python(_) | Self::Module { .. } | Self::Mcp { .. } | Self::Toolset { .. } => None,
+            Self::Builtin { .. } | Self::Python(_) | Self::Module { .. } | Self::Mcp { .. } | Self::Toolset { .. } => {
+                None
+            }
         }
     }
 
@@ -133,7 +135,9 @@ impl Handler {
         match self {
             Self::Http { url, headers } => Some((url, headers)),
             Self::Rest(rest) => Some((&mut rest.url, &mut rest.headers)),
-            Self::Builtin { .. } | Self::Python(_) | Self::Module { .. } | Self::Mcp { .. } | Self::Toolset { .. } => None,
+            Self::Builtin { .. } | Self::Python(_) | Self::Module { .. } | Self::Mcp { .. } | Self::Toolset { .. } => {
+                None
+            }
         }
     }
 
