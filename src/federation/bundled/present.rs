@@ -1,7 +1,7 @@
 //! The servers of an installed toolset: shown, exported, paused with their toolset, resumed, removed.
 
-use super::merged::{paused, resumed};
 use super::exported::exported;
+use super::merged::{paused, resumed};
 use super::plan::ServerPlan;
 use crate::callers::Scope;
 use crate::db::{Rows, Statement};
