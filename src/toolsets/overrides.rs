@@ -160,14 +160,9 @@ pub fn put_overrides(
     store::put_all(workspace, toolset, overrides)
 }
 
-/// Deletes all overrides of a toolset.
-pub fn delete_overrides(workspace: &WorkspaceId, toolset: &ToolsetId) -> Statement {
-    store::delete_all(workspace, toolset)
-}
-
 /// The override of one tool. The tool may be named without the toolset's id.
 pub async fn get_override(scope: &Scope, toolset: &ToolsetId, named: &ToolId) -> Result<OverrideOut> {
-    Ok(OverrideReading::of(scope, toolset, named, None).await?.existing()?)
+    OverrideReading::of(scope, toolset, named, None).await?.existing()
 }
 
 /// Replaces the override of one tool, in the name of an admin.

@@ -189,13 +189,6 @@ pub fn delete(workspace: &WorkspaceId, toolset: &ToolsetId, tool: &ToolId) -> St
         .bind(tool.as_str())
 }
 
-/// Deletes all overrides of a toolset.
-pub fn delete_all(workspace: &WorkspaceId, toolset: &ToolsetId) -> Statement {
-    sql("DELETE FROM tool_overrides WHERE workspace_id = ?1 AND toolset_id = ?2")
-        .bind(workspace.as_str())
-        .bind(toolset.as_str())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,7 +261,7 @@ mod tests {
         assert_eq!(stored(&database, &workspace, &toolset).len(), 2, "it belongs to another toolset");
         run(&database, [delete(&workspace, &toolset, &tool)]);
         assert_eq!(stored(&database, &workspace, &toolset).len(), 1);
-        run(&database, [delete_all(&workspace, &toolset)]);
+        run(&database, put_all(&workspace, &toolset, &[]).unwrap());
         assert!(stored(&database, &workspace, &toolset).is_empty());
     }
 
