@@ -1,6 +1,6 @@
 //! The change log: who changed what, written in the same transaction as the change.
 
-use crate::db::{Condition, ManyRows, Statement, condition, json_chunks, sql};
+use crate::db::{Condition, DbFailure, ManyRows, Statement, condition, json_chunks, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ToolId, Version, WorkspaceId};
 use crate::text_enum::text_enum;
@@ -234,6 +234,20 @@ pub fn registry_changed_since(workspace: &WorkspaceId, seq: u32) -> Condition {
 /// The number of the workspace's last change, as `seq`; 0, if there is none.
 pub fn find_last(workspace: &WorkspaceId) -> Statement {
     sql("SELECT coalesce(max(seq), 0) AS seq FROM changes WHERE workspace_id = ?1").bind(workspace.as_str())
+}
+
+/// Stops its batch ([`is_stopped`]) unless the condition is true, and writes nothing. A condition that guards each statement
+/// of a batch must not read what the batch changes; this one is asked once, before the batch changes anything.
+pub fn stop_unless(workspace: &WorkspaceId, condition: Condition) -> Statement {
+    // No row of the log has the number 0.
+    sql("INSERT INTO changes (workspace_id, seq, timestamp, action, subject, operator)
+         SELECT ?1, 0, '', 'update', '', '' WHERE true")
+    .bind(workspace.as_str())
+    .and(condition.negated())
+}
+
+pub fn is_stopped(failure: &DbFailure) -> bool {
+    matches!(failure, DbFailure::Refused(rule) if rule.contains("seq >= 1"))
 }
 
 /// Records that one request ended several things. `ended` selects a `subject`, a `tool_id` and a `previous_state` for

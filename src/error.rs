@@ -61,6 +61,8 @@ pub enum Error {
     Internal(String),
     /// Something that the request needs is not available now.
     Unavailable(&'static str),
+    /// Something that the request needs cannot be reached now. The message says what.
+    Unreachable(String),
     /// Something that the request needs will be available again soon, by itself.
     TryAgain(&'static str),
 }
@@ -99,6 +101,11 @@ pub struct BundleNote {
 }
 
 impl BundleNote {
+    /// A note about the bundle as a whole.
+    pub fn about_bundle(message: String) -> Self {
+        Self { file: None, line: None, path: None, message }
+    }
+
     /// How many notes a response shows.
     const MAX_SHOWN: usize = 100;
 
@@ -189,7 +196,7 @@ impl Error {
             Self::Conflict(_) => "CONFLICT",
             Self::TooLarge { .. } | Self::NoRoom { .. } | Self::OverQuota { .. } => "PAYLOAD_TOO_LARGE",
             Self::Internal(_) => "INTERNAL",
-            Self::Unavailable(_) | Self::TryAgain(_) => "UNAVAILABLE",
+            Self::Unavailable(_) | Self::Unreachable(_) | Self::TryAgain(_) => "UNAVAILABLE",
         }
     }
 
@@ -204,7 +211,7 @@ impl Error {
             Self::AlreadyExists(_) | Self::Conflict(_) => StatusCode::CONFLICT,
             Self::TooLarge { .. } | Self::NoRoom { .. } | Self::OverQuota { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Unavailable(_) | Self::TryAgain(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unavailable(_) | Self::Unreachable(_) | Self::TryAgain(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -230,7 +237,8 @@ impl Error {
             | Self::Misdirected
             | Self::AlreadyExists(_)
             | Self::Conflict(_)
-            | Self::Unavailable(_) => Value::Null,
+            | Self::Unavailable(_)
+            | Self::Unreachable(_) => Value::Null,
         }
     }
 
@@ -264,6 +272,7 @@ impl fmt::Display for Error {
             Self::Forbidden(message)
             | Self::AlreadyExists(message)
             | Self::Conflict(message)
+            | Self::Unreachable(message)
             | Self::NoRoom { message, .. }
             | Self::OverQuota { message, .. } => f.write_str(message),
             Self::NotFound { kind, id, nearest } => {

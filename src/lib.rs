@@ -2,6 +2,7 @@
 
 mod agents;
 mod app;
+mod archive;
 mod backup;
 mod cache;
 mod callers;

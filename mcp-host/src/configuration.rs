@@ -24,6 +24,9 @@ pub struct ServerConfiguration {
     /// A folder inside the server's private folder.
     #[serde(default)]
     pub cwd: Option<String>,
+    /// The list of the files that every process finds in its private folder, by its hash.
+    #[serde(default)]
+    pub files: Option<String>,
 }
 
 impl ServerConfiguration {

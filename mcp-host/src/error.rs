@@ -24,6 +24,8 @@ pub enum Refusal {
     Method(&'static str),
     /// The host does not hold the key with this configuration.
     Configuration,
+    /// The host does not hold the files of the configuration, or not all of them.
+    Files,
     /// Not now; perhaps after a while.
     Later {
         words: String,
@@ -58,7 +60,7 @@ impl Refusal {
             Self::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Unknown => StatusCode::NOT_FOUND,
             Self::Method(_) => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Configuration => StatusCode::PRECONDITION_FAILED,
+            Self::Configuration | Self::Files => StatusCode::PRECONDITION_FAILED,
             Self::Later { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Ended { .. } => StatusCode::BAD_GATEWAY,
         }
@@ -72,6 +74,7 @@ impl Refusal {
             Self::Unknown => "there is nothing here".into(),
             Self::Method(allowed) => format!("the methods of this path are {allowed}"),
             Self::Configuration => "configuration needed".into(),
+            Self::Files => "files needed".into(),
             Self::Invalid(words) | Self::Command(words) | Self::Later { words, .. } | Self::Ended { words, .. } => {
                 words.clone()
             }

@@ -4,6 +4,7 @@ use crate::body;
 use crate::bridge;
 use crate::configuration;
 use crate::error::{Refusal, json_response};
+use crate::file_set::{self, Pieces};
 use crate::key::ServerKey;
 use crate::secret;
 use crate::server::{Server, Turn};
@@ -18,6 +19,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use serde_json::json;
 use std::sync::Arc;
+use tokio::task::spawn_blocking;
 
 /// Names the configuration that a request is meant for.
 const CONFIG: &str = "mcp-host-config";
@@ -30,13 +32,14 @@ pub struct App {
 pub fn router(app: Arc<App>) -> Router {
     let servers = Router::new()
         .route("/servers/{key}", put(put_server).get(get_server).delete(delete_server))
+        .route("/servers/{key}/files", put(put_files).post(post_files))
         .route("/servers/{key}/mcp", post(post_mcp).delete(delete_session))
         .layer(from_fn_with_state(app.clone(), check_secret));
     Router::new()
         .route("/health", get(health))
         .merge(servers)
         .method_not_allowed_fallback(async || {
-            Refusal::Method("PUT, GET and DELETE of /servers/{key}, POST of its /mcp")
+            Refusal::Method("PUT, GET and DELETE of /servers/{key}, PUT and POST of its /files, POST of its /mcp")
         })
         .fallback_service(
             Router::new().fallback(async || Refusal::Unknown).layer(from_fn_with_state(app.clone(), check_secret)),
@@ -63,6 +66,29 @@ async fn put_server(State(app): State<Arc<App>>, Path(key): Path<String>, body: 
     let body = body.map_err(|bad| Refusal::of_body(&bad, configuration::MAX_BYTES))?;
     let hash = app.servers.put(key, &body).await?;
     Ok(json_response(StatusCode::OK, &json!({"config": hash})))
+}
+
+/// Takes a list of files, and tells which contents are missing.
+async fn put_files(State(app): State<Arc<App>>, Path(key): Path<String>, body: Body) -> Result<Response, Refusal> {
+    let key = parsed(&key)?;
+    let body = body::read(body, file_set::MAX_LIST_BYTES).await;
+    let body = body.map_err(|bad| Refusal::of_body(&bad, file_set::MAX_LIST_BYTES))?;
+    let files = app.servers.put_files(key, &body)?;
+    Ok(json_response(StatusCode::OK, &json!({"files": files.hash, "missing": files.missing()})))
+}
+
+/// Takes contents of files that are in the list.
+async fn post_files(State(app): State<Arc<App>>, Path(key): Path<String>, body: Body) -> Result<StatusCode, Refusal> {
+    let key = parsed(&key)?;
+    let Some(files) = app.servers.files(&key) else {
+        body::skip(body).await;
+        return Err(Refusal::Files);
+    };
+    let body = body::read(body, file_set::MAX_PIECES_BYTES).await;
+    let body = body.map_err(|bad| Refusal::of_body(&bad, file_set::MAX_PIECES_BYTES))?;
+    let taken = spawn_blocking(move || files.take(Pieces::parse(&body)?)).await;
+    let taken = taken.unwrap_or_else(|_| Err("the contents were lost".to_owned()));
+    taken.map(|()| StatusCode::NO_CONTENT).map_err(Refusal::Invalid)
 }
 
 async fn get_server(State(app): State<Arc<App>>, Path(key): Path<String>) -> Result<Response, Refusal> {

@@ -15,6 +15,7 @@ mod configuration;
 mod connection;
 mod enter;
 mod error;
+mod file_set;
 mod handshake;
 mod home;
 mod http;

@@ -5,7 +5,7 @@ use crate::command::Program;
 use crate::config::Limits;
 use crate::connection::Connection;
 use crate::handshake::Era;
-use crate::home;
+use crate::home::Home;
 use crate::process_table::ProcessTable;
 use crate::stderr_tail::StderrTail;
 use crate::tree;
@@ -15,7 +15,7 @@ use chrono::{DateTime, Utc};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::{Error, Result};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -82,20 +82,18 @@ pub struct Launch<'a> {
 impl Process {
     /// Starts the warden, which starts the server. `on_end` runs before anybody who waits for an answer learns of the end.
     pub fn start(
-        id: String,
+        home: Home,
         launch: &Launch<'_>,
         wardens: Arc<Wardens>,
         permit: OwnedSemaphorePermit,
         on_end: impl FnOnce(&Ended) + Send + 'static,
     ) -> Result<Arc<Self>> {
-        let home = home::create(&id)?;
-        let spawned = spawn(launch, &home).inspect_err(|_| home::remove(&home));
-        let mut child = spawned?;
+        let mut child = spawn(launch, home.path())?;
         let warden = child.id().and_then(|it| i32::try_from(it).ok()).ok_or_else(|| Error::other("no process id"))?;
         wardens.add(warden);
         let (connection, queued) = Connection::new();
         let process = Arc::new(Self {
-            id,
+            id: home.id.clone(),
             warden,
             started_at: Utc::now(),
             connection,
@@ -115,7 +113,7 @@ impl Process {
     async fn live(
         self: Arc<Self>,
         mut child: Child,
-        home: PathBuf,
+        home: Home,
         wardens: Arc<Wardens>,
         permit: OwnedSemaphorePermit,
         on_end: impl FnOnce(&Ended) + Send + 'static,
@@ -144,7 +142,7 @@ impl Process {
             stop.abort();
         }
         // The warden does this too, unless it was killed.
-        let _ = tokio::task::spawn_blocking(move || home::remove(&home)).await;
+        let _ = tokio::task::spawn_blocking(move || drop(home)).await;
         let ended = Ended {
             words: match &order {
                 Some(Order::Stop(why) | Order::Kill(why)) => why.clone(),

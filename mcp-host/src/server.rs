@@ -4,13 +4,16 @@ use crate::backoff::Backoff;
 use crate::command::Program;
 use crate::configuration::ServerConfiguration;
 use crate::error::Refusal;
+use crate::file_set::FileSet;
 use crate::handshake::{self, HandshakeFailure};
+use crate::home::Home;
 use crate::process::{Ended, Launch, Process};
 use crate::servers::Servers;
 use crate::stderr_tail;
 use serde::Serialize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 const HANDSHAKE: Duration = Duration::from_secs(30);
@@ -23,6 +26,8 @@ pub struct Server {
     program: Program,
     environment: Vec<(String, String)>,
     folder: Option<String>,
+    /// What every process finds in its private folder.
+    files: Option<Arc<FileSet>>,
     state: Mutex<ServerState>,
     /// Held by the one who starts the process.
     starting: Arc<tokio::sync::Mutex<()>>,
@@ -66,7 +71,12 @@ pub struct ServerReport {
 }
 
 impl Server {
-    pub fn new(hash: String, program: Program, configuration: ServerConfiguration) -> Self {
+    pub fn new(
+        hash: String,
+        program: Program,
+        configuration: ServerConfiguration,
+        files: Option<Arc<FileSet>>,
+    ) -> Self {
         let state = ServerState {
             process: None,
             backoff: Backoff::default(),
@@ -82,6 +92,7 @@ impl Server {
             program,
             environment: configuration.env.into_iter().collect(),
             folder: configuration.cwd,
+            files,
             state: Mutex::new(state),
             starting: Arc::default(),
         }
@@ -138,7 +149,8 @@ impl Server {
             }
             self.check_backoff()?;
             let permit = servers.room().await?;
-            let process = self.spawn(servers, permit)?;
+            let home = self.new_home(servers).await?;
+            let process = self.spawn(servers, permit, home)?;
             let probe = self.state().probe;
             let failure = match timeout(HANDSHAKE, handshake::find_era(&process.connection, probe)).await {
                 Ok(Ok(era)) => {
@@ -186,10 +198,27 @@ impl Server {
         Err(Refusal::Later { words, after, stderr })
     }
 
+    /// The private folder of the next process, with copies of the server's files.
+    async fn new_home(&self, servers: &Servers) -> Result<Home, Refusal> {
+        let (id, files) = (servers.random_id()?, self.files.clone());
+        let made = spawn_blocking(move || {
+            let home = Home::create(id)?;
+            files.map_or(Ok(()), |files| files.copy_to(home.path())).map(|()| home)
+        });
+        let made = made.await.unwrap_or_else(|cause| Err(std::io::Error::other(cause)));
+        made.map_err(|cause| self.not_started(&cause))
+    }
+
+    fn not_started(&self, cause: &std::io::Error) -> Refusal {
+        self.state().backoff.fail(Instant::now(), Duration::ZERO);
+        Refusal::later(format!("The server cannot be started: {cause}"), Duration::from_secs(1))
+    }
+
     fn spawn(
         self: &Arc<Self>,
         servers: &Servers,
         permit: tokio::sync::OwnedSemaphorePermit,
+        home: Home,
     ) -> Result<Arc<Process>, Refusal> {
         let launch = Launch {
             program: &self.program,
@@ -209,12 +238,13 @@ impl Server {
                 server.note_end(ended, born);
             }
         };
-        let id = servers.random_id()?;
-        let started = Process::start(id, &launch, servers.wardens(), permit, on_end);
-        let process = started.map_err(|cause| {
-            state.backoff.fail(Instant::now(), Duration::ZERO);
-            Refusal::later(format!("The server cannot be started: {cause}"), Duration::from_secs(1))
-        })?;
+        let process = match Process::start(home, &launch, servers.wardens(), permit, on_end) {
+            Ok(process) => process,
+            Err(cause) => {
+                drop(state);
+                return Err(self.not_started(&cause));
+            }
+        };
         state.starts = state.starts.saturating_add(1);
         state.process = Some(process.clone());
         Ok(process)

@@ -4,6 +4,7 @@ use crate::command;
 use crate::config::Limits;
 use crate::configuration::{self, ServerConfiguration};
 use crate::error::Refusal;
+use crate::file_set::FileSet;
 use crate::key::ServerKey;
 use crate::packages::Packages;
 use crate::server::Server;
@@ -20,6 +21,8 @@ const RETRY: Duration = Duration::from_secs(5);
 
 pub struct Servers {
     known: Mutex<HashMap<ServerKey, Arc<Server>>>,
+    /// The files of servers, which come before the configurations that name them.
+    files: Mutex<HashMap<ServerKey, Arc<FileSet>>>,
     room: Arc<Semaphore>,
     limits: Limits,
     packages: Packages,
@@ -29,11 +32,45 @@ pub struct Servers {
 impl Servers {
     pub fn new(limits: Limits, packages: Packages) -> Self {
         let room = Arc::new(Semaphore::new(limits.servers));
-        Self { known: Mutex::default(), room, limits, packages, wardens: Arc::default() }
+        Self { known: Mutex::default(), files: Mutex::default(), room, limits, packages, wardens: Arc::default() }
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<ServerKey, Arc<Server>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept_files(&self) -> MutexGuard<'_, HashMap<ServerKey, Arc<FileSet>>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The files that came last for this server.
+    pub fn files(&self, key: &ServerKey) -> Option<Arc<FileSet>> {
+        self.kept_files().get(key).cloned()
+    }
+
+    /// Takes a list of files, unless it is the one that is there. A process that runs with other files keeps them.
+    pub fn put_files(&self, key: ServerKey, list: &[u8]) -> Result<Arc<FileSet>, Refusal> {
+        let hash = configuration::hash(list);
+        if let Some(files) = self.files(&key).filter(|it| it.hash == hash) {
+            return Ok(files);
+        }
+        let mut all = self.kept_files();
+        if all.len() >= MAX_KNOWN && !all.contains_key(&key) {
+            return Err(Refusal::later(format!("The host keeps the files of {MAX_KNOWN} servers already"), RETRY));
+        }
+        let files = Arc::new(FileSet::new(list, &self.random_id()?).map_err(Refusal::Invalid)?);
+        all.insert(key, files.clone());
+        Ok(files)
+    }
+
+    /// The files that a configuration names, all of them whole. Files that no configuration names are not kept.
+    fn files_of(&self, key: &ServerKey, hash: Option<&str>) -> Result<Option<Arc<FileSet>>, Refusal> {
+        let Some(hash) = hash else {
+            self.kept_files().remove(key);
+            return Ok(None);
+        };
+        let files = self.files(key).filter(|it| it.hash == hash && it.missing().is_empty());
+        files.map(Some).ok_or(Refusal::Files)
     }
 
     pub fn all(&self) -> Vec<Arc<Server>> {
@@ -70,7 +107,9 @@ impl Servers {
         }
         let configuration = ServerConfiguration::parse(bytes).map_err(Refusal::Invalid)?;
         let program = command::resolve(&configuration.command, &configuration.args, &self.packages);
-        let server = Server::new(hash.clone(), program.map_err(Refusal::Command)?, configuration);
+        let program = program.map_err(Refusal::Command)?;
+        let files = self.files_of(&key, configuration.files.as_deref())?;
+        let server = Server::new(hash.clone(), program, configuration, files);
         let before = {
             let mut known = self.known();
             if known.len() >= MAX_KNOWN && !known.contains_key(&key) {
@@ -85,6 +124,7 @@ impl Servers {
     }
 
     pub async fn remove(&self, key: &ServerKey) {
+        self.kept_files().remove(key);
         let removed = self.known().remove(key);
         if let Some(server) = removed {
             server.remove().await;

@@ -15,6 +15,8 @@ CREATE TABLE toolsets (
   warnings TEXT NOT NULL DEFAULT '[]' CHECK (json_type(warnings) = 'array'),
   -- Counts the changes of the toolset, so that a decision that was made on an old reading is refused.
   revision INTEGER NOT NULL DEFAULT 1,
+  -- The request that has written the row last, so that the last statement of a batch knows whether the batch went through.
+  decided_by TEXT NOT NULL,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 

@@ -109,6 +109,7 @@ def _answer(source, place, ballast):
         frame, status = report.left(error, True)
     except BaseException as error:
         ballast.clear()
+        file_guest.explain(error)
         frame, status = report.failed(error, code)
     streams.flush()
     streams.report(frame)

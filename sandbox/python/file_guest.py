@@ -4,6 +4,7 @@ import importlib
 import inspect
 import os
 import pathlib
+import socket
 import sys
 import types
 
@@ -15,6 +16,8 @@ import toolset_binding
 MODULE = "main"  # The name of the module that is made of a request's code.
 _bundle = None  # The folder of the bundle's files.
 PACKAGES = ("covalt_toolset", "pydantic")  # What can be imported besides the standard library.
+REFUSALS = (PermissionError, socket.gaierror)  # What Python raises if the kernel refuses a system call.
+REFUSED = "(The sandbox has no network and no processes, and can write only the session's files.)"
 
 
 def settle(bundle):
@@ -59,6 +62,19 @@ def inspect_all(request, _workspace):
     """Describes the functions of some entry points. The fault of one does not hide the others."""
     tools = [_described(each, request.get("code")) for each in request["inspect"]]
     return report.as_json("inspect", {"tools": tools})
+
+
+def explain(error):
+    """Says what the sandbox lacks, if that may be the reason of an error. Python says only that it is not permitted."""
+    try:
+        # Libraries raise errors of their own, with the refusal as the reason. Code could make a very long chain.
+        causes = [error]
+        while len(causes) < 10 and (last := causes[-1].__cause__ or causes[-1].__context__) is not None:
+            causes.append(last)
+        if issubclass(type(error), OSError) and any(issubclass(type(each), REFUSALS) for each in causes):
+            BaseException.add_note(error, REFUSED)
+    except BaseException:  # The error may be an object of the code that fails when it is read.
+        pass
 
 
 def _call(function, request, workspace):
@@ -117,5 +133,6 @@ def _described(entrypoint, code):
     except toolset_binding.BindingError as error:
         told["fault"] = str(error)
     except BaseException as error:  # Code may end itself while it is loaded: this, too, is a fault of its entry point.
+        explain(error)
         told["fault"] = report.told(error, code or "")
     return told

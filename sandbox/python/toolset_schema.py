@@ -6,7 +6,7 @@ import typing
 import toolset_docstring
 from toolset_paths import told
 from toolset_signature import ABSENT, ANY_POSITIONS, MISSING, POSITIONAL_ONLY, BindingError, Signature
-from toolset_types import json_schema, metadata, model, plain_text, reason, schema_of
+from toolset_types import UNIONS, json_schema, metadata, model, plain_text, reason, schema_of
 from toolset_values import to_json_value
 
 import pydantic
@@ -72,7 +72,8 @@ class Model:
         if description:
             options["description"] = description
         hint, default = _or_any(hint), parameter.default
-        if default is None or _is_field(default) and default.default is None:
+        nothing = default is None or _is_field(default) and default.default is None
+        if nothing and not _takes_none(hint):
             hint = typing.Optional[hint]  # Many write `text: str = None`, and then pass None.
         if _is_field(default):
             hint = typing.Annotated[hint, default]
@@ -182,6 +183,12 @@ def _is_field(value):
 
 def _or_any(hint):
     return typing.Any if hint is MISSING else hint
+
+
+def _takes_none(hint):
+    if typing.get_origin(hint) is typing.Annotated:
+        return _takes_none(typing.get_args(hint)[0])
+    return typing.get_origin(hint) in UNIONS and type(None) in typing.get_args(hint)
 
 
 def _description(hint, default):

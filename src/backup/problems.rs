@@ -173,8 +173,12 @@ impl BackupProblems {
                     "is not the MCP server of the tool: its id begins with the name",
                 );
             }
+            Handler::Toolset { .. } if tool.source != Source::Toolset => {
+                self.add(format!("{path}/handler/type"), "toolset is for the tools of toolsets only");
+            }
             Handler::Module { .. }
             | Handler::Mcp { .. }
+            | Handler::Toolset { .. }
             | Handler::Builtin { .. }
             | Handler::Http { .. }
             | Handler::Rest(_)

@@ -36,10 +36,13 @@ pub enum SandboxRoute {
     FilesContents,
     /// Returns contents of files that a run has left behind.
     FilesRead,
+    /// Loads modules, and describes their functions.
+    Inspect,
 }
 
 impl SandboxRoute {
-    const ALL: [Self; 5] = [Self::Run, Self::Check, Self::FilesRun, Self::FilesContents, Self::FilesRead];
+    const ALL: [Self; 6] =
+        [Self::Run, Self::Check, Self::FilesRun, Self::FilesContents, Self::FilesRead, Self::Inspect];
 
     pub const fn path(self) -> &'static str {
         match self {
@@ -48,6 +51,7 @@ impl SandboxRoute {
             Self::FilesRun => "/files/run",
             Self::FilesContents => "/files/contents",
             Self::FilesRead => "/files/read",
+            Self::Inspect => "/inspect",
         }
     }
 
@@ -58,6 +62,7 @@ impl SandboxRoute {
             Self::FilesRun => "http://sandbox/files/run",
             Self::FilesContents => "http://sandbox/files/contents",
             Self::FilesRead => "http://sandbox/files/read",
+            Self::Inspect => "http://sandbox/inspect",
         }
     }
 
@@ -71,14 +76,15 @@ impl SandboxRoute {
     const fn is_repeatable(self) -> bool {
         match self {
             Self::Run | Self::Check => true,
-            Self::FilesRun | Self::FilesContents | Self::FilesRead => false,
+            // An inspection needs contents that were sent before, as a run on files does.
+            Self::FilesRun | Self::FilesContents | Self::FilesRead | Self::Inspect => false,
         }
     }
 
     /// Whether a busy container may be passed over. What follows a run must go to the container of the run.
     const fn may_go_elsewhere(self) -> bool {
         match self {
-            Self::Run | Self::Check | Self::FilesRun => true,
+            Self::Run | Self::Check | Self::FilesRun | Self::Inspect => true,
             Self::FilesContents | Self::FilesRead => false,
         }
     }
@@ -88,7 +94,7 @@ impl SandboxRoute {
         match self {
             Self::Run | Self::Check | Self::FilesContents | Self::FilesRead => Duration::from_secs(30),
             // The longest timeout of code that works on files, and the time to wait for its slot.
-            Self::FilesRun => Duration::from_secs(120 + 25),
+            Self::FilesRun | Self::Inspect => Duration::from_secs(120 + 25),
         }
     }
 }

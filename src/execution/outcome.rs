@@ -104,7 +104,7 @@ impl CallFailure {
             Error::Forbidden(_) | Error::Unauthorized(_) => Code::PermissionDenied,
             Error::AlreadyExists(_) | Error::Conflict(_) => Code::Conflict,
             Error::TooLarge { .. } | Error::NoRoom { .. } | Error::OverQuota { .. } => Code::PayloadTooLarge,
-            Error::Unavailable(_) | Error::TryAgain(_) => Code::Unavailable,
+            Error::Unavailable(_) | Error::Unreachable(_) | Error::TryAgain(_) => Code::Unavailable,
             Error::NotFound { .. }
             | Error::NoRoute
             | Error::MethodNotAllowed { .. }

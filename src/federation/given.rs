@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::ids::ServerId;
 use crate::registry::{HeaderValue, Risk};
 use crate::upstreams::{NO_NAME, Problems, fault_of_credentials, kept_headers, plain};
-use serde::Deserialize;
-use std::collections::BTreeMap;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use utoipa::ToSchema;
 
 const MAX_ARGS: usize = 64;
@@ -21,7 +21,7 @@ const NO_URL: &str = "is for remote servers: a stdio server has a command, and n
 const NOT_STDIO: &str = "is for the transport stdio: a remote server has a url, and no command";
 
 /// A remote server has a `url`; a process has a `command`.
-#[derive(Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = McpServerIn)]
 pub struct ServerIn {
@@ -29,33 +29,45 @@ pub struct ServerIn {
     #[schema(pattern = "^[a-z0-9_-]{1,64}$", example = "time")]
     pub id: String,
     /// `stdio` with a `command`, else `streamable-http`, if not given.
-    transport: Option<Transport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
     /// The address of a remote server.
     #[schema(min_length = 1, max_length = 2048, example = "https://mcp.example.com/mcp")]
-    url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
     /// Headers of every request to a remote server. A value may name credentials of the workspace as `${NAME}`.
-    headers: Option<BTreeMap<String, String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headers: Option<BTreeMap<String, String>>,
     /// The program of a stdio server: `npx`, `uvx`, `node`, `python3`, or one that the MCP host has.
     #[schema(max_length = 256)]
-    command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     #[schema(max_items = 64)]
-    args: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub args: Option<Vec<String>>,
     /// The environment of a stdio server. A value may name credentials of the workspace as `${NAME}`.
-    env: Option<BTreeMap<String, String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub env: Option<BTreeMap<String, String>>,
     /// The directory that a stdio server starts in, within its own files.
     #[schema(max_length = 1024)]
-    cwd: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
     /// Tools of a server that is not enabled cannot be called; true, if not given.
-    enabled: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
     /// Whether each call of the server's tools needs an approval; true, if not given.
-    requires_approval: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requires_approval: Option<bool>,
     /// The risk of the server's tools; `medium`, if not given.
-    risk_level: Option<Risk>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub risk_level: Option<Risk>,
     /// Whether definitions that change, and tools that appear later, are accepted without an admin; false, if not given.
-    auto_accept: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_accept: Option<bool>,
     /// The hosts that a stdio server may reach; none, if not given.
     #[schema(max_items = 64, example = json!(["api.example.com"]))]
-    allowed_hosts: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_hosts: Option<Vec<String>>,
 }
 
 /// Fields that are not given stay as they are.
@@ -78,7 +90,7 @@ pub struct ServerChange {
     env: Option<BTreeMap<String, String>>,
     #[schema(max_length = 1024)]
     cwd: Option<String>,
-    enabled: Option<bool>,
+    pub enabled: Option<bool>,
     requires_approval: Option<bool>,
     risk_level: Option<Risk>,
     auto_accept: Option<bool>,
@@ -113,11 +125,14 @@ impl ServerIn {
             headers: plain(self.headers.unwrap_or_default()),
             enabled: self.enabled.unwrap_or(true),
             auto_accept: self.auto_accept.unwrap_or(false),
+            toolset_id: None,
+            paused: false,
             own: OwnSettings {
                 requires_approval: self.requires_approval.unwrap_or(true),
                 risk_level: self.risk_level.unwrap_or(Risk::Medium),
-                toolset_id: None,
                 process,
+                files: None,
+                by_admin: BTreeSet::new(),
             },
         };
         problems.masked("headers", &settings.headers);
@@ -175,19 +190,25 @@ impl ServerChange {
         } else {
             None
         };
-        let after = ServerSettings {
+        let mut after = ServerSettings {
             transport,
             url,
             headers,
             enabled: self.enabled.unwrap_or(before.enabled),
             auto_accept: self.auto_accept.unwrap_or(before.auto_accept),
+            toolset_id: before.toolset_id.clone(),
+            paused: before.paused,
             own: OwnSettings {
                 requires_approval: self.requires_approval.unwrap_or(before.own.requires_approval),
                 risk_level: self.risk_level.unwrap_or(before.own.risk_level),
-                toolset_id: before.own.toolset_id.clone(),
                 process,
+                files: before.own.files.clone(),
+                by_admin: before.own.by_admin.clone(),
             },
         };
+        if before.toolset_id.is_some() {
+            after.own.by_admin.extend(before.differing(&after));
+        }
         after.checked(scope, id.as_str(), problems)
     }
 }

@@ -46,6 +46,8 @@ impl UpstreamSettings for ServerSettings {
             headers: columns.headers,
             enabled: columns.enabled,
             auto_accept: columns.auto_accept,
+            toolset_id: columns.toolset_id,
+            paused: columns.paused,
             own,
         })
     }
@@ -63,6 +65,8 @@ impl UpstreamSettings for ServerSettings {
             auto_accept: self.auto_accept,
             include: None,
             server: Some(server.to_string()),
+            toolset_id: self.toolset_id.clone(),
+            paused: self.paused,
         }
     }
 
@@ -89,8 +93,11 @@ impl UpstreamSettings for ServerSettings {
     }
 
     fn is_same_server(&self, after: &Self) -> bool {
-        let address =
-            |it: &Self| (it.transport, it.url.clone(), it.headers.clone(), it.own.process.clone(), it.enabled);
+        // Other files of its toolset make a process another program.
+        let files = |it: &Self| it.own.process.as_ref().and(it.own.files.clone());
+        let address = |it: &Self| {
+            (it.transport, it.url.clone(), it.headers.clone(), it.own.process.clone(), files(it), it.enabled)
+        };
         address(self) == address(after)
     }
 

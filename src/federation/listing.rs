@@ -193,7 +193,15 @@ mod tests {
             headers: std::collections::BTreeMap::new(),
             enabled: true,
             auto_accept: false,
-            own: OwnSettings { requires_approval: true, risk_level: Risk::Medium, toolset_id: None, process: None },
+            toolset_id: None,
+            paused: false,
+            own: OwnSettings {
+                requires_approval: true,
+                risk_level: Risk::Medium,
+                process: None,
+                files: None,
+                by_admin: std::collections::BTreeSet::new(),
+            },
         };
         let id = UpstreamId::parse("time:").unwrap();
         read(&Upstream::new(id, settings, Timestamp::from_millis(0).unwrap()), &tools.to_string())

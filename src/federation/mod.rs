@@ -1,6 +1,8 @@
 //! Federation: the MCP servers of others, whose tools become tools of a workspace, as those of every upstream do. Remote
 //! servers are asked directly; a stdio server is a process that a host runs, and the host is asked.
 
+mod bundled;
+mod bundled_files;
 mod given;
 mod kind;
 mod listing;
@@ -9,17 +11,22 @@ mod restored;
 mod server;
 mod stdio;
 
+#[cfg(test)]
+pub use bundled::fixture;
+pub use bundled::{DeclaredServers, PresentServers, ServerNote, ServerPlan, ServersAround};
+pub use bundled_files::BundledFiles;
 pub use given::{ServerChange, ServerIn};
 pub use peer::{ServerAnswer, call};
-pub use server::{ServerDetails, ServerOut, ServerRecord, ServerSettings};
+pub use server::{ServerDetails, ServerOut, ServerRecord, ServerSettings, Transport};
 
 use crate::callers::Scope;
 use crate::error::{Error, Result};
 use crate::ids::{ServerId, UpstreamId};
 use crate::page::{Page, PageRequest};
 use crate::read_only::{ReadOnly, shown};
+use crate::registry;
 use crate::upstreams::{self, Accepted, HeldBackOut, Refreshed};
-use server::{McpServer, Transport};
+use server::McpServer;
 
 /// The most MCP servers of one workspace.
 pub const MAX_SERVERS: u32 = 200;
@@ -62,6 +69,11 @@ pub async fn update(scope: &Scope, id: &ServerId, change: ServerChange, read_onl
     if !read_only.is_empty() {
         read_only.check(&[shown(&details(scope, (before.clone(), tool_ids)))?])?;
     }
+    if let (Some(toolset), Some(true), true) = (&before.settings.toolset_id, change.enabled, before.settings.paused) {
+        return Err(Error::Conflict(format!(
+            "{id} is off because its toolset {toolset} is disabled: POST /api/toolsets/{toolset}/enable turns both on"
+        )));
+    }
     let settings = change.apply(scope, id, &before.settings)?;
     let stops =
         before.settings.transport == Transport::Stdio && (!settings.enabled || settings.transport != Transport::Stdio);
@@ -72,8 +84,15 @@ pub async fn update(scope: &Scope, id: &ServerId, change: ServerChange, read_onl
     get(scope, id).await
 }
 
-/// Deletes an MCP server and deactivates its tools. Their versions and records stay.
+/// Deletes an MCP server and deactivates its tools. Their versions and records stay. A toolset's server goes with its toolset.
 pub async fn delete(scope: &Scope, id: &ServerId) -> Result<()> {
+    let [toolset] = scope.read([upstreams::find_toolset_of::<ServerSettings>(scope.workspace(), id.as_str())]).await?;
+    scope.caller().await?.must_be_unbound()?;
+    if let [toolset, ..] = registry::read_tool_ids(&toolset)?.as_slice() {
+        return Err(Error::Conflict(format!(
+            "{id} belongs to the toolset {toolset}: uninstall the toolset, or upgrade it to a version without {id}"
+        )));
+    }
     upstreams::delete::<ServerSettings>(scope, &id.into()).await
 }
 

@@ -108,6 +108,8 @@ pub async fn call(
         auto_accept: false,
         include: None,
         server: upstream.server.as_ref().map(|it| it.get().to_owned()),
+        toolset_id: upstream.toolset_id.clone(),
+        paused: false,
     })?;
     let place = settings.place(id.name());
     let memory = upstream.connection.as_ref().and_then(|it| opened(scope, it.get(), &place));
@@ -182,7 +184,7 @@ async fn ask<T>(
         Transport::Sse => McpTransport::Sse,
         Transport::Stdio => {
             let process = settings.own.process.as_ref().ok_or("it has no command")?;
-            return stdio::ask(scope, id, process, memory, question).await;
+            return stdio::ask(scope, id, settings, process, memory, question).await;
         }
     };
     let url = settings.url.as_deref().ok_or("it has no URL")?;

@@ -3,7 +3,7 @@
 use super::server::{McpServer, OwnSettings, Process, ServerRecord, ServerSettings, Transport, stdio_place};
 use crate::callers::Scope;
 use crate::error::Result;
-use crate::ids::ServerId;
+use crate::ids::{ServerId, ToolsetId};
 use crate::registry::{HeaderValue, masked_url};
 use crate::upstreams::{MASK, NO_NAME, Problems, UpstreamRecord, UpstreamSettings};
 use serde_json::{Value, json};
@@ -24,12 +24,36 @@ impl ServerRecord {
             headers: self.headers,
             enabled: self.enabled,
             auto_accept: self.auto_accept,
+            toolset_id: self.toolset_id,
+            paused: self.paused,
             own: OwnSettings {
                 requires_approval: self.requires_approval,
                 risk_level: self.risk_level,
-                toolset_id: self.toolset_id,
                 process,
+                files: self.files,
+                by_admin: self.by_admin,
             },
+        }
+    }
+}
+
+impl ServerRecord {
+    /// Checks what only servers of toolsets have. Backups hold no toolsets yet, so the toolset itself need not be there: a
+    /// server without its toolset is like one that an admin registered. Once backups hold toolsets, a toolset that is
+    /// missing is a problem here.
+    fn bundle_rules(&self, problems: &mut Problems) {
+        if self.toolset_id.as_ref().is_some_and(|it| ToolsetId::parse(it).is_none()) {
+            problems.add("/toolset_id", NO_NAME);
+        }
+        if self.paused && (self.enabled || self.toolset_id.is_none()) {
+            problems.add("/paused", "is for servers of disabled toolsets, which are not enabled");
+        }
+        if self.toolset_id.is_none() && (self.files.is_some() || !self.by_admin.is_empty()) {
+            problems.add("/toolset_id", "is missing: files and by_admin are those of a toolset's server");
+        }
+        let is_hash = |it: &String| it.len() == 64 && it.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'));
+        if self.files.as_ref().is_some_and(|it| !is_hash(it)) {
+            problems.add("/files", "must be a SHA-256 of 64 lower-case hexadecimal digits");
         }
     }
 }
@@ -57,7 +81,10 @@ impl UpstreamRecord for ServerRecord {
             requires_approval: settings.own.requires_approval,
             risk_level: settings.own.risk_level,
             auto_accept: settings.auto_accept,
-            toolset_id: settings.own.toolset_id,
+            toolset_id: settings.toolset_id,
+            paused: settings.paused,
+            files: settings.own.files,
+            by_admin: settings.own.by_admin,
             created_at: server.created_at,
         }
     }
@@ -83,7 +110,7 @@ impl UpstreamRecord for ServerRecord {
         Ok(json!({
             "name": self.id, "kind": columns.kind, "url": columns.url, "slow": false, "timeout_seconds": null,
             "headers": columns.headers, "enabled": columns.enabled, "auto_accept": columns.auto_accept, "include": null,
-            "server": columns.server, "created_at": self.created_at,
+            "server": columns.server, "toolset_id": columns.toolset_id, "paused": columns.paused, "created_at": self.created_at,
         }))
     }
 
@@ -95,6 +122,7 @@ impl UpstreamRecord for ServerRecord {
         if self.transport != Transport::Stdio && !(self.args.is_empty() && self.env.is_empty() && self.cwd.is_none()) {
             problems.add("/command", "is missing: args, env and cwd are those of a command");
         }
+        self.bundle_rules(&mut problems);
         let place = self.clone().settings().place(&self.id);
         let mut opened = self.clone().settings();
         problems.opened(scope, "headers", &mut opened.headers, &place);

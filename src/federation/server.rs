@@ -1,12 +1,12 @@
 //! An MCP server: what an admin has set, and how a server is shown.
 
 use crate::registry::{HeaderValue, Risk};
-use crate::text_enum::text_enum;
+use crate::text_enum::{TextEnum, text_enum};
 use crate::time::Timestamp;
 use crate::upstreams::{MASK, Upstream, UpstreamStatus, UpstreamWarning};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use utoipa::ToSchema;
 
 text_enum! {
@@ -31,6 +31,10 @@ pub struct ServerSettings {
     pub headers: BTreeMap<String, HeaderValue>,
     pub enabled: bool,
     pub auto_accept: bool,
+    /// The toolset that brought the server. None, if an admin registered it.
+    pub toolset_id: Option<String>,
+    /// Whether the server is off only because its toolset is disabled: it comes back with its toolset.
+    pub paused: bool,
     pub own: OwnSettings,
 }
 
@@ -39,10 +43,26 @@ pub struct ServerSettings {
 pub struct OwnSettings {
     pub requires_approval: bool,
     pub risk_level: Risk,
-    /// The toolset that brought the server. None, if an admin registered it.
-    pub toolset_id: Option<String>,
     /// For stdio alone.
     pub process: Option<Process>,
+    /// The list of the toolset's files, by its hash ([`BundledFiles`](super::BundledFiles)). A process finds these files in
+    /// its home.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<String>,
+    /// What an admin has changed of a toolset's server. An upgrade of the toolset leaves it as the admin wants it.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub by_admin: BTreeSet<AdminSetting>,
+}
+
+text_enum! {
+    /// A setting that is about what a server may do, and not about what the server is.
+    AdminSetting {
+        Enabled = "enabled",
+        RequiresApproval = "requires_approval",
+        RiskLevel = "risk_level",
+        AutoAccept = "auto_accept",
+        AllowedHosts = "allowed_hosts",
+    }
 }
 
 /// The process of a stdio server.
@@ -65,6 +85,22 @@ pub fn stdio_place(id: &str) -> String {
 }
 
 impl ServerSettings {
+    /// The settings of [`AdminSetting`] that differ.
+    pub fn differing(&self, other: &Self) -> BTreeSet<AdminSetting> {
+        let is_same = |setting: &AdminSetting| match setting {
+            AdminSetting::Enabled => self.enabled == other.enabled,
+            AdminSetting::RequiresApproval => self.own.requires_approval == other.own.requires_approval,
+            AdminSetting::RiskLevel => self.own.risk_level == other.own.risk_level,
+            AdminSetting::AutoAccept => self.auto_accept == other.auto_accept,
+            AdminSetting::AllowedHosts => self.allowed_hosts() == other.allowed_hosts(),
+        };
+        AdminSetting::ALL.iter().copied().filter(|it| !is_same(it)).collect()
+    }
+
+    fn allowed_hosts(&self) -> &[String] {
+        self.own.process.as_ref().map_or(&[], |it| &it.allowed_hosts)
+    }
+
     /// The place that the session with the server is sealed for.
     pub fn place(&self, id: &str) -> String {
         self.url.clone().unwrap_or_else(|| stdio_place(id))
@@ -94,6 +130,17 @@ pub struct ServerRecord {
     pub risk_level: Risk,
     pub auto_accept: bool,
     pub toolset_id: Option<String>,
+    /// Whether the server is off only because its toolset is disabled.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub paused: bool,
+    /// The hash of the list of the toolset's files.
+    #[serde(default)]
+    pub files: Option<String>,
+    /// What an admin has changed of a toolset's server.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub by_admin: BTreeSet<AdminSetting>,
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
@@ -160,7 +207,7 @@ impl From<McpServer> for ServerOut {
         };
         Self {
             id: id.name().to_owned(),
-            toolset_id: settings.own.toolset_id,
+            toolset_id: settings.toolset_id,
             transport: settings.transport,
             url: settings.url,
             headers: masked(settings.headers),

@@ -2,17 +2,21 @@
 //! asks it like any other server. A request names the configuration of its process by a hash. A host that does not have
 //! this configuration says so before anything runs, and then gets it.
 
-use super::server::{McpServer, Process, stdio_place};
+use super::bundled_files::BundledFiles;
+use super::server::{McpServer, Process, ServerSettings, stdio_place};
 use crate::app::App;
 use crate::callers::Scope;
 use crate::durable::mcp_host;
+use crate::error::Error;
+use crate::files::{self, StoredPiece, WantedContents};
 use crate::hex;
 use crate::ids::WorkspaceId;
 use crate::mcp_client::{ClientFailure, FailureCause, McpPeer, McpTransport, PeerAnswer, PeerMemory};
+use crate::memory_turn::LARGE_BYTES;
 use crate::outgoing::{OutgoingFailure, OutgoingRequest, OutgoingResponse, Route, excerpt, fill_in};
 use crate::registry::Server;
 use crate::upstreams::{UpstreamWarning, credentials_of};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,6 +47,9 @@ struct Configuration<'a> {
     args: &'a [String],
     env: BTreeMap<String, String>,
     cwd: Option<&'a str>,
+    /// The list of the toolset's files, by its hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<&'a str>,
 }
 
 /// Where a host is.
@@ -114,11 +121,12 @@ impl Host {
 pub async fn ask<T>(
     scope: &Scope,
     id: &str,
+    settings: &ServerSettings,
     process: &Process,
     memory: Option<PeerMemory>,
     question: impl AsyncFn(&McpPeer<'_>, Option<PeerMemory>) -> PeerAnswer<T>,
 ) -> Result<(PeerAnswer<T>, Server), String> {
-    let (configuration, lent) = configuration(scope, id, process)?;
+    let (configuration, lent) = configuration(scope, id, settings, process)?;
     let hash = hex::encode(&Sha256::digest(&configuration));
     let path = path(scope.workspace(), id);
     for host in Host::all(scope.app(), scope.workspace(), id) {
@@ -138,6 +146,7 @@ pub async fn ask<T>(
             continue;
         }
         if is_refused(&answer, CONFIGURATION_NEEDED) {
+            send_files(scope, &host, &path, settings, &process.allowed_hosts).await?;
             configure(scope, &host, &path, &configuration, &process.allowed_hosts).await?;
             answer = question(&peer, memory).await;
         }
@@ -166,7 +175,12 @@ fn path(workspace: &WorkspaceId, id: &str) -> String {
 
 /// The configuration as JSON, and the secrets in it. Fails with the reason, if a secret is missing: a process never
 /// starts with a part of its environment.
-fn configuration(scope: &Scope, id: &str, process: &Process) -> Result<(String, Vec<String>), String> {
+fn configuration(
+    scope: &Scope,
+    id: &str,
+    settings: &ServerSettings,
+    process: &Process,
+) -> Result<(String, Vec<String>), String> {
     let (app, place) = (scope.app(), stdio_place(id));
     let mut opened = BTreeMap::new();
     for (name, value) in &process.env {
@@ -177,8 +191,13 @@ fn configuration(scope: &Scope, id: &str, process: &Process) -> Result<(String, 
     let filled = fill_in(&opened, |name| app.credential(scope.workspace(), name, &place));
     let env = filled.map_err(|missing| has_no_value(&missing, &place))?;
     let lent = env.values().filter(|it| it.len() >= MIN_SECRET_BYTES).cloned().collect();
-    let configuration =
-        Configuration { command: &process.command, args: &process.args, env, cwd: process.cwd.as_deref() };
+    let configuration = Configuration {
+        command: &process.command,
+        args: &process.args,
+        env,
+        cwd: process.cwd.as_deref(),
+        files: settings.own.files.as_deref(),
+    };
     let text = serde_json::to_string(&configuration).map_err(|_| "its configuration is not JSON")?;
     Ok((text, lent))
 }
@@ -192,7 +211,7 @@ pub fn missing_credentials(scope: &Scope, server: &McpServer) -> Vec<UpstreamWar
     missing.map(|it| UpstreamWarning { tool: None, message: has_no_value(&it, &place) }).collect()
 }
 
-fn has_no_value(credential: &str, place: &str) -> String {
+pub fn has_no_value(credential: &str, place: &str) -> String {
     format!(
         "the credential {credential} has no value here; wrangler secret put sets one, and CREDENTIAL_WORKSPACES lends it to \
          {place}"
@@ -209,17 +228,76 @@ async fn configure(
     configuration: &str,
     allowed_hosts: &[String],
 ) -> Result<(), String> {
-    let unreachable = |_| "the MCP host could not be reached".to_owned();
-    let response = host.send(Method::Put, path, configuration, allowed_hosts).await.map_err(unreachable)?;
-    let status = response.status();
-    if (200..300).contains(&status) {
-        return Ok(());
-    }
-    let text = response.text(MAX_REFUSAL_BYTES, scope.memory_turn()).await.map_err(unreachable)?;
-    Err(refusal(status, &text))
+    tell(scope, host, Method::Put, path, configuration, allowed_hosts).await.map(drop)
 }
 
-const MAX_REFUSAL_BYTES: usize = 64 * 1024;
+/// Tells the host something, and returns what it answers. Fails with the host's words if the host refuses.
+async fn tell(
+    scope: &Scope,
+    host: &Host,
+    method: Method,
+    path: &str,
+    body: &str,
+    allowed_hosts: &[String],
+) -> Result<String, String> {
+    let unreachable = |_| "the MCP host could not be reached".to_owned();
+    let response = host.send(method, path, body, allowed_hosts).await.map_err(unreachable)?;
+    let status = response.status();
+    let text = response.text(MAX_ANSWER_BYTES, scope.memory_turn()).await.map_err(unreachable)?;
+    if (200..300).contains(&status) { Ok(text) } else { Err(refusal(status, &text)) }
+}
+
+/// The longest answer names the contents of 2,000 files.
+const MAX_ANSWER_BYTES: usize = 256 * 1024;
+
+/// Sends the files of the server's toolset, as far as the host lacks them. The configuration that names them comes after
+/// them.
+async fn send_files(
+    scope: &Scope,
+    host: &Host,
+    path: &str,
+    settings: &ServerSettings,
+    allowed_hosts: &[String],
+) -> Result<(), String> {
+    #[derive(Deserialize)]
+    struct ListAnswer {
+        missing: Vec<String>,
+    }
+    #[derive(Serialize)]
+    struct PiecesBody<'a> {
+        pieces: Vec<StoredPiece<'a>>,
+    }
+    let (Some(toolset), Some(hash)) = (&settings.toolset_id, &settings.own.files) else { return Ok(()) };
+    let unreadable = |cause: Error| {
+        console_warn!("the files of the toolset {toolset} cannot be read: {cause:?}");
+        "the files of its toolset cannot be read".to_owned()
+    };
+    let listed = files::list_bundle(scope, toolset).await.map_err(unreadable)?;
+    let list = BundledFiles::new(listed.iter().map(|it| (it.path.as_str(), it.sha256.as_str(), it.size)));
+    let list = list.filter(|it| it.hash() == hash).ok_or(OTHER_FILES)?;
+    let path = format!("{path}/files");
+    let answer = tell(scope, host, Method::Put, &path, list.body(), allowed_hosts).await?;
+    let answer = serde_json::from_str::<ListAnswer>(&answer).map_err(|_| "the MCP host did not take its files")?;
+    // The host must not learn of contents that the toolset does not have.
+    if answer.missing.iter().any(|it| !listed.iter().any(|file| file.sha256 == *it)) {
+        return Err("the MCP host asked for contents that are not its own".to_owned());
+    }
+    let bytes =
+        listed.iter().filter(|it| answer.missing.contains(&it.sha256)).map(|it| it.size as usize).sum::<usize>();
+    if bytes > LARGE_BYTES {
+        scope.memory_turn().take().await;
+    }
+    let mut wanted = WantedContents::new(answer.missing);
+    while let Some(stored) = wanted.next(scope).await.map_err(unreadable)? {
+        let pieces = stored.all().map_err(unreadable)?;
+        let body = serde_json::to_string(&PiecesBody { pieces }).map_err(|_| "its files are not JSON")?;
+        tell(scope, host, Method::Post, &path, &body, allowed_hosts).await?;
+    }
+    if wanted.left() > 0 { Err(OTHER_FILES.to_owned()) } else { Ok(()) }
+}
+
+const OTHER_FILES: &str =
+    "the files of its toolset are not those that it was registered with: try again, or import the toolset again";
 
 /// The host's own words about a request that it refuses.
 fn refusal(status: u16, text: &str) -> String {

@@ -1,6 +1,6 @@
 //! Blobs: contents that are named by their SHA-256 and stored as text, in chunks that fit into a D1 value.
 
-use super::store;
+use super::store::{self, blob::StoredPiece};
 use crate::db::Statement;
 use crate::error::{Error, Result};
 use crate::hex;
@@ -8,6 +8,7 @@ use crate::ids::WorkspaceId;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 use data_encoding::BASE64;
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 /// The size of a chunk: half of the largest D1 value. The size is a multiple of four, so that a chunk never cuts a
@@ -41,7 +42,7 @@ impl BlobContent {
         }
     }
 
-    pub(super) fn stored(encoding: BlobEncoding, text: String) -> Self {
+    pub fn stored(encoding: BlobEncoding, text: String) -> Self {
         match encoding {
             BlobEncoding::Utf8 => Self::Text(text),
             BlobEncoding::Base64 => Self::Base64(text),
@@ -137,6 +138,18 @@ impl Blob {
 
     pub(super) fn content(&self) -> &BlobContent {
         &self.content
+    }
+
+    /// The text in the chunks in which it is stored.
+    pub fn chunks(&self) -> Vec<&str> {
+        self.content.chunks()
+    }
+
+    /// The contents as they would be read from the database. `chunks` are [`Self::chunks`] as JSON.
+    pub fn pieces<'a>(&'a self, chunks: &'a [Box<RawValue>]) -> Vec<StoredPiece<'a>> {
+        let count = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
+        let (sha256, encoding) = (self.sha256(), self.content.encoding());
+        (0..).zip(chunks).map(|(number, data)| StoredPiece { sha256, encoding, number, count, data }).collect()
     }
 
     /// The size of the text that is stored.

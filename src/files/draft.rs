@@ -2,6 +2,7 @@
 //! one after the other, as for a single file. Files that others changed meanwhile stay, unless the draft changes or
 //! deletes the same path.
 
+use super::ahead::{self, BATCH_BYTES, SMALL_BYTES};
 use super::commit::{create_session_if_missing, manifest_id};
 use super::store::blob::{self, SmallBlobRow};
 use super::store::commit::{FileCommit, activate, insert_copies};
@@ -11,23 +12,11 @@ use super::{Blob, FileChangeOrigin, FilePath, store};
 use crate::callers::Scope;
 use crate::db::{DbFailure, Statement};
 use crate::error::{Error, Result};
-use crate::ids::{FileManifestId, SessionId, TokenId, WorkspaceId};
+use crate::ids::{FileManifestId, SessionId, TokenId};
 use crate::quota;
-use crate::time::Timestamp;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
-
-/// How many bytes of contents and paths one batch holds at most. A batch takes room several times in an isolate's 128 MB:
-/// as statements, as JSON, and on its way to D1. Contents beyond this are stored ahead of the commit.
-const BATCH_BYTES: usize = 8 * 1024 * 1024;
-
-/// How many bytes of contents travel as a part of a JSON list. Larger contents have a parameter of their own, because a
-/// parameter of D1 holds two million bytes, and JSON may double a text.
-const SMALL_BYTES: usize = 256 * 1024;
-
-/// How long the sweep leaves contents alone that were stored ahead. A commit comes within seconds.
-const KEPT_AHEAD_SECONDS: u32 = 60 * 60;
 
 /// The most bytes of the names of all directories that hold changed files. They travel as one parameter.
 const MAX_DIRECTORY_BYTES: usize = 1_000_000;
@@ -153,8 +142,9 @@ impl<'a> FileDraft<'a> {
     async fn store_ahead(&mut self) -> Result<std::result::Result<(), CommitRefusal>> {
         let pending = std::mem::take(&mut self.changes.pending);
         let app = self.scope.app();
-        let statements =
-            ahead_statements(self.scope.workspace(), &pending, app.settings().workspace_quota_bytes, app.clock())?;
+        let blobs = pending.iter().map(|it| &it.blob).collect::<Vec<_>>();
+        let quota_bytes = app.settings().workspace_quota_bytes;
+        let statements = ahead::statements(self.scope.workspace(), &blobs, quota_bytes, app.clock())?;
         let sha256 = pending.iter().map(|it| it.blob.sha256().to_owned()).collect::<Vec<_>>();
         // The statements have the contents now. They become JSON on their way, and three copies are one too many.
         drop(pending);
@@ -340,22 +330,6 @@ impl DraftChanges {
             (None, None) => CommitRefusal::Full { bytes: place.bytes, max_bytes: limits.session_max_bytes },
         }))
     }
-}
-
-/// The batch that stores contents ahead of their commit.
-fn ahead_statements(
-    workspace: &WorkspaceId,
-    pending: &[PendingBlob],
-    quota_bytes: u64,
-    now: Timestamp,
-) -> Result<Vec<Statement>> {
-    let (small, large) = by_size(pending);
-    let mut statements = vec![usage::count_ahead(workspace, &sizes(pending), quota_bytes)];
-    statements.extend(blob::insert_small_ahead(workspace, &small, now)?);
-    statements.extend(large.iter().flat_map(|it| blob::insert_ahead(workspace, &it.blob, now)));
-    let sha256 = pending.iter().map(|it| it.blob.sha256()).collect::<Vec<_>>();
-    statements.push(blob::keep_until(workspace, &sha256, now.plus_seconds(KEPT_AHEAD_SECONDS)));
-    Ok(statements)
 }
 
 const CANNOT_WRITE: &str = "Cannot write the files";

@@ -3,6 +3,7 @@
 //! however many files and file manifests there are, and the database puts racing writers one after the other.
 //! docs/files.md draws the tree of file manifests. This room knows nothing of tools, agents and HTTP.
 
+mod ahead;
 mod blob;
 mod commit;
 mod contents;
@@ -16,6 +17,7 @@ mod snapshot;
 mod store;
 mod sweep;
 
+pub use ahead::AheadContents;
 pub use blob::{Blob, BlobContent};
 pub use commit::{
     FileChangeOrigin, FileManifestSource, MAX_FILE_BYTES, create_session_if_missing, delete_file, write_file,
@@ -32,7 +34,7 @@ pub use session::{
     FileChangeKind, FileDifference, FileDigest, FileManifest, Session, TextDifference, branch, check_out,
     delete_session, diff, get_manifest, get_session, list_files, list_manifests, list_sessions,
 };
-pub use snapshot::{SessionFiles, list_all};
+pub use snapshot::{SessionFiles, list_all, list_all_with_bundle, list_bundle};
 pub use store::blob::StoredPiece;
 pub use store::lookup::ListedFile;
 pub use sweep::sweep;

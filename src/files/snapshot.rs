@@ -1,8 +1,10 @@
 //! All files of a session at one moment, for a program that gets them as a directory.
 
 use super::lookup::require_manifest;
+use super::store::bundle::{find_bundle, read_bundle};
 use super::store::lookup::{self, FileTotals, FileView, ListedFile};
 use crate::callers::Scope;
+use crate::db::{Rows, Statement};
 use crate::error::Result;
 use crate::ids::{FileManifestId, SessionId};
 use std::fmt;
@@ -49,15 +51,43 @@ pub async fn list_all(
     at: Option<&FileManifestId>,
 ) -> Result<std::result::Result<SessionFiles, TooManyFiles>> {
     let view = FileView { workspace: scope.workspace(), session, at };
-    let [totals, files] =
-        scope.read([lookup::find_totals(view, scope.session_token()), lookup::list_all(view, MAX_FILES)]).await?;
-    let Some(seen) = require_manifest(lookup::read_totals(&totals)?, at)? else {
+    let [totals, files] = scope.read(statements(scope, view)).await?;
+    read(at, &totals, &files)
+}
+
+/// All present files of the session, and the files of a toolset. Costs one round trip.
+pub async fn list_all_with_bundle(
+    scope: &Scope,
+    session: &SessionId,
+    toolset: &str,
+) -> Result<(std::result::Result<SessionFiles, TooManyFiles>, Vec<ListedFile>)> {
+    let [totals, files] = statements(scope, FileView { workspace: scope.workspace(), session, at: None });
+    let [totals, files, bundle] = scope.read([totals, files, find_bundle(scope.workspace(), toolset)]).await?;
+    Ok((read(None, &totals, &files)?, read_bundle(&bundle)?))
+}
+
+/// The files of a toolset. Costs one round trip.
+pub async fn list_bundle(scope: &Scope, toolset: &str) -> Result<Vec<ListedFile>> {
+    let [bundle] = scope.read([find_bundle(scope.workspace(), toolset)]).await?;
+    read_bundle(&bundle)
+}
+
+fn statements(scope: &Scope, view: FileView<'_>) -> [Statement; 2] {
+    [lookup::find_totals(view, scope.session_token()), lookup::list_all(view, MAX_FILES)]
+}
+
+fn read(
+    at: Option<&FileManifestId>,
+    totals: &Rows,
+    files: &Rows,
+) -> Result<std::result::Result<SessionFiles, TooManyFiles>> {
+    let Some(seen) = require_manifest(lookup::read_totals(totals)?, at)? else {
         return Ok(Ok(SessionFiles { manifest_id: None, files: Vec::new() }));
     };
     if let Some(refused) = TooManyFiles::of(seen.found) {
         return Ok(Err(refused));
     }
-    Ok(Ok(SessionFiles { manifest_id: seen.manifest_id, files: lookup::read_all(&files)? }))
+    Ok(Ok(SessionFiles { manifest_id: seen.manifest_id, files: lookup::read_all(files)? }))
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ mod tokens;
 mod tools;
 mod toolset_files;
 mod toolset_overrides;
+mod toolsets;
 mod versions;
 mod wire;
 mod workspace;
@@ -138,6 +139,13 @@ routes![
     mcp_servers::refresh_mcp_server,
     mcp_servers::list_held_back_of_mcp_server,
     mcp_servers::accept_held_back_of_mcp_server,
+    toolsets::list_toolsets,
+    toolsets::import_toolset,
+    toolsets::get_toolset,
+    toolsets::uninstall_toolset,
+    toolsets::export_toolset,
+    toolsets::enable_toolset,
+    toolsets::disable_toolset,
     toolset_files::get_toolset_file,
     toolset_overrides::get_override,
     toolset_overrides::put_override,

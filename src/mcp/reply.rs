@@ -104,7 +104,9 @@ fn outcome_of(code: RpcErrorCode, era: Era) -> McpOutcome {
 fn rpc_error(error: &Error, request_id: &str) -> RpcError {
     let code = match error {
         Error::Invalid(_) | Error::Worded(_) | Error::Bundle(_) => RpcErrorCode::INVALID_PARAMS,
-        Error::Internal(_) | Error::Unavailable(_) | Error::TryAgain(_) => RpcErrorCode::INTERNAL_ERROR,
+        Error::Internal(_) | Error::Unavailable(_) | Error::Unreachable(_) | Error::TryAgain(_) => {
+            RpcErrorCode::INTERNAL_ERROR
+        }
         Error::Unauthorized(_)
         | Error::Forbidden(_)
         | Error::NotFound { .. }

@@ -51,6 +51,8 @@ impl UpstreamSettings for ModuleSettings {
             auto_accept: self.auto_accept,
             include: self.include.as_ref().map(|it| serde_json::json!(it).to_string()),
             server: None,
+            toolset_id: None,
+            paused: false,
         }
     }
 

@@ -1,11 +1,12 @@
 //! Credentials: names of secrets that tools may ask for. The values are secrets of the Worker, and no caller sees them.
 
+use super::placement::Placement;
 use super::store;
 use crate::callers::Scope;
 use crate::changes::{Action, Change};
 use crate::db::DbFailure;
 use crate::error::{Error, Place, Problem, Result};
-use crate::ids::CredentialId;
+use crate::ids::{CredentialId, WorkspaceId};
 use crate::page::{Page, PageRequest};
 use crate::read_only::{ReadOnly, shown};
 use crate::time::Timestamp;
@@ -104,6 +105,16 @@ pub async fn create(scope: &Scope, given: CredentialIn, read_only: &ReadOnly) ->
         Err(DbFailure::Duplicate) => Err(Error::AlreadyExists(format!("The credential {} exists", credential.id))),
         Err(failure) => Err(failure.into()),
     }
+}
+
+/// Defines credentials in a placement, whether the Worker has their secrets or not. A thing that names a credential comes
+/// with it like this, so that an admin sees what is needed.
+pub fn define(placement: &mut Placement, workspace: &WorkspaceId, credentials: &[Credential]) -> Result<()> {
+    for it in credentials {
+        placement.record(Change::new(Action::Create, subject(&it.id)).to(it)?);
+    }
+    store::credentials::insert_all(workspace, credentials)?.into_iter().for_each(|it| placement.also(it));
+    Ok(())
 }
 
 /// Those of the given credentials that the workspace does not define.

@@ -90,10 +90,11 @@ pub use store::refusals::{
 pub use store::tools::{
     RELEVANCE, ToolForm, find_builtins, find_tool, look_up_tools, read_tool, read_tools, tool_exists,
 };
-pub use store::upstreams::{UPSTREAM_OF_TOOL, UPSTREAM_PREFIX};
+pub use store::upstreams::{UPSTREAM_OF_TOOL, UPSTREAM_PREFIX, has_only_tools_of, is_taken_id};
 pub use store::versions::{
     BUILTIN_KEY, ToolReading, after as versions_after, bytes_of_all as bytes_of_all_versions,
-    find_all as find_all_versions, find_banned as find_banned_versions, find_of_upstreams as find_tools_of_upstreams,
+    find_all as find_all_versions, find_banned as find_banned_versions,
+    find_of_toolset_servers as find_tools_of_toolset_servers, find_of_upstreams as find_tools_of_upstreams,
     find_readings, read_readings,
 };
 #[cfg(test)]

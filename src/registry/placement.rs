@@ -9,10 +9,11 @@ use super::log::{self, VersionSwitch};
 use super::record::ToolRecord;
 use super::store;
 use super::store::placing::{SwitchedVersions, ToolsRead};
+use super::store::upstreams::is_taken_id;
 use super::store::versions::ToolReading;
 use super::tool::{DeactivationReason, Tool};
 use crate::callers::Scope;
-use crate::changes::{Action, Change, record_all};
+use crate::changes::{Action, Change, is_stopped, record_all, stop_unless};
 use crate::db::{Condition, DbFailure, Statement};
 use crate::error::Result;
 use serde_json::Value;
@@ -35,7 +36,10 @@ pub struct Placement {
     versions: Vec<Value>,
     /// What other rooms write together with the tools.
     also: Vec<Statement>,
+    /// What other rooms write after everything else.
+    last: Vec<Statement>,
     condition: Option<Condition>,
+    first: Option<Condition>,
 }
 
 impl Placement {
@@ -64,10 +68,28 @@ impl Placement {
         self.also.push(statement);
     }
 
-    /// Writes the placement only under this condition. No statement of the placement may change what the condition
-    /// reads.
+    /// Adds a statement of another room that comes after everything else, and may change what the conditions read. It must
+    /// find out by itself whether the batch has gone through.
+    pub fn last(&mut self, statement: Statement) {
+        self.last.push(statement);
+    }
+
+    /// Writes the placement only under this condition too. No statement of the placement but the last ones may change what
+    /// the condition reads.
     pub fn only_if(&mut self, condition: Condition) {
-        self.condition = Some(condition);
+        self.condition = Some(match self.condition.take() {
+            Some(present) => present.and(condition),
+            None => condition,
+        });
+    }
+
+    /// Writes the placement only if this condition is true too, before anything is written. The placement may change what
+    /// the condition reads.
+    pub fn only_if_first(&mut self, condition: Condition) {
+        self.first = Some(match self.first.take() {
+            Some(present) => present.and(condition),
+            None => condition,
+        });
     }
 
     /// Adds a new tool with its first version.
@@ -141,11 +163,16 @@ impl Placement {
         statements.extend(store::placing::insert_versions(workspace, &self.versions)?);
         statements.extend(self.also);
         statements.extend(self.read.move_on(workspace));
-        let statements = statements.into_iter().map(|it| it.and(unchanged.clone())).collect();
+        let statements = statements.into_iter().map(|it| it.and(unchanged.clone()));
+        let first = self.first.map(|it| stop_unless(workspace, it));
+        let skipped = usize::from(first.is_some());
+        let statements = first.into_iter().chain(statements).chain(self.last).collect();
         match scope.write_all(statements).await? {
-            Ok(rows) if rows.first().is_some_and(|it| it.changes() > 0) => Ok(PlacementOutcome::Done),
+            Ok(rows) if rows.get(skipped).is_some_and(|it| it.changes() > 0) => Ok(PlacementOutcome::Done),
             // `Duplicate`: another request has created a tool of the same name meanwhile.
-            Ok(_) | Err(DbFailure::Duplicate) => Ok(PlacementOutcome::Overtaken),
+            // `MissingReference`: another request has deleted something that a row refers to.
+            Ok(_) | Err(DbFailure::Duplicate | DbFailure::MissingReference) => Ok(PlacementOutcome::Overtaken),
+            Err(failure) if is_stopped(&failure) || is_taken_id(&failure) => Ok(PlacementOutcome::Overtaken),
             Err(failure) if store::placing::is_banned(&failure) => Ok(PlacementOutcome::Banned),
             Err(failure) => Err(failure.into()),
         }

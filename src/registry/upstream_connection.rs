@@ -23,6 +23,8 @@ pub struct UpstreamConnection {
     pub revision: u32,
     /// The settings that only MCP servers have.
     pub server: Option<Box<RawValue>>,
+    /// The toolset that brought the upstream, and whose files its process gets.
+    pub toolset_id: Option<String>,
     /// What the MCP client remembers of the server.
     pub connection: Option<Box<RawValue>>,
 }
@@ -34,6 +36,7 @@ pub const UPSTREAM_CONNECTION: &str = "iif(t.source IN ('module', 'mcp'), (
     SELECT json_object('url', u.url, 'enabled', json(iif(u.enabled, 'true', 'false')), 'headers', json(u.headers),
       'hosts', json(coalesce(u.include -> '$.hosts', '[]')), 'expires_at', u.expires_at, 'default_guest_modules', json(
       coalesce((SELECT s.default_guest_modules FROM workspace_settings s WHERE s.workspace_id = u.workspace_id), '[]')),
-      'revision', u.revision, 'server', json(u.server), 'connection', json(u.connection))
+      'revision', u.revision, 'server', json(u.server), 'toolset_id', u.toolset_id,
+      'connection', json(u.connection))
     FROM upstreams u WHERE u.workspace_id = t.workspace_id AND u.source = t.source
       AND u.name = substr(t.id, 1, instr(t.id, iif(t.source = 'mcp', ':', '.')) - 1)), NULL) AS upstream";

@@ -39,14 +39,14 @@ pub enum LeftContent {
 /// Sends contents as they are stored, in pieces.
 pub async fn send_contents(
     scope: &Scope,
-    files: &[ListedFile],
+    files: &[&ListedFile],
     missing: Vec<String>,
     talk: &mut SandboxTalk<'_>,
 ) -> Result<(), RunFailure> {
-    // The sandbox must not learn of contents that the session does not have.
+    // The sandbox must not learn of contents that neither the session nor the toolset has.
     let known = files.iter().map(|it| it.sha256.as_str()).collect::<HashSet<_>>();
     if missing.iter().any(|it| !known.contains(it.as_str())) {
-        return Err(unusable("it asked for contents that are not the session's", ""));
+        return Err(unusable("it asked for contents that are not the call's", ""));
     }
     let bytes = files.iter().filter(|it| missing.contains(&it.sha256)).map(|it| it.size as usize).sum::<usize>();
     if bytes > LARGE_BYTES {
@@ -54,17 +54,27 @@ pub async fn send_contents(
     }
     let mut wanted = WantedContents::new(missing);
     while let Some(stored) = wanted.next(scope).await? {
-        for body in contents_bodies(scope.workspace().as_str(), &stored.all()?)? {
-            let answered = talk.ask(SandboxRoute::FilesContents, &body, Some(WAIT), MAX_READ_ANSWER_BYTES).await;
-            let (status, text) = answered.map_err(|(place, failure)| sandbox::failed(place, failure))?;
-            if status != 200 {
-                return Err(unusable(&format!("it took no contents, with the status {status}"), &text));
-            }
-        }
+        send_pieces(scope, &stored.all()?, talk).await?;
     }
     if wanted.left() > 0 {
         // Another request has changed the session, and the sweep has freed what the session had before.
         return Err(RunFailure::tool("The session's files have changed meanwhile: call again"));
+    }
+    Ok(())
+}
+
+/// Sends these pieces of contents.
+pub async fn send_pieces(
+    scope: &Scope,
+    pieces: &[StoredPiece<'_>],
+    talk: &mut SandboxTalk<'_>,
+) -> Result<(), RunFailure> {
+    for body in contents_bodies(scope.workspace().as_str(), pieces)? {
+        let answered = talk.ask(SandboxRoute::FilesContents, &body, Some(WAIT), MAX_READ_ANSWER_BYTES).await;
+        let (status, text) = answered.map_err(|(place, failure)| sandbox::failed(place, failure))?;
+        if status != 200 {
+            return Err(unusable(&format!("it took no contents, with the status {status}"), &text));
+        }
     }
     Ok(())
 }

@@ -17,9 +17,12 @@ mod python_files;
 mod python_parameters;
 mod rest;
 mod sandbox;
+mod toolset;
+mod toolset_inspection;
 
 pub use early::{EarlyRead, EarlyRows};
 pub use python_check::inspect;
+pub use toolset_inspection::{BundleFiles, InspectedFunction, inspect_bundle};
 
 use crate::callers::Scope;
 use crate::error::{Error, Result};
@@ -166,6 +169,7 @@ pub fn prepare(tool: &Tool, arguments: &Value) -> Result<Prepared> {
         Handler::Rest(rest) => rest::prepare(rest, arguments),
         Handler::Module { .. } => module::prepare(),
         Handler::Mcp { tool, .. } => mcp::prepare(tool),
+        Handler::Toolset { entrypoint } => toolset::prepare(entrypoint, arguments),
         Handler::Python(python) => {
             let parameters = schema::compiled(&tool.parameters_schema)?;
             let prepare = if python.files { python_files::prepare } else { python::prepare };

@@ -62,7 +62,8 @@ pub async fn inspect(scope: &Scope, tool: &Tool, handler: &Handler) -> Inspectio
         | Handler::Http { .. }
         | Handler::Rest(_)
         | Handler::Module { .. }
-        | Handler::Mcp { .. } => {
+        | Handler::Mcp { .. }
+        | Handler::Toolset { .. } => {
             return Inspection::default();
         }
     };

@@ -31,7 +31,7 @@ use worker::console_error;
 const ROUNDS: u32 = 3;
 
 /// How long the files may take to be committed after the run.
-const COMMIT: Duration = Duration::from_secs(20);
+pub const COMMIT: Duration = Duration::from_secs(20);
 
 /// The longest time in the sandbox that a function gets, in seconds.
 const MAX_SECONDS: u32 = 120;
@@ -56,8 +56,12 @@ impl Runner for FilesRunner {
     fn run<'a>(&'a self, scope: &'a Scope, task: &'a RunTask<'a>) -> Run<'a> {
         Box::pin(async {
             let properties = self.parameters.property_names();
-            let program =
-                FileProgram { code: &self.handler.code, function: &self.handler.function, properties: &properties };
+            let program = FileProgram {
+                source: ProgramSource::Code { code: &self.handler.code },
+                function: &self.handler.function,
+                properties: Some(&properties),
+                toolset: None,
+            };
             run_program(scope, task, &program).await
         })
     }
@@ -74,10 +78,29 @@ impl Runner for FilesRunner {
 /// The function that works on the files, and how it is called.
 #[derive(Serialize)]
 pub struct FileProgram<'a> {
-    code: &'a str,
-    function: &'a str,
+    #[serde(flatten)]
+    pub source: ProgramSource<'a>,
+    pub function: &'a str,
     /// The names of the schema's properties. A function whose parameters are all among them gets keyword arguments.
-    properties: &'a [&'a str],
+    /// Without them, the function always gets keyword arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub properties: Option<&'a [&'a str]>,
+    /// The toolset whose files the program may read and import.
+    #[serde(skip)]
+    pub toolset: Option<&'a str>,
+}
+
+/// Where the function is.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum ProgramSource<'a> {
+    Code {
+        code: &'a str,
+    },
+    /// A module of the toolset.
+    Module {
+        module: &'a str,
+    },
 }
 
 /// The body of a request to run a program.
@@ -85,12 +108,22 @@ pub struct FileProgram<'a> {
 struct FilesJob<'a> {
     /// The workspace, whose contents and slots the run uses.
     share: &'a str,
-    files: Vec<(&'a str, &'a str, u32)>,
+    files: Vec<FileEntry<'a>>,
+    /// The files of the toolset.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    bundle: Vec<FileEntry<'a>>,
     #[serde(flatten)]
     program: &'a FileProgram<'a>,
     arguments: &'a Value,
     context: RunContext<'a>,
     limits: Limits,
+}
+
+/// The path, the SHA-256 and the size of a file.
+type FileEntry<'a> = (&'a str, &'a str, u32);
+
+pub fn file_entry(file: &ListedFile) -> FileEntry<'_> {
+    (&file.path, &file.sha256, file.size)
 }
 
 /// What `get_context()` tells the function.
@@ -133,12 +166,17 @@ pub async fn run_program(
     task: &RunTask<'_>,
     program: &FileProgram<'_>,
 ) -> Result<RunOutput, RunFailure> {
-    let session = match files::list_all(scope, task.session, None).await? {
+    let (session, bundle) = match program.toolset {
+        Some(toolset) => files::list_all_with_bundle(scope, task.session, toolset).await?,
+        None => (files::list_all(scope, task.session, None).await?, Vec::new()),
+    };
+    let session = match session {
         Ok(session) => session,
         Err(refused) => return Err(RunFailure::tool(refused.to_string())),
     };
     let mut talk = SandboxTalk::new(scope);
-    let answer = run(scope, task, program, &session.files, &mut talk).await?;
+    let given = GivenFiles { session: &session.files, bundle: &bundle };
+    let answer = run(scope, task, program, given, &mut talk).await?;
     let (output, left) = read_answer(&answer).map_err(|cause| {
         console_error!("the answer to a run on files cannot be read: {cause}");
         may_have_begun("its answer cannot be read")
@@ -152,20 +190,34 @@ pub async fn run_program(
     conclude(output, kept, &session)
 }
 
+/// The files that a run begins with.
+#[derive(Clone, Copy)]
+struct GivenFiles<'a> {
+    session: &'a [ListedFile],
+    bundle: &'a [ListedFile],
+}
+
+impl<'a> GivenFiles<'a> {
+    fn all(self) -> Vec<&'a ListedFile> {
+        self.session.iter().chain(self.bundle).collect()
+    }
+}
+
 /// Asks for the run, and sends the contents that the sandbox lacks. Returns the answer of a run that has ended.
 async fn run(
     scope: &Scope,
     task: &RunTask<'_>,
     program: &FileProgram<'_>,
-    files: &[ListedFile],
+    files: GivenFiles<'_>,
     talk: &mut SandboxTalk<'_>,
 ) -> Result<String, RunFailure> {
     let job = FilesJob {
         share: scope.workspace().as_str(),
-        files: files.iter().map(|it| (it.path.as_str(), it.sha256.as_str(), it.size)).collect(),
+        files: files.session.iter().map(file_entry).collect(),
+        bundle: files.bundle.iter().map(file_entry).collect(),
         program,
         arguments: task.arguments,
-        context: RunContext { chat_id: task.session.as_str(), toolset_id: None, extra: EmptyObject {} },
+        context: RunContext { chat_id: task.session.as_str(), toolset_id: program.toolset, extra: EmptyObject {} },
         limits: limits(task),
     };
     let asked = to_json(&job)?;
@@ -177,7 +229,7 @@ async fn run(
             return Ok(text);
         }
         match NoOutput::of(status, &text) {
-            NoOutput::Missing(missing) => send_contents(scope, files, missing, talk).await?,
+            NoOutput::Missing(missing) => send_contents(scope, &files.all(), missing, talk).await?,
             NoOutput::Busy(message) => return Err(RunFailure::Unreachable(message.into())),
             NoOutput::OverLimit(message) => {
                 return Err(RunFailure::tool(format!("The sandbox does not take the session's files: {message}")));

@@ -110,6 +110,10 @@ pub struct SettingsColumns {
     pub include: Option<String>,
     /// JSON.
     pub server: Option<String>,
+    /// The toolset that brought the upstream.
+    pub toolset_id: Option<String>,
+    /// Whether the upstream is off only because its toolset is.
+    pub paused: bool,
 }
 
 /// What was seen of one upstream.

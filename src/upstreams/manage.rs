@@ -5,7 +5,7 @@ use super::kind::{UpstreamRecord, UpstreamSettings};
 use super::store::{self, Lease};
 use super::upstream::{Findings, Upstream};
 use crate::callers::Scope;
-use crate::changes::{Action, Change};
+use crate::changes::{Action, Change, is_stopped, stop_unless};
 use crate::db::DbFailure;
 use crate::error::{Error, Place, Problem, Result, shortened};
 use crate::ids::UpstreamId;
@@ -59,8 +59,21 @@ pub async fn create<S: UpstreamSettings>(scope: &Scope, id: UpstreamId, settings
     let record = S::Record::stored(&upstream).without_values();
     let change = Change::new(Action::Create, S::subject(upstream.name())).to(&record)?;
     let insert = store::insert(workspace, &upstream, &lease);
-    match scope.write([insert, change.record(&scope.author().await?)]).await? {
+    // Another thing's tools would stand in the way of every discovery.
+    let has_free_ids = registry::has_only_tools_of(workspace, upstream.id.prefix(), S::SOURCE);
+    let stop = stop_unless(workspace, has_free_ids);
+    match scope.write([stop, insert, change.record(&scope.author().await?)]).await? {
         Ok(_) => {}
+        Err(failure) if registry::is_taken_id(&failure) => {
+            let (noun, name) = (upstream.id.noun(), upstream.name());
+            return Err(Error::AlreadyExists(format!("{name} is the id of a toolset: give the {noun} another one")));
+        }
+        Err(failure) if is_stopped(&failure) => {
+            let (noun, name) = (upstream.id.noun(), upstream.name());
+            return Err(Error::Conflict(format!(
+                "{name} was the id of a toolset, and its tools are still recorded: give the {noun} another id"
+            )));
+        }
         Err(DbFailure::Duplicate) => {
             let (noun, name) = (upstream.id.noun(), upstream.name());
             return Err(Error::AlreadyExists(format!("The {noun} {name} exists")));

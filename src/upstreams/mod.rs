@@ -15,6 +15,7 @@ mod kind;
 mod limits;
 mod manage;
 mod offer;
+mod plan;
 mod replacement;
 mod store;
 mod upstream;
@@ -28,7 +29,9 @@ pub use kind::{Look, LookFailure, Seen, SettingsColumns, UpstreamRecord, Upstrea
 pub use limits::{DEFAULT_TIMEOUT_SECONDS, DISCOVERY_SECONDS, FRESH_SECONDS};
 pub use manage::{create, delete, get, list, must_have_room, refresh, update};
 pub use offer::{OfferedTool, Offers, UpstreamWarning};
+pub use plan::UpstreamPlan;
 pub use replacement::{UpstreamReplacement, UpstreamRows, upstream_put, upstream_removed};
-pub use store::put_connection;
+pub use store::placing::{find_of_toolset, find_toolset_of};
 pub use store::replacing::{after as upstreams_after, bytes_of_all, find_all, read_records};
+pub use store::{put_connection, read_upstreams};
 pub use upstream::{Upstream, UpstreamStatus};

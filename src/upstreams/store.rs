@@ -1,5 +1,6 @@
 //! SQL for the tables `upstreams` and `held_back_definitions`.
 
+pub mod placing;
 pub mod replacing;
 
 use super::held_back::{HeldBack, HeldBackChange};
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 
 const COLUMNS: &str =
     "u.name, u.kind, u.url, u.slow, u.timeout_seconds, u.headers, u.enabled, u.auto_accept, u.include, u.server,
-     u.created_at, u.revision, u.status, u.discovered_at, u.expires_at, u.last_error, u.warnings, u.fingerprint,
+     u.toolset_id, u.paused, u.created_at, u.revision, u.status, u.discovered_at, u.expires_at, u.last_error, u.warnings, u.fingerprint,
      u.connection, u.leased_until";
 
 /// How many active tools the upstream has, and how many definitions are held back.
@@ -50,6 +51,8 @@ struct UpstreamRow {
     auto_accept: u8,
     include: Option<String>,
     server: Option<String>,
+    toolset_id: Option<String>,
+    paused: u8,
     created_at: Timestamp,
     revision: u32,
     status: UpstreamStatus,
@@ -81,6 +84,8 @@ impl UpstreamRow {
                 auto_accept: self.auto_accept != 0,
                 include: self.include,
                 server: self.server,
+                toolset_id: self.toolset_id,
+                paused: self.paused != 0,
             })?,
             created_at: self.created_at,
             revision: self.revision,
@@ -180,8 +185,8 @@ pub struct Lease {
 pub fn insert<S: UpstreamSettings>(workspace: &WorkspaceId, upstream: &Upstream<S>, lease: &Lease) -> Statement {
     settings_bound(
         sql("INSERT INTO upstreams (workspace_id, source, name, kind, url, slow, timeout_seconds, headers, enabled,
-               auto_accept, include, server, created_at, revision, lease, leased_until)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"),
+               auto_accept, include, server, toolset_id, paused, created_at, revision, lease, leased_until)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"),
         workspace,
         upstream,
     )
@@ -201,9 +206,10 @@ pub fn update<S: UpstreamSettings>(
 ) -> Statement {
     settings_bound(
         sql("UPDATE upstreams SET kind = ?4, url = ?5, slow = ?6, timeout_seconds = ?7, headers = ?8, enabled = ?9,
-               auto_accept = ?10, include = ?11, server = ?12, revision = revision + 1, fingerprint = NULL, lease = ?14,
-               leased_until = ?15, connection = iif(?16, connection, NULL)
-             WHERE workspace_id = ?1 AND source = ?2 AND name = ?3 AND revision = ?13"),
+               auto_accept = ?10, include = ?11, server = ?12, toolset_id = ?13, paused = ?14,
+               revision = revision + 1, fingerprint = NULL, lease = ?16, leased_until = ?17,
+               connection = iif(?18, connection, NULL)
+             WHERE workspace_id = ?1 AND source = ?2 AND name = ?3 AND revision = ?15"),
         workspace,
         upstream,
     )
@@ -232,6 +238,8 @@ fn settings_bound<S: UpstreamSettings>(
         .bind(settings.auto_accept)
         .bind(settings.include)
         .bind(settings.server)
+        .bind(settings.toolset_id)
+        .bind(settings.paused)
 }
 
 /// True while the upstream is at the revision that was read.

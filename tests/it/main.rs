@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `conventions` | envelope and codes, request ids, CORS, limits of bodies, unknown routes and methods |
 //! | `tools` | reading the registry: filters, search, pages, versions, description, validation, rate limits |
+//! | `toolset_servers` | MCP servers that a toolset brings, and their processes with the toolset's files |
 //! | `versions` | registration, the step that a version must take, rollback, activation and deactivation, races |
 //! | `credentials` | the secrets that tools may use, and that no response shows them |
 //! | `history` | reading the change log, and the registry as it was |
@@ -95,6 +96,7 @@ mod rest_tools;
 mod sessions;
 mod tokens;
 mod tools;
+mod toolset_servers;
 mod upkeep;
 mod versions;
 mod walk;

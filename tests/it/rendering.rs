@@ -1,6 +1,6 @@
 //! Renderers of tools, and the render plans of calls.
 
-use crate::harness::{Answer, Client, Server, Tool, Upstream, definition, open, toolset, unique, workspace};
+use crate::harness::{Answer, Client, Server, Tool, Upstream, bundle, definition, open, unique, workspace};
 use crate::overrides::file;
 use serde_json::{Value, json};
 
@@ -321,27 +321,17 @@ fn a_call_without_a_page_says_so() {
 #[test]
 fn an_imported_tool_shows_its_page() {
     let client = workspace();
-    let manifest = r#"manifest_version: "1"
-id: charts
-name: Charts
-version: "1.0.0"
-description: Draws numbers
-tools:
-  - id: plot
-    entrypoint: tools.plot:plot
-tool_overrides:
-  - tool_id: plot
-    renderer: html
-    renderer_config:
-      artifact: ./artifacts/plot.html
-      data: "$return"
-"#;
-    let bundle = toolset(&[
-        ("toolset.yaml", manifest),
-        ("artifacts/plot.html", "<body>Plot</body>"),
-        ("tools/plot.py", "def plot(values: list[float]) -> dict:\n    return {\"largest\": max(values)}\n"),
-    ]);
-    client.send("POST", "/api/toolsets", Some(bundle)).created();
+    let manifest = json!({
+        "manifest_version": "1", "id": "charts", "name": "Charts", "version": "1.0.0", "description": "Draws numbers",
+        "tools": [{"id": "plot", "entrypoint": "tools.plot:plot"}],
+        "tool_overrides": [{
+            "tool_id": "plot", "renderer": "html",
+            "renderer_config": {"artifact": "./artifacts/plot.html", "data": "$return"},
+        }],
+    });
+    let python = b"def plot(values: list[float]) -> dict:\n    return {\"largest\": max(values)}\n";
+    let files = [("artifacts/plot.html", b"<body>Plot</body>".as_slice()), ("tools/plot.py", python)];
+    client.send("POST", "/api/toolsets", Some(bundle(&manifest, &files))).created();
     let result = client.execute("charts:plot", json!({"values": [1, 3, 2]})).result(200);
     let expected = json!({"artifact": "/api/toolsets/charts/files/artifacts/plot.html", "data": {"largest": 3}});
     assert_eq!(plan(&client, &result)["config"], expected);

@@ -19,6 +19,8 @@ fn only_clients_with_the_secret_come_in() {
         ("PUT", "/servers/a"),
         ("GET", "/servers/a"),
         ("DELETE", "/servers/a"),
+        ("PUT", "/servers/a/files"),
+        ("POST", "/servers/a/files"),
         ("POST", "/servers/a/mcp"),
         ("GET", "/x"),
     ];

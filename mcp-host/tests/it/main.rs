@@ -4,6 +4,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `contract` | requests, responses and refusals |
+//! | `files` | files that a server brings along |
 //! | `real` | servers as other people publish them |
 //! | `hostile` | servers that misbehave (`servers/hostile.py`) |
 //! | `lifecycle` | starting, stopping, and what is left |
@@ -11,6 +12,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod contract;
+mod files;
 mod host;
 mod hostile;
 mod lifecycle;

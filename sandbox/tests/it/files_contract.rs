@@ -82,6 +82,32 @@ fn tracebacks_show_the_lines_of_the_bundle() {
 }
 
 #[test]
+fn refusals_say_what_the_sandbox_lacks() {
+    let server = Server::start(&[]);
+    let error = |body: &str| {
+        let answer = server.run_on_files("w", &format!("def run():\n    {body}"), &json!({}));
+        answer["error"].as_str().map(str::to_owned).unwrap_or_else(|| panic!("{body}: {answer}"))
+    };
+    for body in [
+        "import subprocess; subprocess.run('ls', shell=True)",
+        "import os; os.fork()",
+        "import socket; socket.socket()",
+        "import socket; socket.create_connection(('example.org', 80))",
+        "import urllib.request; urllib.request.urlopen('http://127.0.0.1:9')",
+    ] {
+        let told = error(body);
+        assert!(
+            told.ends_with("\n(The sandbox has no network and no processes, and can write only the session's files.)"),
+            "{told}"
+        );
+    }
+    assert!(error("open('none.txt')").ends_with("'none.txt'"), "another error is as Python says it");
+    assert!(error("1 / 0").ends_with("ZeroDivisionError: division by zero"));
+    let odd = "exec('class Odd(PermissionError):\\n  __notes__ = 7\\nraise Odd(1, \"no\")', {})";
+    assert!(error(odd).contains("Odd: [Errno 1] no"), "an error that takes no note is told without it");
+}
+
+#[test]
 fn bad_requests_are_refused() {
     let server = Server::start(&[]);
     let empty = hash(b"");

@@ -97,6 +97,11 @@ class Defaults(Case):
         function = of("def f(value: str = None): ...")
         self.assertEqual(property_of(function), {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None})
 
+    def test_null_is_allowed_once(self):
+        function = of("def f(value: Annotated[str | None, Field(description='d')] = None): ...", Annotated=Annotated, Field=Field)
+        either = [{"type": "string"}, {"type": "null"}]
+        self.assertEqual(property_of(function), {"anyOf": either, "description": "d", "default": None})
+
     def test_required_fields_of_pydantic(self):
         function = of("def f(value: int = Field(..., description='d')): ...", Field=Field)
         self.assertEqual(schema(function)["required"], ["value"])

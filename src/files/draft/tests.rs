@@ -3,8 +3,11 @@
 use super::*;
 use crate::db::native::{migrated, migrations};
 use crate::files::FileManifestSource;
+use crate::files::ahead::KEPT_AHEAD_SECONDS;
 use crate::files::store::lookup::FileView;
 use crate::files::store::{lookup, session as sessions, sweep};
+use crate::ids::WorkspaceId;
+use crate::time::Timestamp;
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -291,7 +294,8 @@ fn contents_that_were_stored_ahead_wait_for_their_commit() {
     };
     let store = |house: &House, changes: &mut DraftChanges| {
         let pending = std::mem::take(&mut changes.pending);
-        let statements = ahead_statements(&house.workspace, &pending, 1 << 40, house.now).unwrap();
+        let blobs = pending.iter().map(|it| &it.blob).collect::<Vec<_>>();
+        let statements = ahead::statements(&house.workspace, &blobs, 1 << 40, house.now).unwrap();
         house.batch(&statements).unwrap();
         changes.ahead = pending.iter().map(|it| it.blob.sha256().to_owned()).collect();
     };

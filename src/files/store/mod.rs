@@ -2,6 +2,7 @@
 //! docs/files.md explains trees, lines and labels.
 
 pub mod blob;
+pub mod bundle;
 pub mod commit;
 pub mod draft;
 pub mod lookup;

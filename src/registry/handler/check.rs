@@ -45,6 +45,10 @@ impl Handler {
                 None => vec![problem("/module", "must be 1 to 64 lower-case letters, digits, _ or -")],
             },
             Self::Mcp { server, tool, annotations } => check_mcp(server, tool, annotations.as_ref()),
+            Self::Toolset { entrypoint } => match is_entrypoint(entrypoint) {
+                true => Vec::new(),
+                false => vec![problem("/entrypoint", "must be a module and a function, such as tools.files:read")],
+            },
         }
     }
 
@@ -52,9 +56,12 @@ impl Handler {
     pub fn check_parameters(&self, names: &[&str]) -> Vec<Problem> {
         match self {
             Self::Rest(rest) => rest.check_parameters(names),
-            Self::Builtin { .. } | Self::Http { .. } | Self::Python(_) | Self::Module { .. } | Self::Mcp { .. } => {
-                Vec::new()
-            }
+            Self::Builtin { .. }
+            | Self::Http { .. }
+            | Self::Python(_)
+            | Self::Module { .. }
+            | Self::Mcp { .. }
+            | Self::Toolset { .. } => Vec::new(),
         }
     }
 
@@ -106,6 +113,17 @@ fn check_headers(headers: &Headers) -> Vec<Problem> {
     problems
 }
 
+/// `module.path:function`, of Python's names in ASCII.
+fn is_entrypoint(text: &str) -> bool {
+    let is_name = |it: &str| {
+        !it.starts_with(|first: char| first.is_ascii_digit())
+            && !it.is_empty()
+            && it.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    let parts = text.split_once(':').filter(|_| text.len() <= MAX_UPSTREAM_NAME_BYTES);
+    parts.is_some_and(|(module, function)| module.split('.').all(is_name) && is_name(function))
+}
+
 fn check_mcp(server: &str, tool: &str, annotations: Option<&Map<String, Value>>) -> Vec<Problem> {
     let mut problems = Vec::new();
     if ServerId::parse(server).is_none() {
@@ -124,6 +142,16 @@ fn check_mcp(server: &str, tool: &str, annotations: Option<&Map<String, Value>>)
 mod tests {
     use super::super::headers;
     use super::*;
+
+    #[test]
+    fn an_entrypoint_is_a_module_and_a_function() {
+        for good in ["main:run", "tools.files:read_file", "_a.b2:_c"] {
+            assert!(is_entrypoint(good), "{good}");
+        }
+        for bad in ["", "run", "a:", ":b", "a.:b", "a:b:c", "a:b.c", "a-b:c", "2a:b", "../a:b", "a:b()"] {
+            assert!(!is_entrypoint(bad), "{bad}");
+        }
+    }
 
     #[test]
     fn a_url_has_no_placeholders() {

@@ -65,6 +65,10 @@ impl Handler {
                 let annotations = form.fields.get("annotations").and_then(Value::as_object).cloned();
                 Self::Mcp { server: form.text("server"), tool: form.text("tool"), annotations }
             }
+            "toolset" if is_backup => {
+                form.no_others(&["type", "entrypoint"]);
+                Self::Toolset { entrypoint: form.text("entrypoint") }
+            }
             _ => {
                 form.problems.truncate(0);
                 form.problems.push(problem("/type", "must be builtin, http, rest or python"));
@@ -250,6 +254,9 @@ mod tests {
         let mcp = json!({"type": "mcp", "server": "time", "tool": "get time", "annotations": {"readOnlyHint": true}});
         assert!(Handler::read(&mcp).is_err(), "only discovery makes it");
         assert_eq!(json!(Handler::read_backup(&mcp).unwrap()), mcp);
+        let toolset = json!({"type": "toolset", "entrypoint": "tools.files:read"});
+        assert!(Handler::read(&toolset).is_err(), "only an import makes it");
+        assert_eq!(json!(Handler::read_backup(&toolset).unwrap()), toolset);
     }
 
     #[track_caller]

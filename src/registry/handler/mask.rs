@@ -31,7 +31,7 @@ impl Handler {
             }
             Self::Builtin { key } => json!({"type": "builtin", "key": key}),
             Self::Module { module } => json!({"type": "module", "module": module}),
-            Self::Python(_) | Self::Mcp { .. } => json!(self),
+            Self::Python(_) | Self::Mcp { .. } | Self::Toolset { .. } => json!(self),
         }
     }
 

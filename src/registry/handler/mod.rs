@@ -75,6 +75,11 @@ pub enum Handler {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         annotations: Option<Map<String, Value>>,
     },
+    /// A function of the toolset whose id the tool's id begins with. Only an import makes such a handler.
+    Toolset {
+        /// `module:function`, in the files of the toolset.
+        entrypoint: String,
+    },
 }
 
 impl Handler {
@@ -92,6 +97,7 @@ impl Handler {
             Self::Python(_) => "python",
             Self::Module { .. } => "module",
             Self::Mcp { .. } => "mcp",
+            Self::Toolset { .. } => "toolset",
         }
     }
 
@@ -99,7 +105,12 @@ impl Handler {
     pub fn builtin_key(&self) -> Option<&str> {
         match self {
             Self::Builtin { key } => Some(key),
-            Self::Http { .. } | Self::Rest(_) | Self::Python(_) | Self::Module { .. } | Self::Mcp { .. } => None,
+            Self::Http { .. }
+            | Self::Rest(_)
+            | Self::Python(_)
+            | Self::Module { .. }
+            | Self::Mcp { .. }
+            | Self::Toolset { .. } => None,
         }
     }
 
@@ -114,7 +125,9 @@ impl Handler {
         match self {
             Self::Http { url, headers } => Some((url, headers)),
             Self::Rest(rest) => Some((&rest.url, &rest.headers)),
-            Self::Builtin { .. } | Self::Python(_) | Self::Module { .. } | Self::Mcp { .. } => None,
+            Self::Builtin { .. } | Self::Python(_) | Self::Module { .. } | Self::Mcp { .. } | Self::Toolset { .. } => {
+                None
+            }
         }
     }
 
@@ -122,7 +135,9 @@ impl Handler {
         match self {
             Self::Http { url, headers } => Some((url, headers)),
             Self::Rest(rest) => Some((&mut rest.url, &mut rest.headers)),
-            Self::Builtin { .. } | Self::Python(_) | Self::Module { .. } | Self::Mcp { .. } => None,
+            Self::Builtin { .. } | Self::Python(_) | Self::Module { .. } | Self::Mcp { .. } | Self::Toolset { .. } => {
+                None
+            }
         }
     }
 

@@ -105,6 +105,16 @@ pub fn after(workspace: &WorkspaceId, id: Option<&str>, limit: u32) -> Statement
         .bind(limit)
 }
 
+/// Inserts credentials that do not exist yet.
+pub fn insert_all(workspace: &WorkspaceId, credentials: &[Credential]) -> Result<Vec<Statement>> {
+    for_each(
+        workspace,
+        credentials,
+        "INSERT INTO credentials (workspace_id, id, description, created_at)
+         SELECT ?1, value ->> 'id', value ->> 'description', value ->> 'created_at' FROM json_each(?2) WHERE true",
+    )
+}
+
 /// Inserts credentials. Existing credentials of the same names are replaced.
 pub fn put_all(workspace: &WorkspaceId, credentials: &impl ManyRows) -> Result<Vec<Statement>> {
     for_each(

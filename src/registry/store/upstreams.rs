@@ -1,8 +1,9 @@
 //! SQL of the table `upstreams`, as far as tools need it. The room `upstreams` manages the table.
 
-use crate::db::{Condition, ManyRows, Rows, Statement, condition, for_each, sql};
+use crate::db::{Condition, DbFailure, ManyRows, Rows, Statement, condition, for_each, sql};
 use crate::error::{Error, Result};
 use crate::ids::{ModuleName, UpstreamId, WorkspaceId};
+use crate::registry::tool::Source;
 use crate::workspace_settings::DEFAULT_GUEST_MODULES;
 use serde::Deserialize;
 
@@ -49,6 +50,23 @@ pub fn is_registered(workspace: &WorkspaceId, id: &UpstreamId) -> Condition {
     .bind(workspace.as_str())
     .bind(id.name())
     .bind(id.prefix())
+}
+
+/// Whether a trigger refused a toolset with the id of an MCP server, or an MCP server with the id of a toolset.
+pub fn is_taken_id(failure: &DbFailure) -> bool {
+    let words = ["the id of a toolset", "the id of an MCP server"];
+    matches!(failure, DbFailure::Refused(rule) if words.iter().any(|it| rule.contains(it)))
+}
+
+/// True while all tools whose ids begin with `prefix` are of this source. A toolset that was uninstalled leaves its tools
+/// behind, inactive, and so does an MCP server: nothing else can have their ids, because their versions and records stay.
+pub fn has_only_tools_of(workspace: &WorkspaceId, prefix: &str, source: Source) -> Condition {
+    condition(
+        "NOT EXISTS (SELECT 1 FROM tools WHERE workspace_id = ?1 AND id > ?2 AND id < ?2 || '~' AND source <> ?3)",
+    )
+    .bind(workspace.as_str())
+    .bind(prefix)
+    .bind(source.as_str())
 }
 
 /// Makes the upstreams due that tools with these ids belong to. The next discovery compares every tool, and a discovery

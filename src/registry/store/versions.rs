@@ -3,7 +3,7 @@
 use super::bounded::{TOOL_BYTES, select_within_bytes};
 use super::columns::TOOL_COLUMNS;
 use super::context::{OVERRIDE_JOIN, tool_context};
-use super::upstreams::UPSTREAM_OF_TOOL;
+use super::upstreams::{UPSTREAM_OF_TOOL, UPSTREAM_PREFIX};
 use crate::db::{Condition, Rows, Statement, first_bytes, sql};
 use crate::error::Result;
 use crate::ids::{ToolId, Version, WorkspaceId};
@@ -56,6 +56,15 @@ pub fn find_of_upstreams(workspace: &WorkspaceId, source: Source, prefixes: &[&s
         ON t.workspace_id = ?1 AND t.id > m.value AND t.id < m.value || '~' AND t.source = ?3";
     let prefixes = json!(prefixes).to_string();
     select_readings(tools).bind(workspace.as_str()).bind(prefixes).bind(source.as_str())
+}
+
+/// Selects the tools of a toolset's MCP servers, whether active or not, for [`read_readings`].
+pub fn find_of_toolset_servers(workspace: &WorkspaceId, toolset: &str) -> Statement {
+    let tools = format!(
+        "upstreams u CROSS JOIN tools t ON u.workspace_id = ?1 AND u.toolset_id = ?2 AND t.workspace_id = ?1
+           AND t.id > {UPSTREAM_PREFIX} AND t.id < {UPSTREAM_PREFIX} || '~' AND t.source = u.source"
+    );
+    select_readings(&tools).bind(workspace.as_str()).bind(toolset)
 }
 
 /// Selects the tools with these ids, for [`read_readings`]. Unknown ids are skipped.

@@ -65,10 +65,10 @@ pub fn put_all(
     now: Timestamp,
 ) -> Result<Vec<Statement>> {
     let text = "INSERT INTO upstreams (workspace_id, source, name, kind, url, slow, timeout_seconds, headers, enabled,
-           auto_accept, include, server, created_at, revision, discovered_at)
+           auto_accept, include, server, toolset_id, paused, created_at, revision, discovered_at)
          SELECT ?1, ?5, value ->> 'name', value ->> 'kind', value ->> 'url', value ->> 'slow', value ->> 'timeout_seconds',
            value ->> 'headers', value ->> 'enabled', value ->> 'auto_accept', value ->> 'include', value ->> 'server',
-           value ->> 'created_at', ?3, iif(EXISTS (
+           value ->> 'toolset_id', coalesce(value ->> 'paused', 0), value ->> 'created_at', ?3, iif(EXISTS (
              SELECT 1 FROM tools t WHERE t.workspace_id = ?1 AND t.source = ?5
                AND t.id > (value ->> 'name') || iif(?5 = 'mcp', ':', '.')
                AND t.id < (value ->> 'name') || iif(?5 = 'mcp', ':', '.') || '~'), ?4, NULL)
@@ -76,7 +76,7 @@ pub fn put_all(
          ON CONFLICT (workspace_id, source, name) DO UPDATE SET kind = excluded.kind, url = excluded.url,
            slow = excluded.slow, timeout_seconds = excluded.timeout_seconds, headers = excluded.headers,
            enabled = excluded.enabled, auto_accept = excluded.auto_accept, include = excluded.include,
-           server = excluded.server, created_at = excluded.created_at, revision = max(revision + 1, excluded.revision),
+           server = excluded.server, toolset_id = excluded.toolset_id, paused = excluded.paused, created_at = excluded.created_at, revision = max(revision + 1, excluded.revision),
            fingerprint = NULL, expires_at = NULL, connection = NULL, lease = NULL, leased_until = NULL";
     let statements = for_each(workspace, upstreams, text)?.into_iter();
     Ok(statements.map(|it| it.bind(revision).bind(now.to_string()).bind(source.as_str())).collect())

@@ -12,7 +12,7 @@ mod seed;
 mod server;
 mod upstream;
 
-pub use bundle::toolset;
+pub use bundle::bundle;
 pub use client::{Answer, Client};
 pub use definition::definition;
 pub use dice::Dice;

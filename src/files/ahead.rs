@@ -1,0 +1,87 @@
+//! Contents that are stored ahead of the rows that refer to them, because there are too many for one batch. They are in the
+//! sweep's queue from then on, and the sweep leaves them alone for an hour.
+
+use super::Blob;
+use super::store::blob::{self, SmallBlobRow};
+use super::store::usage;
+use crate::callers::Scope;
+use crate::db::Statement;
+use crate::error::Result;
+use crate::ids::WorkspaceId;
+use crate::quota;
+use crate::time::Timestamp;
+
+/// How many bytes of contents and paths one batch holds at most. A batch takes room several times in an isolate's 128 MB:
+/// as statements, as JSON, and on its way to D1. Contents beyond this are stored ahead of the commit.
+pub const BATCH_BYTES: usize = 8 * 1024 * 1024;
+
+/// How many bytes of contents travel as a part of a JSON list. Larger contents have a parameter of their own, because a
+/// parameter of D1 holds two million bytes, and JSON may double a text.
+pub const SMALL_BYTES: usize = 256 * 1024;
+
+/// How long the sweep leaves contents alone that were stored ahead. The rows that refer to them come within seconds.
+pub const KEPT_AHEAD_SECONDS: u32 = 60 * 60;
+
+/// Contents on their way to the database, for rows that come afterwards.
+pub struct AheadContents<'a> {
+    scope: &'a Scope,
+    /// What the request is doing, for the message if the quota is used up.
+    what: &'static str,
+    pending: Vec<Blob>,
+}
+
+impl<'a> AheadContents<'a> {
+    pub fn new(scope: &'a Scope, what: &'static str) -> Self {
+        Self { scope, what, pending: Vec::new() }
+    }
+
+    /// Adds contents. If those that wait are too many for one batch with it, they are stored first.
+    pub async fn add(&mut self, blob: Blob) -> Result<()> {
+        let bytes = self.pending.iter().map(Blob::stored_bytes).sum::<usize>();
+        if !self.pending.is_empty() && bytes + blob.stored_bytes() > BATCH_BYTES {
+            self.store().await?;
+        }
+        self.pending.push(blob);
+        Ok(())
+    }
+
+    /// Stores the contents that wait.
+    pub async fn store(&mut self) -> Result<()> {
+        let pending = std::mem::take(&mut self.pending);
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let app = self.scope.app();
+        let blobs = pending.iter().collect::<Vec<_>>();
+        let quota_bytes = app.settings().workspace_quota_bytes;
+        let statements = statements(self.scope.workspace(), &blobs, quota_bytes, app.clock())?;
+        // The statements have the contents now, and they become JSON on their way: three copies are one too many.
+        drop(pending);
+        match self.scope.write_all(statements).await? {
+            Ok(_) => Ok(()),
+            Err(failure) if quota::is_used_up(&failure) => Err(quota::refusal(self.scope, self.what).await?),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+}
+
+/// The batch that stores contents ahead.
+pub fn statements(
+    workspace: &WorkspaceId,
+    blobs: &[&Blob],
+    quota_bytes: u64,
+    now: Timestamp,
+) -> Result<Vec<Statement>> {
+    let (small, large): (Vec<&Blob>, Vec<&Blob>) = blobs.iter().partition(|it| it.stored_bytes() <= SMALL_BYTES);
+    let small = small.into_iter().map(|it| {
+        let content = it.content();
+        SmallBlobRow(it.sha256(), it.size(), content.encoding(), content.as_str(), "")
+    });
+    let sizes = blobs.iter().map(|it| (it.sha256(), it.size())).collect::<Vec<_>>();
+    let mut statements = vec![usage::count_ahead(workspace, &sizes, quota_bytes)];
+    statements.extend(blob::insert_small_ahead(workspace, &small.collect::<Vec<_>>(), now)?);
+    statements.extend(large.iter().flat_map(|it| blob::insert_ahead(workspace, it, now)));
+    let sha256 = sizes.iter().map(|(sha256, _)| *sha256).collect::<Vec<_>>();
+    statements.push(blob::keep_until(workspace, &sha256, now.plus_seconds(KEPT_AHEAD_SECONDS)));
+    Ok(statements)
+}
