@@ -261,6 +261,8 @@ mod tests {
         assert_eq!(stored(&database, &workspace, &toolset).len(), 2, "it belongs to another toolset");
         run(&database, [delete(&workspace, &toolset, &tool)]);
         assert_eq!(stored(&database, &workspace, &toolset).len(), 1);
+        run(&database, put_all(&workspace, &toolset, &[]).unwrap());
+        assert!(stored(&database, &workspace, &toolset).is_empty());
     }
 
     #[test]
