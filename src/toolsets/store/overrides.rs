@@ -196,7 +196,7 @@ mod tests {
     use rusqlite::Connection;
 
     const KIT: &str = "INSERT INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at,
-        manifest_version) VALUES ('w', 'kit', 'Kit', '1.0.0', '', 1, '', '1');";
+        manifest_version, decided_by) VALUES ('w', 'kit', 'Kit', '1.0.0', '', 1, '', '1', '');";
 
     fn database() -> (Connection, WorkspaceId, ToolsetId) {
         let database = migrated(&migrations("db"));
