@@ -181,7 +181,8 @@ mod tests {
         };
         let toolset = |enabled: u8| {
             format!(
-                "INSERT INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at, manifest_version, decided_by)
+                "INSERT INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at,
+                   manifest_version, decided_by)
                  VALUES ('w', 'kit', 'Kit', '1.0.0', '', {enabled}, '', '1', '');"
             )
         };
