@@ -128,7 +128,7 @@ fn toolset_rows(workspace: &str, toolset: &str, tool: &str) -> [Value; 2] {
     [
         json!({
             "sql": "INSERT OR IGNORE INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at,
-                      manifest_version) VALUES (?1, ?2, ?2, '1.0.0', '', 1, '2026-11-16T01:00:00.000Z', '1')",
+                      manifest_version, decided_by) VALUES (?1, ?2, ?2, '1.0.0', '', 1, '2026-11-16T01:00:00.000Z', '1', '')",
             "params": [workspace, toolset],
         }),
         json!({
