@@ -115,6 +115,14 @@ fn routes() -> Vec<Route> {
         route("post", "/api/mcp-servers/{server_id}/refresh", "admin", None, 403, 404),
         route("get", "/api/mcp-servers/{server_id}/held-back", "admin", None, 403, 404),
         route("post", "/api/mcp-servers/{server_id}/accept", "admin", Some(json!({})), 403, 404),
+        route("get", "/api/toolsets", "user", None, 200, 200),
+        // The body is no ZIP.
+        route("post", "/api/toolsets", "admin", Some(json!({})), 403, 400),
+        route("get", "/api/toolsets/{toolset_id}", "user", None, 200, 404),
+        route("delete", "/api/toolsets/{toolset_id}", "admin", None, 403, 404),
+        route("get", "/api/toolsets/{toolset_id}/export", "admin", None, 403, 404),
+        route("post", "/api/toolsets/{toolset_id}/enable", "admin", None, 403, 404),
+        route("post", "/api/toolsets/{toolset_id}/disable", "admin", None, 403, 404),
         route("get", "/api/toolsets/{toolset_id}/files/{path}", "user", None, 200, 404),
         route("get", "/api/toolsets/{toolset_id}/overrides/{tool_id}", "user", None, 200, 404),
         route(
