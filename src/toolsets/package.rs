@@ -21,7 +21,8 @@ pub const LIMITS: ArchiveLimits = ArchiveLimits {
     name_bytes: 1_024,
 };
 
-const MAX_MANIFEST_BYTES: u32 = 1024 * 1024;
+/// The longest manifest.
+pub const MAX_MANIFEST_BYTES: u32 = 1024 * 1024;
 /// The names that the manifest may have. No file has one of them.
 pub const MANIFESTS: [&str; 2] = ["toolset.yaml", "toolset.yml"];
 

@@ -1,5 +1,6 @@
 //! The harness: starts the Worker, and sends requests to it.
 
+mod bundle;
 mod client;
 mod definition;
 mod dice;
@@ -11,6 +12,7 @@ mod seed;
 mod server;
 mod upstream;
 
+pub use bundle::bundle;
 pub use client::{Answer, Client};
 pub use definition::definition;
 pub use dice::Dice;
