@@ -38,9 +38,7 @@ impl ServerRecord {
 }
 
 impl ServerRecord {
-    /// Checks what only servers of toolsets have. Backups hold no toolsets yet, so the toolset itself need not be there: a
-    /// server without its toolset is like one that an admin registered. Once backups hold toolsets, a toolset that is
-    /// missing is a problem here.
+    /// Checks what only servers of toolsets have. The room `backup` checks that the toolset is there.
     fn bundle_rules(&self, problems: &mut Problems) {
         if self.toolset_id.as_ref().is_some_and(|it| ToolsetId::parse(it).is_none()) {
             problems.add("/toolset_id", NO_NAME);

@@ -26,8 +26,8 @@ pub struct InvariantsOut {
 
 /// Check the invariants
 ///
-/// A tool has at most one active version. The handler or the module of every active version exists, its credentials are
-/// defined, and it was not deactivated for security.
+/// A tool has at most one active version. The handler, the module, the MCP server or the toolset of every active version
+/// exists, its credentials are defined, and it was not deactivated for security.
 #[utoipa::path(get, path = "/api/registry/invariants", tag = "registry",
     responses((status = 200, description = "Each invariant, and its violations", body = InvariantsOut)))]
 #[worker::send]
@@ -38,8 +38,8 @@ pub async fn check_invariants(Admin(scope): Admin) -> Result<Json<InvariantsOut>
 
 /// Back the registry up
 ///
-/// The response holds tools, versions, agents, attachments, the names of credentials, modules and the settings of the
-/// workspace. It can be sent as the body of a restore. Handlers and modules are in it with their whole URLs, and with
+/// The response holds tools, versions, agents, attachments, the names of credentials, modules, MCP servers, toolsets with
+/// their overrides, and the settings of the workspace. Only JSON Lines hold the contents of toolsets' files. It can be sent as the body of a restore. Handlers and modules are in it with their whole URLs, and with
 /// literal header values sealed, so keep a backup as safe as its contents require. One document has at most 16 MiB. With `Accept: application/x-ndjson`, the response is one record per line, and of any size. Its last
 /// line is `{"end": …}`. If the registry changes before the last line, the response breaks off without this line.
 #[utoipa::path(get, path = "/api/registry/backup", tag = "registry",
@@ -60,8 +60,9 @@ pub async fn take_backup(Owner(scope): Owner, headers: HeaderMap) -> Result<Resp
 /// The registry becomes exactly what the backup says. Things that are not in the backup are deleted. The restore
 /// succeeds as a whole or not at all, and logs a change for each thing that differed. With
 /// `Content-Type: application/x-ndjson`, the body is a backup as JSON Lines, of any size. `dry_run` tells which subjects
-/// would be created, changed and deleted. A backup without `modules` or `workspace`, such as one from before they existed,
-/// leaves the modules or the settings as they are. A module that was added or changed is discovered again.
+/// would be created, changed and deleted. A backup without `modules`, `mcp_servers`, `toolsets` or `workspace`, such as one
+/// from before they existed, leaves these as they are. A document does not hold the contents of toolsets' files: the
+/// workspace must have them, or the backup must be JSON Lines. A module that was added or changed is discovered again.
 #[utoipa::path(post, path = "/api/registry/restore", tag = "registry", params(DryRunQuery),
     request_body(content((Backup = "application/json"), (String = "application/x-ndjson"))),
     responses((status = 200, description = "The registry is as the backup says", body = Restored),

@@ -3,7 +3,7 @@
 
 use crate::db::{Statement, sql};
 use crate::ids::WorkspaceId;
-use crate::registry::{BUILTIN_KEY, Builtin, Source, UPSTREAM_OF_TOOL, UPSTREAM_PREFIX};
+use crate::registry::{BUILTIN_KEY, Builtin, Source, TOOLSET_OF_TOOL, UPSTREAM_OF_TOOL, UPSTREAM_PREFIX};
 use crate::text_enum::TextEnum;
 use crate::time::Timestamp;
 use crate::upstreams::UpstreamStatus;
@@ -83,7 +83,7 @@ pub fn held_back_tools(workspace: &WorkspaceId) -> Statement {
 }
 
 /// The active versions whose handler is a built-in that this deployment does not have, or whose upstream is not
-/// registered (`more` is `target`), or that require a credential that is not in `usable` (`more` is `credential`). The statement
+/// registered, or whose toolset does not have it (`more` is `target`), or that require a credential that is not in `usable` (`more` is `credential`). The statement
 /// reads each tool once.
 pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
     let known: Vec<&str> = Builtin::ALL.iter().map(|it| it.as_str()).collect();
@@ -92,7 +92,9 @@ pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
            SELECT t.key, t.id || '@' || v.major || '.' || v.minor || '.' || v.patch AS version,
              {BUILTIN_KEY} IS NOT NULL AND {BUILTIN_KEY} NOT IN (SELECT value FROM json_each(?2))
                OR t.source IN ('module', 'mcp')
-                 AND {UPSTREAM_OF_TOOL} NOT IN (SELECT {UPSTREAM_PREFIX} FROM upstreams u WHERE u.workspace_id = ?1) AS lost,
+                 AND {UPSTREAM_OF_TOOL} NOT IN (SELECT {UPSTREAM_PREFIX} FROM upstreams u WHERE u.workspace_id = ?1)
+               OR t.source = 'toolset' AND NOT EXISTS (SELECT 1 FROM toolset_tools d WHERE d.workspace_id = ?1
+                 AND d.toolset_id = {TOOLSET_OF_TOOL} AND d.tool = substr(t.id, instr(t.id, ':') + 1)) AS lost,
              (SELECT json_group_array(value) FROM json_each(v.credentials_required)
                WHERE value NOT IN (SELECT value FROM json_each(?3))) AS missing
            FROM {CURRENT} AND v.active = 1),

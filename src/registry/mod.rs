@@ -90,6 +90,7 @@ pub use store::refusals::{
 pub use store::tools::{
     RELEVANCE, ToolForm, find_builtins, find_tool, look_up_tools, read_tool, read_tools, tool_exists,
 };
+pub use store::toolsets::TOOLSET_OF_TOOL;
 pub use store::upstreams::{UPSTREAM_OF_TOOL, UPSTREAM_PREFIX, has_only_tools_of, is_taken_id};
 pub use store::versions::{
     BUILTIN_KEY, ToolReading, after as versions_after, bytes_of_all as bytes_of_all_versions,

@@ -61,6 +61,7 @@ mod attachments;
 mod backup;
 mod backup_lines;
 mod backup_modules;
+mod backup_toolsets;
 mod call_log;
 mod changes;
 mod conventions;

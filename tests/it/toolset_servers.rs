@@ -249,10 +249,16 @@ fn the_id_of_a_former_toolset_stays_its_own() {
 }
 
 #[test]
-fn a_server_without_its_toolset_can_be_deleted() {
+fn a_restored_server_has_its_toolset() {
     let (client, peer, other) = (workspace(), peer(), workspace());
     import(&client, "", &manifest("1.0.0", json!([remote("m", &peer)])), &[]).created();
+    let mut without = backup(&client);
+    without["toolsets"] = json!([]);
+    let refused = other.post("/api/registry/restore", without).refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["/mcp_servers/0/toolset_id"]);
     other.post("/api/registry/restore", backup(&client)).ok();
     assert_eq!(server(&other, "m")["toolset_id"], "kit");
-    other.delete("/api/mcp-servers/m").no_content();
+    other.delete("/api/mcp-servers/m").refused(409, "CONFLICT");
+    other.delete("/api/toolsets/kit").no_content();
+    other.get("/api/mcp-servers/m").refused(404, "NOT_FOUND");
 }

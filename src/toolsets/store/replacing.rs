@@ -255,14 +255,16 @@ mod tests {
         statements.iter().flat_map(|it| it.rows_of(database).unwrap()).collect()
     }
 
+    const ONE: &str = "1111111111111111111111111111111111111111111111111111111111111111";
+    const TWO: &str = "2222222222222222222222222222222222222222222222222222222222222222";
+
     fn database() -> (Connection, WorkspaceId) {
         let database = migrated(&migrations("db"));
-        database
-            .execute_batch(
-                "INSERT INTO blobs (workspace_id, sha256, size, encoding, chunks, created_at)
-                 VALUES ('w', 'one', 1, 'utf8', 1, ''), ('w', 'two', 2, 'utf8', 1, '')",
-            )
-            .unwrap();
+        for hash in [ONE, TWO] {
+            let blob = "INSERT INTO blobs (workspace_id, sha256, size, encoding, chunks, created_at)
+                VALUES ('w', ?1, 1, 'utf8', 1, '')";
+            run(&database, &[sql(blob).bind(hash)]);
+        }
         (database, WorkspaceId::parse("w").unwrap())
     }
 
@@ -324,7 +326,7 @@ mod tests {
     fn toolsets_become_the_wanted_ones() {
         let (database, workspace) = database();
         let first: State = (
-            vec![toolset("a", &[("a.py", "one"), ("b.py", "two")], &["x", "y"]), toolset("b", &[], &[])],
+            vec![toolset("a", &[("a.py", ONE), ("b.py", TWO)], &["x", "y"]), toolset("b", &[], &[])],
             vec![one_override("a", "a:x", 4), one_override("a", "a:y", 9)],
         );
         assert_eq!(replace(&database, &workspace, &first), (0, 4));
@@ -333,13 +335,13 @@ mod tests {
 
         // One file changes, one stays; a tool goes, and with it its override; a toolset goes, and another one comes.
         let mut second: State = (
-            vec![toolset("a", &[("a.py", "one"), ("b.py", "one")], &["y"]), toolset("c", &[("c", "two")], &["z"])],
+            vec![toolset("a", &[("a.py", ONE), ("b.py", ONE)], &["y"]), toolset("c", &[("c", TWO)], &["z"])],
             vec![one_override("a", "a:y", 0), one_override("c", "c:z", 1)],
         );
         second.0[0].enabled = false;
         assert_eq!(replace(&database, &workspace, &second), (2, 4));
         assert_eq!(all(&database, &workspace), second);
-        assert_eq!(run(&database, &[sql("SELECT sha256 FROM stale_blobs")]), [json!({"sha256": "two"})]);
+        assert_eq!(run(&database, &[sql("SELECT sha256 FROM stale_blobs")]), [json!({"sha256": TWO})]);
         assert_eq!(replace(&database, &workspace, &(Vec::new(), Vec::new())), (4, 0));
         assert_eq!(all(&database, &workspace), (Vec::new(), Vec::new()));
     }
@@ -363,7 +365,7 @@ mod tests {
     fn pages_go_on_after_a_key() {
         let (database, workspace) = database();
         let state: State = (
-            ["a", "b", "c"].map(|it| toolset(it, &[("a", "one")], &["x"])).to_vec(),
+            ["a", "b", "c"].map(|it| toolset(it, &[("a", ONE)], &["x"])).to_vec(),
             [("b", "b:x"), ("a", "z:x"), ("a", "a:x")].map(|(of, tool)| one_override(of, tool, 0)).to_vec(),
         );
         replace(&database, &workspace, &state);
