@@ -83,8 +83,8 @@ pub fn held_back_tools(workspace: &WorkspaceId) -> Statement {
 }
 
 /// The active versions whose handler is a built-in that this deployment does not have, or whose upstream is not
-/// registered, or whose toolset does not have it (`more` is `target`), or that require a credential that is not in `usable` (`more` is `credential`). The statement
-/// reads each tool once.
+/// registered, or whose toolset does not have the tool (`more` is `target`), or that require a credential that is not in
+/// `usable` (`more` is `credential`). The statement reads each tool once.
 pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
     let known: Vec<&str> = Builtin::ALL.iter().map(|it| it.as_str()).collect();
     sql(format!(
