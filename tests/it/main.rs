@@ -5,6 +5,7 @@
 //! | module | covers |
 //! |---|---|
 //! | `conventions` | envelope and codes, request ids, CORS, limits of bodies, unknown routes and methods |
+//! | `toolsets` | toolsets: import, hostile bundles, calls, upgrades, export, races, crashes, cost |
 //! | `tools` | reading the registry: filters, search, pages, versions, description, validation, rate limits |
 //! | `versions` | registration, the step that a version must take, rollback, activation and deactivation, races |
 //! | `credentials` | the secrets that tools may use, and that no response shows them |
@@ -93,6 +94,7 @@ mod rest_tools;
 mod sessions;
 mod tokens;
 mod tools;
+mod toolsets;
 mod upkeep;
 mod versions;
 mod walk;
