@@ -13,7 +13,7 @@ use crate::db::DbFailure;
 use crate::error::{Error, Result};
 use crate::federation::ServerRecord;
 use crate::modules::ModuleRecord;
-use crate::registry::RegistryReplacement;
+use crate::registry::{RegistryReplacement, is_taken_id};
 use crate::upstreams::UpstreamReplacement;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -76,6 +76,7 @@ pub async fn restore(scope: &Scope, backup: Backup, mode: RestoreMode) -> Result
     match scope.write_all(statements).await? {
         Ok(_) => Ok(Restored { changes: count, seq: around.seq + count, preview: None }),
         Err(DbFailure::Duplicate) => Err(overtaken()),
+        Err(failure) if is_taken_id(&failure) => Err(id_of_toolset()),
         Err(failure) => Err(failure.into()),
     }
 }
@@ -88,6 +89,13 @@ struct UpstreamReplacements<'a> {
 /// The answer if the registry is no longer as it was read.
 pub fn overtaken() -> Error {
     Error::Conflict("The registry was changed by another request meanwhile; try again".into())
+}
+
+/// The answer if the backup holds an MCP server with the id of a toolset that the workspace has.
+pub fn id_of_toolset() -> Error {
+    Error::Conflict(
+        "An MCP server of the backup has the id of a toolset of this workspace: uninstall the toolset first".into(),
+    )
 }
 
 /// The change that ends a token together with its agent.

@@ -11,6 +11,8 @@ mod restored;
 mod server;
 mod stdio;
 
+#[cfg(test)]
+pub use bundled::fixture;
 pub use bundled::{DeclaredServers, PresentServers, ServerNote, ServerPlan, ServersAround};
 pub use bundled_files::BundledFiles;
 pub use given::{ServerChange, ServerIn};

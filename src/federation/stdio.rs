@@ -296,7 +296,8 @@ async fn send_files(
     if wanted.left() > 0 { Err(OTHER_FILES.to_owned()) } else { Ok(()) }
 }
 
-const OTHER_FILES: &str = "the files of its toolset have changed meanwhile; try again";
+const OTHER_FILES: &str =
+    "the files of its toolset are not those that it was registered with: try again, or import the toolset again";
 
 /// The host's own words about a request that it refuses.
 fn refusal(status: u16, text: &str) -> String {

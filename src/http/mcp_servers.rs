@@ -35,7 +35,7 @@ pub async fn list_mcp_servers(Admin(scope): Admin, Query(query): Query<PageQuery
 /// `warnings` tell. All tools that the first discovery finds are accepted as version 1.0.0.
 #[utoipa::path(post, path = "/api/mcp-servers", tag = "mcp-servers", request_body = ServerIn,
     responses((status = 201, description = "The MCP server", body = ServerDetails),
-        (status = 409, description = "An MCP server of this id exists already")))]
+        (status = 409, description = "An MCP server or a toolset of this id exists already, or tools of a former toolset")))]
 #[worker::send]
 pub async fn create_mcp_server(
     Admin(scope): Admin,
@@ -60,7 +60,8 @@ pub async fn get_mcp_server(Admin(scope): Admin, Named(id): Named<ServerId>) -> 
 #[utoipa::path(patch, path = "/api/mcp-servers/{server_id}", tag = "mcp-servers",
     params(("server_id" = String, Path, example = "time")), request_body = ServerChange,
     responses((status = 200, description = "The MCP server", body = ServerDetails),
-        (status = 409, description = "Another request changed the MCP server in the meantime")))]
+        (status = 409, description = "Another request changed the MCP server in the meantime; or the server would be enabled \
+             while its toolset is disabled")))]
 #[worker::send]
 pub async fn update_mcp_server(
     Admin(scope): Admin,
@@ -77,7 +78,8 @@ pub async fn update_mcp_server(
 #[utoipa::path(delete, path = "/api/mcp-servers/{server_id}", tag = "mcp-servers",
     params(("server_id" = String, Path, example = "time")),
     responses((status = 204, description = "The MCP server was deleted"),
-        (status = 409, description = "Another request changed a tool of the MCP server in the meantime")))]
+        (status = 409, description = "The MCP server belongs to a toolset, or another request changed one of its tools in \
+             the meantime")))]
 #[worker::send]
 pub async fn delete_mcp_server(Admin(scope): Admin, Named(id): Named<ServerId>) -> Result<NoContent> {
     federation::delete(&scope, &id).await?;

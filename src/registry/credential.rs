@@ -109,7 +109,7 @@ pub async fn create(scope: &Scope, given: CredentialIn, read_only: &ReadOnly) ->
 
 /// Defines credentials in a placement, whether the Worker has their secrets or not. A thing that names a credential comes
 /// with it like this, so that an admin sees what is needed.
-pub fn define(placement: &mut Placement, workspace: &WorkspaceId, credentials: &Vec<Credential>) -> Result<()> {
+pub fn define(placement: &mut Placement, workspace: &WorkspaceId, credentials: &[Credential]) -> Result<()> {
     for it in credentials {
         placement.record(Change::new(Action::Create, subject(&it.id)).to(it)?);
     }

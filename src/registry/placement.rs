@@ -172,7 +172,6 @@ impl Placement {
             // `Duplicate`: another request has created a tool of the same name meanwhile.
             // `MissingReference`: another request has deleted something that a row refers to.
             Ok(_) | Err(DbFailure::Duplicate | DbFailure::MissingReference) => Ok(PlacementOutcome::Overtaken),
-            Err(failure) if store::placing::is_id_taken(&failure) => Ok(PlacementOutcome::Overtaken),
             Err(failure) if is_stopped(&failure) || is_taken_id(&failure) => Ok(PlacementOutcome::Overtaken),
             Err(failure) if store::placing::is_banned(&failure) => Ok(PlacementOutcome::Banned),
             Err(failure) => Err(failure.into()),

@@ -181,8 +181,9 @@ mod tests {
         };
         let toolset = |enabled: u8| {
             format!(
-                "INSERT INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at, manifest_version)
-                 VALUES ('w', 'kit', 'Kit', '1.0.0', '', {enabled}, '', '1');"
+                "INSERT INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at,
+                   manifest_version, decided_by)
+                 VALUES ('w', 'kit', 'Kit', '1.0.0', '', {enabled}, '', '1', '');"
             )
         };
         let upstream = |source: &str, kind: &str, enabled: u8| {

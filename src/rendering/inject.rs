@@ -177,7 +177,7 @@ fn attributes_length(text: &str) -> Option<usize> {
 /// The length of an element's content that is text: up to the end tag of the element.
 fn content_length(text: &str, name: &str) -> Option<usize> {
     let is_end = |at: usize| {
-        let tag = text[at..].as_bytes();
+        let tag = &text.as_bytes()[at..];
         let ends = |it: &u8| it.is_ascii_whitespace() || [b'/', b'>'].contains(it);
         tag.get(2..2 + name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name.as_bytes()))
             && tag.get(2 + name.len()).is_some_and(ends)

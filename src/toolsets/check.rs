@@ -3,7 +3,7 @@
 use super::definition::Importer;
 use super::file_kind::FileKind;
 use super::manifest::{DeclaredTool, Manifest};
-use super::package::Package;
+use super::package::{MAX_MANIFEST_BYTES, Package};
 use super::{definition, imports_of_python};
 use crate::callers::Scope;
 use crate::error::{BundleNote, Error, Result};
@@ -62,6 +62,7 @@ pub async fn check(
     let package = bundle.package;
     let mut checked = CheckedBundle::default();
     check_paths(&mut checked, package);
+    check_length(&mut checked, manifest);
     check_artifacts(&mut checked, package, manifest);
     for file in package.files().iter().filter(|it| it.kind == FileKind::Python) {
         let code = package.read(&file.path)?;
@@ -97,6 +98,15 @@ fn check_paths(checked: &mut CheckedBundle, package: &Package<'_>) {
     if bytes > MAX_PATHS_BYTES {
         let message = format!("the paths of all files have {bytes} bytes together; {MAX_PATHS_BYTES} are allowed");
         checked.faults.push(BundleNote::about_bundle(message));
+    }
+}
+
+/// An export writes the manifest in another style, which may be longer, and the export must be importable.
+fn check_length(checked: &mut CheckedBundle, manifest: &Manifest) {
+    let bytes = manifest.write().len();
+    if bytes > MAX_MANIFEST_BYTES as usize {
+        let message = format!("has {bytes} bytes as an export writes it; {MAX_MANIFEST_BYTES} are allowed");
+        checked.faults.push(manifest.note("", message));
     }
 }
 

@@ -162,7 +162,7 @@ pub fn put_overrides(
 
 /// The override of one tool. The tool may be named without the toolset's id.
 pub async fn get_override(scope: &Scope, toolset: &ToolsetId, named: &ToolId) -> Result<OverrideOut> {
-    Ok(OverrideReading::of(scope, toolset, named, None).await?.existing()?)
+    OverrideReading::of(scope, toolset, named, None).await?.existing()
 }
 
 /// Replaces the override of one tool, in the name of an admin.

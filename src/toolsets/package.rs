@@ -20,7 +20,8 @@ const LIMITS: ArchiveLimits = ArchiveLimits {
     name_bytes: 1_024,
 };
 
-const MAX_MANIFEST_BYTES: u32 = 1024 * 1024;
+/// The longest manifest.
+pub const MAX_MANIFEST_BYTES: u32 = 1024 * 1024;
 const MANIFESTS: [&str; 2] = ["toolset.yaml", "toolset.yml"];
 
 /// A bundle whose archive is sound.

@@ -154,7 +154,7 @@ impl ImportPlan {
             files: self.files.clone(),
             tools: self.tools.clone(),
             overrides: self.overrides.clone(),
-            mcp_servers: self.servers.iter().map(ToolsetServer::unseen).collect(),
+            mcp_servers: self.servers.iter().map(|it| ToolsetServer::unseen(it)).collect(),
             warnings: self.toolset.warnings.clone(),
         }
     }

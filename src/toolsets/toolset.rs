@@ -108,8 +108,8 @@ pub struct ToolsetServer {
 
 impl ToolsetServer {
     /// A server that is to be installed.
-    pub fn unseen(id: &String) -> Self {
-        Self { id: id.clone(), enabled: true, status: UpstreamStatus::Unseen, last_error: None }
+    pub fn unseen(id: &str) -> Self {
+        Self { id: id.to_owned(), enabled: true, status: UpstreamStatus::Unseen, last_error: None }
     }
 }
 

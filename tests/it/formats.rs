@@ -68,7 +68,8 @@ fn a_tool_is_called_by_its_id_or_by_the_name_that_it_is_handed_out_under() {
     let long = "x".repeat(100);
     let ids = ["research.web_search", "kit:analyze", "srv:Get-Page", "7zip", long.as_str()];
     for id in ids {
-        let source = if id.contains('.') { "module" } else { "toolset" };
+        let of_others = id.find(['.', ':']).map(|at| if id[at..].starts_with('.') { "module" } else { "toolset" });
+        let source = of_others.unwrap_or("registered");
         Tool::new(id).builtin("list_files").source(source).put(open(), &client);
     }
     // Many tools share the beginning of the name, so that the beginning alone does not identify a tool.

@@ -256,8 +256,10 @@ fn live(client: &Client) -> Value {
             }
             fields.insert("handler_key".into(), key);
             let risky = ["high", "critical"].iter().any(|it| fields["risk_level"] == *it);
-            fields.insert("renderer".into(), Value::Null);
-            fields.insert("renderer_config".into(), Value::Null);
+            for name in ["toolset_id", "server_id", "module", "renderer", "renderer_config"] {
+                fields.insert(name.into(), Value::Null);
+            }
+            fields.insert("enabled".into(), true.into());
             fields.insert("needs_approval".into(), (risky || fields["requires_approval"] == true).into());
             version
         })

@@ -7,6 +7,7 @@
 //! | `conventions` | envelope and codes, request ids, CORS, limits of bodies, unknown routes and methods |
 //! | `toolsets` | toolsets: import, hostile bundles, calls, upgrades, export, races, crashes, cost |
 //! | `tools` | reading the registry: filters, search, pages, versions, description, validation, rate limits |
+//! | `toolset_servers` | MCP servers that a toolset brings, and their processes with the toolset's files |
 //! | `versions` | registration, the step that a version must take, rollback, activation and deactivation, races |
 //! | `credentials` | the secrets that tools may use, and that no response shows them |
 //! | `history` | reading the change log, and the registry as it was |
@@ -23,6 +24,7 @@
 //! | `execute` | every stage of a call, its refusals, and their record |
 //! | `formats` | tools in the providers' formats, called by their exported names and properties |
 //! | `model_calls` | the calls of a model in its provider's form, and the response in this form |
+//! | `overrides` | overrides of tools of toolsets and MCP servers, disabled toolsets, and the files of toolsets |
 //! | `python` | `execute_python` and tools that are Python, in the real sandbox |
 //! | `python_files` | Python on the session's files: commits, merging, limits, cost, a sandbox that dies |
 //! | `approvals` | calls that wait: one decision, one run with the original arguments, sealed, expired |
@@ -46,7 +48,7 @@
 //! | `mail` | email_search and email_get: the specification's query, filters, any text, both inbox rules, cost |
 //! | `oversight` | stats, health and metrics: exact at any time, and cheap |
 //! | `quota` | what a workspace stores: the quota, the count of bytes, refused calls, the retention of calls |
-//! | `rendering` | renderers of tools, and the render plans of calls through every door |
+//! | `rendering` | renderers of tools, the render plans of calls through every door, and the pages of calls |
 //! | `rest_tools` | tools that call REST APIs: where arguments go, what cannot be sent, whose headers go along |
 //! | `upkeep` | the cron trigger |
 
@@ -84,6 +86,7 @@ mod memory;
 mod model_calls;
 mod module_access;
 mod modules;
+mod overrides;
 mod oversight;
 mod python;
 mod python_files;
@@ -94,6 +97,7 @@ mod rest_tools;
 mod sessions;
 mod tokens;
 mod tools;
+mod toolset_servers;
 mod toolsets;
 mod upkeep;
 mod versions;

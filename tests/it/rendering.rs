@@ -1,6 +1,7 @@
 //! Renderers of tools, and the render plans of calls.
 
-use crate::harness::{Client, Server, Upstream, definition, unique, workspace};
+use crate::harness::{Answer, Client, Server, Tool, Upstream, bundle, definition, open, unique, workspace};
+use crate::overrides::file;
 use serde_json::{Value, json};
 
 /// The plan of a response. Panics unless the record of the call and the list of calls have the same.
@@ -234,4 +235,110 @@ fn a_large_result_is_cut_in_the_plan() {
     let large = client.execute("execute_python", json!({"text": "x".repeat(200_000)})).result(200);
     let config = json!({"content": null, "language": "text", "cut": ["$return"]});
     assert_eq!(plan(&client, &large), json!({"renderer": "code", "config": config}));
+}
+
+/// A workspace with the toolset `kit`, whose tool `list` lists files and is shown as a page.
+fn with_page(config: Value) -> Client {
+    let client = workspace();
+    Tool::new("kit:list").source("toolset").builtin("list_files").put(open(), &client);
+    file(
+        &client,
+        "artifacts/page.html",
+        b"<!doctype html><html><HEAD><title>a</title></HEAD><body class='x'>b</body></html>",
+    );
+    let body = json!({"renderer": "html", "renderer_config": config});
+    client.put("/api/toolsets/kit/overrides/list", body.to_string()).ok();
+    client
+}
+
+/// The page of a call.
+fn page(client: &Client, result: &Value) -> Answer {
+    client.get(&format!("/api/tool-calls/{}/render", result["call_id"].as_str().unwrap()))
+}
+
+#[test]
+fn a_page_is_the_artifact_with_the_data_of_the_call() {
+    let client =
+        with_page(json!({"artifact": "./artifacts/page.html", "data": {"dir": "$args.path", "from": "$toolset"}}));
+    let hostile = "/</script><script>alert(1)</script>\u{2028}";
+    let result = client.execute("kit:list", json!({"path": hostile})).result(200);
+    let artifact = "/api/toolsets/kit/files/artifacts/page.html";
+    assert_eq!(plan(&client, &result)["config"]["artifact"], artifact);
+    let answer = page(&client, &result);
+    let data =
+        answer.text.strip_prefix("<!doctype html><html><HEAD><title>a</title><script>window.__TOOL_DATA__ = ").unwrap();
+    let data = data.strip_suffix(";</script></HEAD><body class='x'>b</body></html>").unwrap();
+    assert!(!data.contains(['<', '\u{2028}']), "{data}");
+    let data: Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data, json!({"dir": hostile, "from": "/api/toolsets/kit/files"}));
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
+    assert_eq!(
+        answer.header("content-security-policy"),
+        Some(
+            "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+             img-src data: blob:; font-src data:; media-src data: blob:; base-uri 'none'; form-action 'none'; \
+             frame-ancestors 'self'"
+        )
+    );
+    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+    assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
+    assert_eq!(answer.header("cache-control"), Some("private"));
+    // The plan stays, and the artifact is the present one.
+    file(&client, "artifacts/page.html", b"<p>new</p>");
+    assert!(page(&client, &result).text.ends_with(";</script><p>new</p>"));
+    file(&client, "artifacts/page.html", &[0, 255]);
+    page(&client, &result).refused(409, "CONFLICT");
+    open().sql("DELETE FROM toolset_files WHERE workspace_id = ?1", &[json!(client.workspace())]);
+    page(&client, &result).refused(404, "NOT_FOUND");
+}
+
+#[test]
+fn a_page_may_be_the_content_of_the_plan() {
+    let client = with_page(json!({"content": "<body><p>$args.path</p>"}));
+    let result = client.execute("kit:list", json!({"path": "/a"})).result(200);
+    assert_eq!(page(&client, &result).text, "<body><script>window.__TOOL_DATA__ = null;</script><p>/a</p>");
+    let client = with_page(json!({"content": "$args.none"}));
+    let result = client.execute("kit:list", json!({})).result(200);
+    page(&client, &result).refused(409, "CONFLICT");
+}
+
+#[test]
+fn a_call_without_a_page_says_so() {
+    let client = workspace();
+    let of = |answer: Answer| {
+        let id = answer.json()["call_id"].as_str().unwrap().to_owned();
+        client.get(&format!("/api/tool-calls/{id}/render")).refused(409, "CONFLICT").message
+    };
+    let code = of(client.execute("write_file", json!({"path": "/a", "content": "b"})));
+    assert!(code.contains("is code, and only html has a page"), "{code}");
+    assert!(of(client.execute("list_files", json!({}))).contains("has no render plan"));
+    Tool::new("waits").builtin("list_files").with(json!({"requires_approval": 1})).put(open(), &client);
+    assert!(of(client.execute("waits", json!({}))).contains("waits for its approval"));
+    client.get("/api/tool-calls/call_none/render").refused(404, "NOT_FOUND");
+}
+
+#[test]
+fn an_imported_tool_shows_its_page() {
+    let client = workspace();
+    let manifest = json!({
+        "manifest_version": "1", "id": "charts", "name": "Charts", "version": "1.0.0", "description": "Draws numbers",
+        "tools": [{"id": "plot", "entrypoint": "tools.plot:plot"}],
+        "tool_overrides": [{
+            "tool_id": "plot", "renderer": "html",
+            "renderer_config": {"artifact": "./artifacts/plot.html", "data": "$return"},
+        }],
+    });
+    let python = b"def plot(values: list[float]) -> dict:\n    return {\"largest\": max(values)}\n";
+    let files = [("artifacts/plot.html", b"<body>Plot</body>".as_slice()), ("tools/plot.py", python)];
+    client.send("POST", "/api/toolsets", Some(bundle(&manifest, &files))).created();
+    let result = client.execute("charts:plot", json!({"values": [1, 3, 2]})).result(200);
+    let expected = json!({"artifact": "/api/toolsets/charts/files/artifacts/plot.html", "data": {"largest": 3}});
+    assert_eq!(plan(&client, &result)["config"], expected);
+    assert_eq!(
+        page(&client, &result).text,
+        "<body><script>window.__TOOL_DATA__ = {\"largest\":3};</script>Plot</body>"
+    );
+    let python = client.get("/api/toolsets/charts/files/tools/plot.py");
+    assert!(python.text.starts_with("def plot"));
 }

@@ -84,6 +84,7 @@ fn routes() -> Vec<Route> {
         route("get", "/api/tool-calls/{call_id}", "user", None, 404, 404),
         route("get", "/api/tool-calls/{call_id}/result", "user", None, 404, 404),
         route("get", "/api/tool-calls/{call_id}/arguments", "user", None, 404, 404),
+        route("get", "/api/tool-calls/{call_id}/render", "user", None, 404, 404),
         route("get", "/api/approvals", "admin", None, 403, 200),
         route("get", "/api/approvals/{approval_id}", "admin", None, 403, 404),
         route("post", "/api/approvals/{approval_id}/approve", "admin", None, 403, 404),
@@ -114,6 +115,25 @@ fn routes() -> Vec<Route> {
         route("post", "/api/mcp-servers/{server_id}/refresh", "admin", None, 403, 404),
         route("get", "/api/mcp-servers/{server_id}/held-back", "admin", None, 403, 404),
         route("post", "/api/mcp-servers/{server_id}/accept", "admin", Some(json!({})), 403, 404),
+        route("get", "/api/toolsets", "user", None, 200, 200),
+        // The body is no ZIP.
+        route("post", "/api/toolsets", "admin", Some(json!({})), 403, 400),
+        route("get", "/api/toolsets/{toolset_id}", "user", None, 200, 404),
+        route("delete", "/api/toolsets/{toolset_id}", "admin", None, 403, 404),
+        route("get", "/api/toolsets/{toolset_id}/export", "admin", None, 403, 404),
+        route("post", "/api/toolsets/{toolset_id}/enable", "admin", None, 403, 404),
+        route("post", "/api/toolsets/{toolset_id}/disable", "admin", None, 403, 404),
+        route("get", "/api/toolsets/{toolset_id}/files/{path}", "user", None, 200, 404),
+        route("get", "/api/toolsets/{toolset_id}/overrides/{tool_id}", "user", None, 200, 404),
+        route(
+            "put",
+            "/api/toolsets/{toolset_id}/overrides/{tool_id}",
+            "admin",
+            Some(json!({"enabled": true})),
+            403,
+            404,
+        ),
+        route("delete", "/api/toolsets/{toolset_id}/overrides/{tool_id}", "admin", None, 403, 404),
         route("get", "/api/registry/changes", "admin", None, 403, 200),
         route("get", "/api/registry/state", "admin", None, 403, 200),
         route("get", "/api/registry/invariants", "admin", None, 403, 200),
@@ -150,6 +170,8 @@ struct House {
     token: String,
     manifest: String,
     call: String,
+    /// A call that has a page.
+    page: String,
     approval: String,
 }
 
@@ -167,10 +189,17 @@ impl House {
         Tool::new("house-waits").builtin("list_files").with(json!({"requires_approval": 1})).put(closed(), &root);
         Tool::new("kit.list").source("module").builtin("list_files").put(closed(), &root);
         let called = root.execute("list_files", json!({})).result(200);
+        Tool::new("housekit:list").source("toolset").builtin("list_files").put(closed(), &root);
+        let page = json!({"renderer": "html", "renderer_config": {"content": "<p>$return</p>"}}).to_string();
+        root.put("/api/toolsets/housekit/overrides/list", page).ok();
+        let shown = root.execute("housekit:list", json!({})).result(200);
         let waits = root.execute("house-waits", json!({})).result(202);
         root.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "house-tool"})).created();
         let token = root.post("/api/tokens", json!({"name": "x", "level": "guest"})).created();
         let written = root.put("/api/sessions/house-session/files/house-file", "contents").created();
+        let file = "INSERT INTO toolset_files (workspace_id, toolset_id, path, kind, sha256, size)
+            VALUES (?1, 'housekit', 'house-file', 'asset', ?2, 8)";
+        closed().sql(file, &[json!(root.workspace()), written["sha256"].clone()]);
         let id = |thing: &Value, name: &str| thing[name].as_str().unwrap().to_owned();
         Self {
             root,
@@ -178,6 +207,7 @@ impl House {
             token: id(&token, "id"),
             manifest: id(&written, "manifest_id"),
             call: id(&called, "call_id"),
+            page: id(&shown, "call_id"),
             approval: id(&waits["error"]["details"], "approval_id"),
         }
     }
@@ -185,6 +215,9 @@ impl House {
     fn knock(&self, client: &Client, route: &Route) -> u16 {
         let filled = |text: &str| {
             text.replace("{module}/execute", "kit/execute")
+                .replace("{call_id}/render", &format!("{}/render", self.page))
+                .replace("{toolset_id}/overrides/{tool_id}", "housekit/overrides/housekit:list")
+                .replace("{toolset_id}", "housekit")
                 .replace("{tool_id}", "house-tool")
                 .replace("{version}", "1.0.0")
                 .replace("{agent_id}", &self.agent)

@@ -4,13 +4,13 @@
 use crate::agents::AgentRows;
 use crate::backup::preview::{RestoreMode, RestorePreview};
 use crate::backup::reading::read_seq;
-use crate::backup::restore::Restored;
+use crate::backup::restore::{Restored, id_of_toolset};
 use crate::backup::store::{self, StagedRows};
 use crate::callers::Scope;
 use crate::changes::{self, Change};
 use crate::error::{Error, Result};
 use crate::ids;
-use crate::registry::{RegistryRows, Source};
+use crate::registry::{RegistryRows, Source, is_taken_id};
 use crate::upstreams::UpstreamRows;
 use serde::Serialize;
 
@@ -219,6 +219,7 @@ impl Staging {
                 "The registry was changed by another request meanwhile, or the restore took more than an hour; try again"
                     .into(),
             )),
+            Err(failure) if is_taken_id(&failure) => Err(id_of_toolset()),
             Err(failure) => Err(failure.into()),
         }
     }

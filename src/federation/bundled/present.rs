@@ -1,7 +1,8 @@
 //! The servers of an installed toolset: shown, exported, paused with their toolset, resumed, removed.
 
+use super::exported::exported;
 use super::merged::{paused, resumed};
-use super::{ServerPlan, exported};
+use super::plan::ServerPlan;
 use crate::callers::Scope;
 use crate::db::{Rows, Statement};
 use crate::error::Result;

@@ -62,3 +62,37 @@ pub fn read_surroundings(rows: &Rows) -> Result<Surroundings> {
         others: row.others,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::native::{migrated, migrations};
+
+    #[test]
+    fn what_stands_in_the_way_is_found() {
+        let database = migrated(&migrations("db"));
+        database
+            .execute_batch(
+                r#"INSERT INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at,
+                     manifest_version, decided_by)
+                   VALUES ('w', 'other', '', '1.0.0', '', 1, '', '1', ''), ('x', 'new', '', '1.0.0', '', 1, '', '1', '');
+                   INSERT INTO tools (workspace_id, id, source, created_at)
+                   VALUES ('w', 'gone:a', 'toolset', ''), ('w', 'again:a', 'mcp', ''), ('x', 'new:a', 'toolset', '');
+                   INSERT INTO credentials (workspace_id, id, description, created_at) VALUES ('w', 'A', '', '');
+                   INSERT INTO upstreams (workspace_id, source, name, kind, headers, enabled, auto_accept, server,
+                     created_at, revision, toolset_id)
+                   VALUES ('w', 'mcp', 'own', 'mcp', '{}', 1, 0, '{}', '', 1, 'kit'),
+                     ('w', 'mcp', 'theirs', 'mcp', '{}', 1, 0, '{}', '', 1, 'other2'),
+                     ('w', 'mcp', 'free', 'mcp', '{}', 1, 0, '{}', '', 1, NULL),
+                     ('x', 'mcp', 'free', 'mcp', '{}', 1, 0, '{}', '', 1, NULL);"#,
+            )
+            .unwrap();
+        let workspace = WorkspaceId::parse("w").unwrap();
+        let names = ["other", "gone", "again", "new", "own"];
+        let credentials = BTreeSet::from(["A".to_owned(), "B".to_owned()]);
+        let found = find_surroundings(&workspace, "kit", &names, &credentials).rows_of(&database).unwrap();
+        let expected =
+            json!({"toolsets": r#"["other"]"#, "former": r#"["gone"]"#, "undefined": r#"["B"]"#, "others": 2});
+        assert_eq!(found, [expected]);
+    }
+}

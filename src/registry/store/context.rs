@@ -92,8 +92,9 @@ mod tests {
         let database = migrated(&migrations("db"));
         database
             .execute_batch(
-                "INSERT INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at, manifest_version)
-                   VALUES ('w', 'kit', 'Kit', '1.0.0', '', 1, '', '1');
+                "INSERT INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at,
+                     manifest_version, decided_by)
+                   VALUES ('w', 'kit', 'Kit', '1.0.0', '', 1, '', '1', '');
                  INSERT INTO tools (workspace_id, id, source, created_at)
                    VALUES ('w', 'kit:plot', 'toolset', ''), ('other', 'kit:plot', 'toolset', ''),
                      ('w', 'time:now', 'mcp', ''), ('w', 'mine', 'registered', '');",

@@ -106,7 +106,7 @@ pub fn after(workspace: &WorkspaceId, id: Option<&str>, limit: u32) -> Statement
 }
 
 /// Inserts credentials that do not exist yet.
-pub fn insert_all(workspace: &WorkspaceId, credentials: &impl ManyRows) -> Result<Vec<Statement>> {
+pub fn insert_all(workspace: &WorkspaceId, credentials: &[Credential]) -> Result<Vec<Statement>> {
     for_each(
         workspace,
         credentials,

@@ -17,12 +17,6 @@ pub fn is_banned(failure: &DbFailure) -> bool {
     matches!(failure, DbFailure::Refused(message) if message.contains("deactivated for security"))
 }
 
-/// Whether a trigger refused an id that a toolset or an MCP server has got meanwhile.
-pub fn is_id_taken(failure: &DbFailure) -> bool {
-    let rules = ["the id of a toolset", "the id of an MCP server"];
-    matches!(failure, DbFailure::Refused(message) if rules.iter().any(|it| message.contains(it)))
-}
-
 /// The facts that a decision relies on: the revisions of the tools that were read, and the credentials that must be
 /// defined. Each of the two is one parameter of every statement, with room for tens of thousands of tools.
 #[derive(Default)]

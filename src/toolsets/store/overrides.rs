@@ -196,7 +196,7 @@ mod tests {
     use rusqlite::Connection;
 
     const KIT: &str = "INSERT INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at,
-        manifest_version) VALUES ('w', 'kit', 'Kit', '1.0.0', '', 1, '', '1');";
+        manifest_version, decided_by) VALUES ('w', 'kit', 'Kit', '1.0.0', '', 1, '', '1', '');";
 
     fn database() -> (Connection, WorkspaceId, ToolsetId) {
         let database = migrated(&migrations("db"));
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(stored(&database, &workspace, &toolset).len(), 2, "it belongs to another toolset");
         run(&database, [delete(&workspace, &toolset, &tool)]);
         assert_eq!(stored(&database, &workspace, &toolset).len(), 1);
-        run(&database, [delete_all(&workspace, &toolset)]);
+        run(&database, put_all(&workspace, &toolset, &[]).unwrap());
         assert!(stored(&database, &workspace, &toolset).is_empty());
     }
 

@@ -100,3 +100,128 @@ pub fn find_toolset_of<S: UpstreamSettings>(workspace: &WorkspaceId, name: &str)
     .bind(S::SOURCE.as_str())
     .bind(name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::changes::stop_unless;
+    use crate::db::native::{migrated, migrations};
+    use crate::federation::ServerSettings;
+    use crate::registry::{Source, has_only_tools_of};
+    use crate::time::Timestamp;
+    use rusqlite::Connection;
+
+    const SERVER: &str = r#"{"transport": "stdio", "requires_approval": true, "risk_level": "medium",
+        "process": {"command": "npx", "args": [], "env": {}, "cwd": null, "allowed_hosts": []}}"#;
+
+    fn workspace() -> WorkspaceId {
+        WorkspaceId::parse("w").unwrap()
+    }
+
+    fn lease() -> Lease {
+        let at = |millis| Timestamp::from_millis(millis).unwrap();
+        Lease { token: "l".into(), now: at(0), until: at(60_000) }
+    }
+
+    fn row(name: &str, toolset: Option<&str>, is_leased: bool) -> Value {
+        json!({"name": name, "kind": "mcp", "url": null, "slow": false, "timeout_seconds": null, "headers": {},
+            "enabled": true, "auto_accept": false, "include": null, "server": SERVER, "toolset_id": toolset,
+            "paused": false, "created_at": "2026-11-18T00:00:00.000Z", "revision": 1, "is_leased": is_leased,
+            "keeps_connection": false})
+    }
+
+    fn run(database: &Connection, statements: &[Statement]) -> Vec<Value> {
+        statements.iter().flat_map(|it| it.rows_of(database).unwrap()).collect()
+    }
+
+    fn insert(database: &Connection, rows: &[Value]) -> rusqlite::Result<()> {
+        let statements = insert_all::<ServerSettings>(&workspace(), rows, &lease()).unwrap();
+        statements.iter().try_for_each(|it| it.rows_of(database).map(drop))
+    }
+
+    fn names(rows: &[Value]) -> Vec<&str> {
+        rows.iter().map(|it| it["name"].as_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn servers_are_added_and_changed_together() {
+        let database = migrated(&migrations("db"));
+        insert(&database, &[row("a", Some("kit"), true), row("b", Some("kit"), false), row("c", None, false)]).unwrap();
+        let found = run(&database, &[find_of_toolset::<ServerSettings>(&workspace(), "kit", &["c", "d"])]);
+        assert_eq!(names(&found), ["a", "b", "c"]);
+        let leases = sql("SELECT name, lease, leased_until FROM upstreams ORDER BY name");
+        assert_eq!(
+            run(&database, &[leases])[..2],
+            [
+                json!({"name": "a", "lease": "l", "leased_until": "1970-01-01T00:01:00.000Z"}),
+                json!({"name": "b", "lease": null, "leased_until": null})
+            ]
+        );
+        run(&database, &[sql("UPDATE upstreams SET connection = '{}', expires_at = 'later', fingerprint = 'f'")]);
+        let mut changed = [row("a", Some("kit"), false), row("b", Some("kit"), true)];
+        changed[0]["keeps_connection"] = json!(true);
+        (changed[1]["enabled"], changed[1]["paused"]) = (json!(false), json!(true));
+        run(&database, &update_all::<ServerSettings>(&workspace(), &changed, &lease()).unwrap());
+        let state = "SELECT name, enabled, paused, revision, connection, expires_at, fingerprint, lease
+            FROM upstreams ORDER BY name";
+        let expected = |name: &str, on: u8, revision: u8, connection: Value, expires: Value, lease: Value| {
+            json!({"name": name, "enabled": on, "paused": 1 - on, "revision": revision, "connection": connection,
+                "expires_at": expires, "fingerprint": if expires.is_null() { json!(null) } else { json!("f") },
+                "lease": lease})
+        };
+        assert_eq!(
+            run(&database, &[sql(state)]),
+            [
+                expected("a", 1, 2, json!("{}"), json!(null), json!(null)),
+                expected("b", 0, 2, json!(null), json!(null), json!("l")),
+                expected("c", 1, 1, json!("{}"), json!("later"), json!(null)),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_batch_stops_if_a_server_is_not_as_it_was_read() {
+        let database = migrated(&migrations("db"));
+        insert(&database, &[row("a", Some("kit"), false)]).unwrap();
+        let read = |revision| {
+            let id = crate::ids::UpstreamId::parse("a:").unwrap();
+            let settings = crate::federation::fixture::process();
+            Upstream { revision, ..Upstream::new(id, settings, Timestamp::from_millis(0).unwrap()) }
+        };
+        let stop = |revision| stop_unless(&workspace(), are_at(&workspace(), &[&read(revision)])).rows_of(&database);
+        assert!(stop(1).is_ok());
+        let stopped = stop(2).unwrap_err().to_string();
+        assert!(stopped.contains("seq >= 1"), "{stopped}");
+        assert_eq!(run(&database, &[sql("SELECT * FROM changes")]), Vec::<Value>::new());
+    }
+
+    #[test]
+    fn an_id_is_of_one_kind() {
+        let database = migrated(&migrations("db"));
+        let toolset = "INSERT INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at,
+            manifest_version, decided_by) VALUES ('w', ?1, '', '1.0.0', '', 1, '', '1', '')";
+        database.execute(toolset, ["kit"]).unwrap();
+        let refused = insert(&database, &[row("kit", None, false)]).unwrap_err().to_string();
+        assert!(refused.contains("the id of a toolset"), "{refused}");
+        insert(&database, &[row("time", Some("kit"), false), row("free", Some("gone"), false)]).unwrap();
+        let refused = database.execute(toolset, ["time"]).unwrap_err().to_string();
+        assert!(refused.contains("the id of an MCP server"), "{refused}");
+        let toolset_of = |name| run(&database, &[find_toolset_of::<ServerSettings>(&workspace(), name)]);
+        assert_eq!(toolset_of("time"), [json!({"id": "kit"})]);
+        assert_eq!(toolset_of("free"), Vec::<Value>::new(), "its toolset is gone");
+    }
+
+    #[test]
+    fn tools_that_are_left_keep_their_ids() {
+        let database = migrated(&migrations("db"));
+        let tools = "INSERT INTO tools (workspace_id, id, source, created_at) VALUES ('w', 'kit:a', 'toolset', ''),
+            ('w', 'time:a', 'mcp', ''), ('w', 'kit-2:a', 'mcp', ''), ('other', 'free:a', 'toolset', '')";
+        run(&database, &[sql(tools)]);
+        let is_free = |prefix: &str, source| {
+            stop_unless(&workspace(), has_only_tools_of(&workspace(), prefix, source)).rows_of(&database).is_ok()
+        };
+        assert!(!is_free("kit:", Source::Mcp) && is_free("kit:", Source::Toolset));
+        assert!(is_free("time:", Source::Mcp) && !is_free("time:", Source::Toolset));
+        assert!(is_free("free:", Source::Mcp) && is_free("kit.", Source::Module));
+    }
+}

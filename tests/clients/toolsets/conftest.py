@@ -33,10 +33,10 @@ class Pegboard:
     def get(self, path: str) -> dict:
         return self.ask("GET", path).json()
 
-    def run(self, tool: str, arguments: dict, session: str = "s") -> dict:
+    def run(self, tool: str, arguments: dict, session: str = "s", status: int = 200) -> dict:
         """A call, and its answer."""
         body = {"tool_name": tool, "arguments": arguments, "session_id": session}
-        return self.ask("POST", "/api/execute", json=body).json()
+        return self.ask("POST", "/api/execute", status, json=body).json()
 
     def result(self, tool: str, arguments: dict, session: str = "s"):
         """The result of a call that must succeed."""

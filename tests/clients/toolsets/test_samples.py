@@ -67,7 +67,7 @@ class TestAppBuilder:
         assert failed["pre_manifest_id"] == failed["post_manifest_id"]
 
     def test_a_command_needs_an_approval_and_says_why_it_fails(self, samples):
-        waiting = samples.run("app-builder:run_command", {"command": "ls"}, "app")
+        waiting = samples.run("app-builder:run_command", {"command": "ls"}, "app", status=202)
         assert waiting["error"]["code"] == "APPROVAL_REQUIRED", waiting
         approval = waiting["error"]["details"]["approval_id"]
         done = samples.ask("POST", f"/api/approvals/{approval}/approve", json={}).json()
@@ -138,7 +138,7 @@ class TestDataReport:
         assert "there is no column 'day'; there are date, shop, drink" in column["error"]["message"]
 
     def test_arguments_are_checked_by_the_schema(self, data):
-        wrong = data.run("data-report:chart_csv", {"chart": {**COFFEE, "combine": "average"}}, "data")
+        wrong = data.run("data-report:chart_csv", {"chart": {**COFFEE, "combine": "average"}}, "data", status=400)
         assert wrong["error"]["code"] == "INVALID_ARGUMENTS"
 
 

@@ -1,5 +1,6 @@
 //! The harness: starts the Worker, and sends requests to it.
 
+mod bundle;
 mod client;
 mod definition;
 mod dice;
@@ -12,6 +13,7 @@ mod server;
 mod upstream;
 mod zip;
 
+pub use bundle::bundle;
 pub use client::{Answer, Client};
 pub use definition::definition;
 pub use dice::Dice;

@@ -35,7 +35,8 @@ impl Tool {
         }
     }
 
-    /// Sets the source. A tool of the source `module` brings the row of its module, unless there is one.
+    /// Sets the source. A tool of the source `module` brings the row of its module, and a tool of the source `toolset` the
+    /// row of its toolset, unless there is one.
     pub fn source(mut self, source: &'static str) -> Self {
         self.source = source;
         self
@@ -90,6 +91,9 @@ impl Tool {
         params.extend(columns.values().cloned());
         let module = self.id.split('.').next().filter(|_| self.source == "module");
         let mut statements = module.map(|it| module_row(workspace, it)).into_iter().collect::<Vec<_>>();
+        if let Some((toolset, tool)) = self.id.split_once(':').filter(|_| self.source == "toolset") {
+            statements.extend(toolset_rows(workspace, toolset, tool));
+        }
         statements.extend([
             json!({
                 "sql": "INSERT OR IGNORE INTO tools (workspace_id, id, source, created_at)
@@ -117,4 +121,20 @@ fn module_row(workspace: &str, name: &str) -> Value {
                   '2026-11-16T01:00:00.000Z', '2126-11-16T01:00:00.000Z')",
         "params": [workspace, name],
     })
+}
+
+/// The statements that write a toolset that is enabled, and the declaration of its tool, unless they exist.
+fn toolset_rows(workspace: &str, toolset: &str, tool: &str) -> [Value; 2] {
+    [
+        json!({
+            "sql": "INSERT OR IGNORE INTO toolsets (workspace_id, id, name, version, description, enabled, installed_at,
+                      manifest_version, decided_by) VALUES (?1, ?2, ?2, '1.0.0', '', 1, '2026-11-16T01:00:00.000Z', '1', '')",
+            "params": [workspace, toolset],
+        }),
+        json!({
+            "sql": "INSERT OR IGNORE INTO toolset_tools (workspace_id, toolset_id, tool, position, declaration)
+                    VALUES (?1, ?2, ?3, 0, json_object('id', ?3, 'entrypoint', 'tools.main:run'))",
+            "params": [workspace, toolset, tool],
+        }),
+    ]
 }
