@@ -5,6 +5,7 @@
 //! | module | covers |
 //! |---|---|
 //! | `conventions` | envelope and codes, request ids, CORS, limits of bodies, unknown routes and methods |
+//! | `toolsets` | toolsets: import, hostile bundles, calls, upgrades, export, races, crashes, cost |
 //! | `tools` | reading the registry: filters, search, pages, versions, description, validation, rate limits |
 //! | `toolset_servers` | MCP servers that a toolset brings, and their processes with the toolset's files |
 //! | `versions` | registration, the step that a version must take, rollback, activation and deactivation, races |
@@ -98,6 +99,7 @@ mod sessions;
 mod tokens;
 mod tools;
 mod toolset_servers;
+mod toolsets;
 mod upkeep;
 mod versions;
 mod walk;

@@ -141,7 +141,8 @@ fn config_text(it: &OverrideOut) -> Option<String> {
     it.renderer_config.as_ref().map(|it| Value::from(it.clone()).to_string())
 }
 
-/// Makes the overrides of a toolset these ones, in this order.
+/// Makes the overrides of a toolset these ones, in this order. Each statement ends with a `WHERE` clause, so that conditions
+/// can be added; `ON CONFLICT` would take them as a part of its last assignment.
 pub fn put_all(workspace: &WorkspaceId, toolset: &ToolsetId, overrides: &[OverrideOut]) -> Result<Vec<Statement>> {
     let ids = json!(overrides.iter().map(|it| it.tool_id.as_str()).collect::<Vec<_>>()).to_string();
     let delete = sql("DELETE FROM tool_overrides WHERE workspace_id = ?1 AND toolset_id = ?2
@@ -150,14 +151,23 @@ pub fn put_all(workspace: &WorkspaceId, toolset: &ToolsetId, overrides: &[Overri
     .bind(toolset.as_str())
     .bind(ids);
     let rows = overrides.iter().enumerate().map(|(position, it)| row(it, Some(position))).collect::<Vec<_>>();
-    let text = format!(
-        "{INSERT} ON CONFLICT (workspace_id, tool_id) DO UPDATE SET toolset_id = excluded.toolset_id,
-           position = excluded.position, renderer = excluded.renderer, renderer_config = excluded.renderer_config,
-           name_override = excluded.name_override, description_override = excluded.description_override,
-           requires_approval = excluded.requires_approval, enabled = excluded.enabled, by_admin = excluded.by_admin"
+    let update =
+        "UPDATE tool_overrides AS o SET position = it.value ->> 'position', renderer = it.value ->> 'renderer',
+           renderer_config = it.value ->> 'renderer_config', name_override = it.value ->> 'name_override',
+           description_override = it.value ->> 'description_override',
+           requires_approval = it.value ->> 'requires_approval', enabled = it.value ->> 'enabled',
+           by_admin = it.value ->> 'by_admin'
+         FROM json_each(?2) it
+         WHERE o.workspace_id = ?1 AND o.tool_id = it.value ->> 'tool_id' AND o.toolset_id = ?3";
+    let insert = format!(
+        "{INSERT} AND NOT EXISTS (SELECT 1 FROM tool_overrides o
+           WHERE o.workspace_id = ?1 AND o.tool_id = it.value ->> 'tool_id' AND o.toolset_id = ?3)"
     );
-    let put = for_each(workspace, &rows, &text)?.into_iter().map(|it| it.bind(toolset.as_str()));
-    Ok(std::iter::once(delete).chain(put).collect())
+    let mut statements = vec![delete];
+    for text in [update, &insert] {
+        statements.extend(for_each(workspace, &rows, text)?.into_iter().map(|it| it.bind(toolset.as_str())));
+    }
+    Ok(statements)
 }
 
 /// Adds the override of one tool after all others.
@@ -263,6 +273,21 @@ mod tests {
         assert_eq!(stored(&database, &workspace, &toolset).len(), 1);
         run(&database, put_all(&workspace, &toolset, &[]).unwrap());
         assert!(stored(&database, &workspace, &toolset).is_empty());
+    }
+
+    #[test]
+    fn what_is_put_under_a_condition_that_fails_is_not_put() {
+        let (database, workspace, toolset) = database();
+        let admins = one("a", |it| it.by_admin = true);
+        run(&database, put_all(&workspace, &toolset, std::slice::from_ref(&admins)).unwrap());
+        let before = stored(&database, &workspace, &toolset);
+        let others = [one("a", |it| it.enabled = Some(false)), one("b", |_| {})];
+        let statements = put_all(&workspace, &toolset, &others).unwrap();
+        run(&database, statements.into_iter().map(|it| it.and(toolset_is_at(&workspace, &toolset, 99))));
+        assert_eq!(stored(&database, &workspace, &toolset), before);
+        let statements = put_all(&workspace, &toolset, &others).unwrap();
+        run(&database, statements.into_iter().map(|it| it.and(toolset_is_at(&workspace, &toolset, 1))));
+        assert_eq!(stored(&database, &workspace, &toolset).len(), 2);
     }
 
     #[test]

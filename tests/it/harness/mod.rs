@@ -11,6 +11,7 @@ mod sandbox;
 mod seed;
 mod server;
 mod upstream;
+mod zip;
 
 pub use bundle::bundle;
 pub use client::{Answer, Client};
@@ -22,6 +23,7 @@ pub use sandbox::Sandbox;
 pub use seed::{Tool, call_id};
 pub use server::{ROOT_TOKEN, Server};
 pub use upstream::Upstream;
+pub use zip::{ZipEntry, zip, zip_that_counts};
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
