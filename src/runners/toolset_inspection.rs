@@ -46,6 +46,7 @@ pub struct InspectedFunction {
     pub name: Option<String>,
     pub description: Option<String>,
     pub requires_confirmation: Option<bool>,
+    pub category: Option<String>,
     pub parameters_schema: Option<Value>,
     pub returns_schema: Option<Value>,
     #[serde(default)]
