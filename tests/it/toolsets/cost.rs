@@ -55,7 +55,8 @@ fn a_hundred_tools_cost_few_round_trips() {
         ("an override", client.get(&format!("{TOOLSETS}/kit/overrides/t0"))),
     ] {
         print(what, &answer);
-        assert_eq!((answer.status, answer.cost("round_trips"), answer.cost("rows_written")), (200, 1, 0), "{what}");
+        assert_eq!((answer.status, answer.cost("rows_written")), (200, 0), "{what}");
+        assert!(answer.cost("round_trips") <= 2, "{what}");
     }
     let export = client.get(&format!("{TOOLSETS}/kit/export"));
     print("export", &export);

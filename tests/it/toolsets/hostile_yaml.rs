@@ -26,7 +26,7 @@ fn yaml_beyond_plain_data_is_refused_with_its_line() {
     one(&client, "tools: [\n", "toolset.yaml:");
     one(&client, "---\nid: other\n", "toolset.yaml:");
     one(&client, "description: \"open\n", "toolset.yaml:");
-    one(&client, "description: \u{1}\n", "toolset.yaml:5 -");
+    one(&client, "description: \u{1}\n", "toolset.yaml:5 /description must hold no control");
     one(&client, "name: Again\n", "toolset.yaml:5");
     one(&client, "? [a, b]\n: c\n", "toolset.yaml:5");
     for text in ["", "# nothing\n", "text", "- a\n- b\n", "null"] {
