@@ -142,7 +142,12 @@ fn the_sample_is_a_registry_that_the_api_could_have_made() {
     let state = client.get("/api/registry/state").ok();
     for version in state["versions"].as_array().unwrap() {
         let (id, number) = (version["id"].as_str().unwrap(), version["version"].as_str().unwrap());
-        assert_eq!(&client.get(&format!("/api/tools/{id}?version={number}")).ok(), version);
+        let mut shown = client.get(&format!("/api/tools/{id}?version={number}")).ok();
+        if version["source"] == "toolset" {
+            // The override of a tool is a subject of its own.
+            (shown["renderer"], shown["renderer_config"]) = (Value::Null, Value::Null);
+        }
+        assert_eq!(&shown, version);
     }
     // The backup in the example of a restore is the backup of the sample: a restore changes nothing.
     let document = client.get("/openapi.json").ok();

@@ -315,9 +315,10 @@ fn the_files_of_a_toolset_are_served_so_that_nothing_in_them_runs() {
     }
     let bytes = client.get("/api/toolsets/kit/files/assets/data.bin");
     assert_eq!(bytes.header("content-type"), Some("application/octet-stream"));
-    for path in ["kit/files/none", "kit/files/assets", "kit/files/", "none/files/tools/main.py", "kit/files/../x"] {
+    for path in ["kit/files/none", "kit/files/assets", "kit/files/", "none/files/tools/main.py"] {
         assert_eq!(client.get(&format!("/api/toolsets/{path}")).status, 404, "{path}");
     }
+    assert_eq!(client.get("/api/toolsets/kit/files/../x").status, 400);
     let foreigner = workspace();
     foreigner.get("/api/toolsets/kit/files/tools/main.py").refused(404, "NOT_FOUND");
 }

@@ -333,11 +333,11 @@ fn an_imported_tool_shows_its_page() {
     let files = [("artifacts/plot.html", b"<body>Plot</body>".as_slice()), ("tools/plot.py", python)];
     client.send("POST", "/api/toolsets", Some(bundle(&manifest, &files))).created();
     let result = client.execute("charts:plot", json!({"values": [1, 3, 2]})).result(200);
-    let expected = json!({"artifact": "/api/toolsets/charts/files/artifacts/plot.html", "data": {"largest": 3}});
+    let expected = json!({"artifact": "/api/toolsets/charts/files/artifacts/plot.html", "data": {"largest": 3.0}});
     assert_eq!(plan(&client, &result)["config"], expected);
     assert_eq!(
         page(&client, &result).text,
-        "<body><script>window.__TOOL_DATA__ = {\"largest\":3};</script>Plot</body>"
+        "<body><script>window.__TOOL_DATA__ = {\"largest\":3.0};</script>Plot</body>"
     );
     let python = client.get("/api/toolsets/charts/files/tools/plot.py");
     assert!(python.text.starts_with("def plot"));

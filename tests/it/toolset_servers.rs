@@ -216,7 +216,7 @@ fn a_disabled_toolset_stops_its_servers() {
     client.post("/api/toolsets/kit/disable", json!({})).ok();
     let states = || ["m", "off"].map(|it| server(&client, it)["enabled"].clone());
     assert_eq!(states(), [json!(false), json!(false)]);
-    client.execute("m:echo", json!({})).failed(403, "TOOL_DISABLED");
+    client.execute("m:echo", json!({})).failed(409, "TOOL_DISABLED");
     let refused = client.patch("/api/mcp-servers/m", json!({"enabled": true})).refused(409, "CONFLICT");
     assert!(refused.message.contains("/api/toolsets/kit/enable"), "{}", refused.message);
     // An upgrade leaves the toolset disabled, and so its servers.

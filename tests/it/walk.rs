@@ -2,7 +2,7 @@
 //! with this workspace's ids, every lower level, and a token bound to another agent. A route that is not in the table
 //! fails the test.
 
-use crate::harness::{Client, Tool, closed, closed_workspace, definition};
+use crate::harness::{Client, Tool, bundle, closed, closed_workspace, definition};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -116,8 +116,7 @@ fn routes() -> Vec<Route> {
         route("get", "/api/mcp-servers/{server_id}/held-back", "admin", None, 403, 404),
         route("post", "/api/mcp-servers/{server_id}/accept", "admin", Some(json!({})), 403, 404),
         route("get", "/api/toolsets", "user", None, 200, 200),
-        // The body is no ZIP.
-        route("post", "/api/toolsets", "admin", Some(json!({})), 403, 400),
+        route("post", "/api/toolsets", "admin", None, 403, 201),
         route("get", "/api/toolsets/{toolset_id}", "user", None, 200, 404),
         route("delete", "/api/toolsets/{toolset_id}", "admin", None, 403, 404),
         route("get", "/api/toolsets/{toolset_id}/export", "admin", None, 403, 404),
@@ -238,7 +237,11 @@ impl House {
             _ => "",
         };
         let path = filled(&format!("{}{query}", route.path));
-        let body = route.body.as_ref().map(|it| filled(&it.to_string()).into_bytes());
+        let mut body = route.body.as_ref().map(|it| filled(&it.to_string()).into_bytes());
+        if (route.method, route.path) == ("post", "/api/toolsets") {
+            let manifest = json!({"manifest_version": 1, "id": "another", "name": "Another", "version": "1.0.0"});
+            body = Some(bundle(&manifest, &[]));
+        }
         client.send(&route.method.to_uppercase(), &path, body).status
     }
 
