@@ -1,8 +1,8 @@
 //! Manifests that cannot be read, or that say what is not allowed.
 
-use super::{bundle, faults, import, manifest, refused, told};
+use super::{bundle, faults, import, manifest, refused, timed, told};
 use crate::harness::{Client, ZipEntry, workspace, zip};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A bundle of this manifest, and of a module `main` with a function `run`.
 fn with(text: &str) -> Vec<u8> {
@@ -60,9 +60,7 @@ fn expensive_yaml_is_refused_quickly() {
         ("flow", flow),
         ("dashes", dashes),
     ] {
-        let begun = Instant::now();
-        let faults = faults(&client, &with(&manifest("1.0.0", &rest)));
-        let took = begun.elapsed();
+        let (took, faults) = timed(|| faults(&client, &with(&manifest("1.0.0", &rest))));
         println!(
             "{what}: {took:?}, {} faults, {}",
             faults.len(),

@@ -276,6 +276,16 @@ fn what_the_sandbox_lacks_is_a_warning() {
 }
 
 #[test]
+fn warnings_are_bounded() {
+    let client = workspace();
+    let code = "import subprocess, socket, multiprocessing, urllib.request\n";
+    let mut entries = vec![ZipEntry::stored("toolset.yaml", manifest("1.0.0", ""))];
+    entries.extend((0..500).map(|it| ZipEntry::stored(&format!("m{it}.py"), code)));
+    let warnings = installed(&client, &zip(&entries))["warnings"].as_array().unwrap().clone();
+    assert_eq!((warnings.len(), &warnings[100]["message"]), (101, &json!("and 1901 more")));
+}
+
+#[test]
 fn names_and_policies_have_an_order() {
     let client = workspace();
     let code = r#"

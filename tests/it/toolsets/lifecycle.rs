@@ -214,6 +214,33 @@ fn an_admins_override_outlives_upgrades() {
 }
 
 #[test]
+fn a_page_that_is_gone_is_shown_by_no_override() {
+    let client = workspace();
+    let tools = "tools:\n  - {id: run, entrypoint: 'main:run'}\n  - {id: other, entrypoint: 'main:run'}\n";
+    let text = |version| manifest(version, tools);
+    installed(&client, &bundle(&[("toolset.yaml", &text("1.0.0")), ("main.py", RUN_PY), ("page.html", "<p>")]));
+    let html = json!({"renderer": "html", "renderer_config": {"artifact": "./page.html", "data": "$return"}});
+    let mut both = html.clone();
+    both["requires_approval"] = json!(true);
+    client.put(&format!("{TOOLSETS}/kit/overrides/run"), both.to_string()).ok();
+    client.put(&format!("{TOOLSETS}/kit/overrides/other"), html.to_string()).ok();
+    let upgraded = replaced(&client, &bundle(&[("toolset.yaml", &text("1.1.0")), ("main.py", RUN_PY)]));
+    let overrides = upgraded["overrides"].as_array().unwrap();
+    assert_eq!(
+        (overrides.len(), &overrides[0]["tool_id"], &overrides[0]["renderer"]),
+        (1, &json!("kit:run"), &Value::Null)
+    );
+    assert_eq!(overrides[0]["requires_approval"], true);
+    let warnings = upgraded["warnings"].as_array().unwrap().iter().map(told).collect::<Vec<_>>();
+    assert_eq!(warnings.iter().filter(|it| it.contains("no longer has page.html")).count(), 2, "{warnings:#?}");
+    assert_eq!(upgraded["changes"]["overrides"]["removed"], json!(["kit:other"]));
+    // What is exported can be imported.
+    let zip = client.get(&format!("{TOOLSETS}/kit/export")).bytes;
+    installed(&workspace(), &zip);
+    invariants_hold(&client);
+}
+
+#[test]
 fn tools_of_a_toolset_are_changed_by_its_bundle_alone() {
     let client = workspace();
     installed(&client, &with_schema("1.0.0", ONE));
