@@ -5,7 +5,6 @@ import os
 import shutil
 import stat
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -204,13 +203,6 @@ class TestExported:
     def test_opens_in_seven_zip(self, archive, tmp_path):
         assert b"Everything is Ok" in run(SEVEN_ZIP, "t", archive).stdout
         run(SEVEN_ZIP, "x", f"-o{tmp_path / 'there'}", archive)
-        self.is_whole(tmp_path / "there")
-
-    @pytest.mark.skipif(sys.platform != "linux" or not shutil.which("bsdtar"), reason="there is no bsdtar here")
-    def test_opens_in_bsdtar(self, archive, tmp_path):
-        """The library that macOS opens archives with."""
-        (tmp_path / "there").mkdir()
-        run("bsdtar", "-xf", archive, "-C", tmp_path / "there")
         self.is_whole(tmp_path / "there")
 
     def test_comes_back_the_same(self, pegboard, archive):
