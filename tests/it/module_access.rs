@@ -385,8 +385,8 @@ fn a_toolbox_of_a_thousand_module_tools_reads_its_own_rows() {
     let figures = format!("tools and rows: attached {attached:?}, small {small:?}, large {large:?}, a page {page:?}");
     assert_eq!([attached.0, small.0, large.0, page.0], [10, 10, 1_000, 10], "{figures}");
     println!("{figures}");
-    // Each tool costs the same, whether it is attached or of a module, and whatever else is in the registry.
-    assert!(small.1 <= attached.1 + 10, "{figures}");
+    // Each tool costs the same, whatever else is in the registry. A tool of a module reads the row of its module besides.
+    assert!(small.1 <= attached.1 + 20, "{figures}");
     assert!(large.1 / 1_000 <= small.1 / 10, "{figures}");
     // A page reads the keys of all tools, and the definitions of some.
     assert!(page.1 <= large.1 / 2, "{figures}");
