@@ -110,7 +110,7 @@ impl BundleNote {
     const MAX_SHOWN: usize = 100;
 
     /// The notes that a response shows, and one more that counts the others.
-    fn shown(notes: &[Self]) -> Vec<Self> {
+    pub fn shown(notes: &[Self]) -> Vec<Self> {
         let mut shown = notes.iter().take(Self::MAX_SHOWN).cloned().collect::<Vec<_>>();
         let others = notes.len() - shown.len();
         if others > 0 {

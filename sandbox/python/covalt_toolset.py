@@ -42,18 +42,19 @@ class ToolMetadata:
     name: str | None = None
     description: str | None = None
     requires_confirmation: bool = False
+    category: str | None = None
 
 
-def tool(name=None, description=None, requires_confirmation=False):
+def tool(name=None, description=None, requires_confirmation=False, category=None):
     """Marks a function as a tool, as `@tool` or as `@tool(name=…)`. The function stays what it is."""
     if callable(name):
         return _mark(name, ToolMetadata())
-    for what, value in (("name", name), ("description", description)):
+    for what, value in (("name", name), ("description", description), ("category", category)):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"@tool: {what} must be a text, not {type(value).__name__}")
     if not isinstance(requires_confirmation, bool):
         raise TypeError(f"@tool: requires_confirmation must be True or False, not {type(requires_confirmation).__name__}")
-    metadata = ToolMetadata(name, description, requires_confirmation)
+    metadata = ToolMetadata(name, description, requires_confirmation, category)
     return lambda function: _mark(function, metadata)
 
 

@@ -35,6 +35,7 @@ def describe(function):
         "name": metadata.name if metadata else None,
         "description": description or toolset_docstring.read(signature.docstring)[0],
         "requires_confirmation": metadata.requires_confirmation if metadata else None,
+        "category": metadata.category if metadata else None,
         "parameters_schema": schema,
         "returns_schema": returns_schema(signature, model.notes),
         "warnings": [*_notes_on_hints(signature), *model.notes],

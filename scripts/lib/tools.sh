@@ -10,6 +10,7 @@ CARGO_DENY_VERSION=0.20.2
 CARGO_MACHETE_VERSION=0.9.2
 NODE_VERSION=22.23.3
 NODE_MINIMUM=22
+SEVEN_ZIP_VERSION=5.2.0
 
 # Everything that scripts/build needs.
 ensure_build_tools() {
@@ -123,6 +124,22 @@ ensure_worker_build() {
   install_once "$dir" bin/worker-build cargo_install worker-build "$WORKER_BUILD_VERSION"
   # shellcheck disable=SC2034 # read by scripts/build-wasm
   WORKER_BUILD="$dir/bin/worker-build"
+}
+
+# 7-Zip, with which the tests pack and open bundles. Sets SEVEN_ZIP.
+ensure_seven_zip() {
+  local dir system=linux machine=x64
+  ensure_node
+  dir=$(tool_dir seven-zip "$SEVEN_ZIP_VERSION")
+  install_once "$dir" package.json install_seven_zip
+  [[ $(uname -s) != Darwin ]] || system=mac
+  [[ $(uname -m) != a*64 ]] || machine=arm64
+  export SEVEN_ZIP="$dir/node_modules/7zip-bin/$system/$machine/7za"
+}
+
+install_seven_zip() {
+  npm install --prefix "$1" --ignore-scripts --no-audit --no-fund --loglevel=error "7zip-bin@$SEVEN_ZIP_VERSION" >&2
+  chmod +x "$1"/node_modules/7zip-bin/*/*/7za
 }
 
 # cargo-deny checks licences, duplicates and advisories. cargo-machete finds dependencies that no code uses.

@@ -27,12 +27,21 @@ pub struct AheadContents<'a> {
     scope: &'a Scope,
     /// What the request is doing, for the message if the quota is used up.
     what: &'static str,
+    /// All contents that will be added, until the first of them are stored.
+    expected: Vec<(String, u32)>,
     pending: Vec<Blob>,
 }
 
 impl<'a> AheadContents<'a> {
     pub fn new(scope: &'a Scope, what: &'static str) -> Self {
-        Self { scope, what, pending: Vec::new() }
+        Self { scope, what, expected: Vec::new(), pending: Vec::new() }
+    }
+
+    /// Stores nothing unless there is room for all of these contents, given by SHA-256 and size. Those that were stored before
+    /// the quota was used up would otherwise take room for an hour, and nothing would refer to them.
+    pub fn expecting(mut self, contents: Vec<(String, u32)>) -> Self {
+        self.expected = contents;
+        self
     }
 
     /// Adds contents. If those that wait are too many for one batch with it, they are stored first.
@@ -54,10 +63,13 @@ impl<'a> AheadContents<'a> {
         let app = self.scope.app();
         let blobs = pending.iter().collect::<Vec<_>>();
         let quota_bytes = app.settings().workspace_quota_bytes;
-        let statements = statements(self.scope.workspace(), &blobs, quota_bytes, app.clock())?;
+        let expected = std::mem::take(&mut self.expected);
+        let expected = expected.iter().map(|(sha256, size)| (sha256.as_str(), *size)).collect::<Vec<_>>();
+        let mut batch = vec![quota::ask_for_room(self.scope.workspace(), 0, &expected, quota_bytes)];
+        batch.extend(statements(self.scope.workspace(), &blobs, quota_bytes, app.clock())?);
         // The statements have the contents now, and they become JSON on their way: three copies are one too many.
         drop(pending);
-        match self.scope.write_all(statements).await? {
+        match self.scope.write_all(batch).await? {
             Ok(_) => Ok(()),
             Err(failure) if quota::is_used_up(&failure) => Err(quota::refusal(self.scope, self.what).await?),
             Err(failure) => Err(failure.into()),

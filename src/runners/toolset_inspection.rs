@@ -14,12 +14,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long all modules of a bundle may take to load together, and one module alone.
+/// How long all modules of a bundle may take to load together, and some of them.
 const ALL_SECONDS: u32 = 20;
-const ONE_SECONDS: u32 = 5;
+const SOME_SECONDS: u32 = 5;
 
-/// How many modules are looked at one by one after all of them together have failed.
-const MAX_MODULES_ALONE: usize = 8;
+/// How many groups of modules may fail while the module is sought that is to blame. This is enough to find one of 256.
+const MAX_FAILED_GROUPS: u32 = 9;
 
 /// How often contents are sent that the sandbox lacks. Contents that were sent may be gone again before they are used.
 const ROUNDS: u32 = 3;
@@ -46,6 +46,7 @@ pub struct InspectedFunction {
     pub name: Option<String>,
     pub description: Option<String>,
     pub requires_confirmation: Option<bool>,
+    pub category: Option<String>,
     pub parameters_schema: Option<Value>,
     pub returns_schema: Option<Value>,
     #[serde(default)]
@@ -77,7 +78,8 @@ struct Inspected {
 }
 
 /// Describes the functions at these entry points, in the same order. If loading all modules together takes too long or too
-/// much memory, each module is loaded alone, so that the answer names the module that is to blame.
+/// much memory, halves of them are loaded, and halves of the halves that fail, so that the answer names the module that is
+/// to blame.
 pub async fn inspect_bundle(
     scope: &Scope,
     files: &impl BundleFiles,
@@ -96,21 +98,33 @@ pub async fn inspect_bundle(
         let module = entrypoint.split_once(':').map_or(*entrypoint, |(module, _)| module);
         modules.entry(module).or_default().push(entrypoint);
     }
+    let modules = modules.into_values().collect::<Vec<_>>();
     let mut found: BTreeMap<&str, InspectedFunction> = BTreeMap::new();
-    let alone = if modules.len() == 1 { 0 } else { MAX_MODULES_ALONE };
-    for (at, (_, entrypoints)) in modules.iter().enumerate() {
-        let functions = match at < alone {
-            true => inspect(scope, files, entrypoints, ONE_SECONDS, &mut talk).await?,
+    let mut groups = halves(&modules);
+    let mut failures = 0;
+    while let Some(group) = groups.pop() {
+        let entrypoints = group.concat();
+        let functions = match failures < MAX_FAILED_GROUPS && modules.len() > 1 {
+            true => inspect(scope, files, &entrypoints, SOME_SECONDS, &mut talk).await?,
             false => Err(together.clone()),
         };
-        let functions = functions
-            .unwrap_or_else(|fault| entrypoints.iter().map(|_| InspectedFunction::of_fault(fault.clone())).collect());
-        found.extend(entrypoints.iter().copied().zip(functions));
+        failures += u32::from(functions.is_err());
+        match functions {
+            Ok(functions) => found.extend(entrypoints.iter().copied().zip(functions)),
+            Err(_) if group.len() > 1 && failures < MAX_FAILED_GROUPS => groups.extend(halves(group)),
+            Err(fault) => found.extend(entrypoints.iter().map(|it| (*it, InspectedFunction::of_fault(fault.clone())))),
+        }
     }
     if found.values().all(|it| it.fault.is_none()) {
         return Ok(entrypoints.iter().map(|_| InspectedFunction::of_fault(together.clone())).collect());
     }
     Ok(entrypoints.iter().map(|it| found.get(it).cloned().unwrap_or_default()).collect())
+}
+
+/// The second half of some modules, and the first, which is looked at first.
+fn halves<T>(modules: &[T]) -> Vec<&[T]> {
+    let (first, second) = modules.split_at(modules.len().div_ceil(2));
+    [second, first].into_iter().filter(|it| !it.is_empty()).collect()
 }
 
 /// The functions, or the reason why their modules could not be loaded.

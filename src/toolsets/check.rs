@@ -146,8 +146,13 @@ fn check_tool(
     let tool = definition::definition(&manifest.id, declared, function, by)?;
     let handler = Handler::of(&tool)?;
     for problem in registry::problems(&tool, &handler) {
-        let pointer = at(&place_in_manifest(declared, &problem.path));
-        checked.faults.push(manifest.note(&pointer, problem.message));
+        let place = place_in_manifest(declared, &problem.path);
+        // The manifest does not have the field, so the message has to name it.
+        let message = match place.as_str() {
+            OF_FUNCTION => format!("{}: {}", problem.path.trim_start_matches('/'), problem.message),
+            _ => problem.message,
+        };
+        checked.faults.push(manifest.note(&at(&place), message));
     }
     checked.tools.push(tool);
     Ok(())
@@ -157,6 +162,9 @@ fn check_tool(
 fn place(manifest: &Manifest, tool: &DeclaredTool, field: &str) -> String {
     format!("{}{field}", manifest.tool_pointer(&tool.id))
 }
+
+/// The field of a declaration that stands for all that its function says.
+const OF_FUNCTION: &str = "/entrypoint";
 
 /// The field of a declaration that a field of the tool comes from.
 fn place_in_manifest(declared: &DeclaredTool, path: &str) -> String {
@@ -168,9 +176,10 @@ fn place_in_manifest(declared: &DeclaredTool, path: &str) -> String {
         "parameters_schema" if declared.input_schema.is_some() => format!("/input_schema{rest}"),
         "returns_schema" if declared.returns_schema.is_some() => format!("/returns_schema{rest}"),
         // The function has said it.
-        "parameters_schema" | "returns_schema" => "/entrypoint".to_owned(),
-        "name" if declared.name.is_none() => "/entrypoint".to_owned(),
-        "description" if declared.description.is_none() => "/entrypoint".to_owned(),
+        "parameters_schema" | "returns_schema" => OF_FUNCTION.to_owned(),
+        "name" if declared.name.is_none() => OF_FUNCTION.to_owned(),
+        "description" if declared.description.is_none() => OF_FUNCTION.to_owned(),
+        "category" if declared.category.is_none() => OF_FUNCTION.to_owned(),
         _ => format!("/{field}{rest}"),
     }
 }

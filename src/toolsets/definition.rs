@@ -57,7 +57,7 @@ pub fn definition(
         parameters_schema: schema(&declared.input_schema, &function.parameters_schema)
             .unwrap_or_else(|| r#"{"type":"object"}"#.to_owned()),
         returns_schema: schema(&declared.returns_schema, &function.returns_schema),
-        category: declared.category.clone().unwrap_or_else(|| toolset.to_string()),
+        category: text(&declared.category, &function.category).unwrap_or_else(|| toolset.to_string()),
         registered_at: by.now,
         registered_by: by.operator.to_owned(),
         active: true,

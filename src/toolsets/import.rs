@@ -56,7 +56,8 @@ pub async fn import(scope: &Scope, zip: &[u8], options: &ImportOptions) -> Resul
     let by = Importer { operator: scope.operator(), now: scope.app().now() };
     let checked = check(scope, &bundle, &manifest, by).await?;
     faults.extend(checked.faults);
-    let warnings = manifest.warnings().iter().cloned().chain(checked.warnings).collect();
+    let warnings = manifest.warnings().iter().cloned().chain(checked.warnings).collect::<Vec<_>>();
+    let warnings = BundleNote::shown(&warnings);
     let wanted = WantedToolset::new(&bundle, &manifest, checked.tools, warnings, options)?;
     let mut declared = Some(declared);
     for _ in 0..ATTEMPTS {
@@ -119,11 +120,11 @@ pub fn server_note(manifest: &Manifest, note: ServerNote) -> BundleNote {
 /// Stores the contents that the toolset does not have yet, one file in memory at a time.
 async fn store_contents(scope: &Scope, package: &Package<'_>, present: &PresentToolset) -> Result<()> {
     let mut stored = present.files.iter().map(|it| it.sha256.as_str()).collect::<HashSet<_>>();
-    let mut contents = AheadContents::new(scope, "Cannot import the toolset");
-    for file in package.files() {
-        if stored.insert(&file.sha256) {
-            contents.add(Blob::new(package.read(&file.path)?)).await?;
-        }
+    let new = package.files().iter().filter(|it| stored.insert(&it.sha256)).collect::<Vec<_>>();
+    let expected = new.iter().map(|it| (it.sha256.clone(), it.size)).collect();
+    let mut contents = AheadContents::new(scope, "Cannot import the toolset").expecting(expected);
+    for file in new {
+        contents.add(Blob::new(package.read(&file.path)?)).await?;
     }
     contents.store().await
 }

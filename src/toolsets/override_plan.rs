@@ -16,16 +16,22 @@ pub struct OverridePlan {
     pub warnings: Vec<String>,
 }
 
+/// What the bundle has, that an override may need.
+pub trait OverrideGrounds {
+    fn has_tool(&self, id: &str) -> bool;
+    fn has_file(&self, path: &str) -> bool;
+}
+
 /// Decides about all overrides, and records what changes. An override that an admin has set stays as long as the bundle has
-/// its tool: an upgrade must not take back an approval that an admin asks for.
+/// its tool: an upgrade must not take back an approval that an admin asks for. A page that the bundle no longer has goes.
 pub fn decide(
     placement: &mut Placement,
     toolset: &ToolsetId,
     present: &[OverrideOut],
     declared: &[DeclaredOverride],
-    has_tool: impl Fn(&str) -> bool,
+    grounds: &impl OverrideGrounds,
 ) -> Result<OverridePlan> {
-    let plan = merged(toolset, present, declared, has_tool);
+    let plan = merged(toolset, present, declared, grounds);
     let before = by_tool(present);
     let after = by_tool(&plan.overrides);
     for (id, present) in &before {
@@ -54,11 +60,19 @@ fn merged(
     toolset: &ToolsetId,
     present: &[OverrideOut],
     declared: &[DeclaredOverride],
-    has_tool: impl Fn(&str) -> bool,
+    grounds: &impl OverrideGrounds,
 ) -> OverridePlan {
     let (kept, dropped): (Vec<_>, Vec<_>) =
-        present.iter().filter(|it| it.by_admin).partition(|it| has_tool(&it.tool_id));
-    let of_admin = by_tool(kept.iter().copied());
+        present.iter().filter(|it| it.by_admin).partition(|it| grounds.has_tool(&it.tool_id));
+    let mut warnings = Vec::new();
+    let mut with_page = |it: &OverrideOut| {
+        let Some(page) = it.artifact().filter(|it| !grounds.has_file(it)) else { return Some(it.clone()) };
+        warnings.push(format!("the override of {} loses its renderer: the bundle no longer has {page}", it.tool_id));
+        let bare = OverrideOut { renderer: None, renderer_config: None, ..it.clone() };
+        (!bare.is_empty()).then_some(bare)
+    };
+    let kept = kept.into_iter().filter_map(&mut with_page).collect::<Vec<_>>();
+    let of_admin = by_tool(&kept);
     let mut overrides = declared
         .iter()
         .map(|it| match of_admin.get(it.tool_id.as_str()) {
@@ -67,8 +81,7 @@ fn merged(
         })
         .collect::<Vec<_>>();
     let declared = |id: &str| declared.iter().any(|it| it.tool_id.as_str() == id);
-    overrides.extend(kept.iter().filter(|it| !declared(&it.tool_id)).map(|it| (*it).clone()));
-    let mut warnings = Vec::new();
+    overrides.extend(kept.iter().filter(|it| !declared(&it.tool_id)).cloned());
     for it in kept.iter().filter(|it| declared(&it.tool_id)) {
         warnings.push(format!("an admin has set the override of {}, and it stays instead of the bundle's", it.tool_id));
     }

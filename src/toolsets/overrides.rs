@@ -43,6 +43,15 @@ pub struct OverrideOut {
 }
 
 impl OverrideOut {
+    /// Whether the override leaves everything as the tool's version has it.
+    pub fn is_empty(&self) -> bool {
+        self.renderer.is_none()
+            && self.name_override.is_none()
+            && self.description_override.is_none()
+            && self.requires_approval.is_none()
+            && self.enabled.is_none()
+    }
+
     /// The path of the page that the renderer `html` shows, without a leading `./`.
     pub fn artifact(&self) -> Option<&str> {
         let path = self.renderer_config.as_ref().filter(|_| self.renderer == Some(RendererKind::Html))?;

@@ -5,7 +5,7 @@ use super::check::UnstoredBundle;
 use super::import::server_note;
 use super::manifest::{DeclaredServer, DeclaredTool, Manifest};
 use super::options::ImportOptions;
-use super::override_plan;
+use super::override_plan::{self, OverrideGrounds};
 use super::overrides::{OverrideOut, put_overrides};
 use super::present::PresentToolset;
 use super::tool_plan;
@@ -48,11 +48,17 @@ impl<'a> WantedToolset<'a> {
         let (files, source_ref) = (bundle.package.files().to_vec(), options.source_ref.clone());
         Ok(Self { manifest, files, declarations, tools, warnings, source_ref })
     }
+}
 
+impl OverrideGrounds for WantedToolset<'_> {
     /// Whether the bundle has this tool, or the MCP server that may have it.
     fn has_tool(&self, id: &str) -> bool {
         let is_of = |server: &DeclaredServer| id.split_once(SERVER_SEPARATOR).is_some_and(|(it, _)| it == server.id);
         self.tools.iter().any(|it| it.id.as_str() == id) || self.manifest.mcp_servers.iter().any(is_of)
+    }
+
+    fn has_file(&self, path: &str) -> bool {
+        self.files.iter().any(|it| it.path == path)
     }
 }
 
@@ -81,9 +87,7 @@ impl ImportPlan {
         let tool_plan =
             tool_plan::decide(&mut placement, &present.tools, &wanted.tools, present.toolset.is_some(), now)?;
         let override_plan =
-            override_plan::decide(&mut placement, id, &present.overrides, &manifest.tool_overrides, |tool| {
-                wanted.has_tool(tool)
-            })?;
+            override_plan::decide(&mut placement, id, &present.overrides, &manifest.tool_overrides, wanted)?;
         let mut warnings = wanted.warnings.clone();
         warnings.extend(
             tool_plan

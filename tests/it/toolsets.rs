@@ -30,6 +30,7 @@ mod tenancy;
 
 use crate::harness::{Answer, Client, Server, ZipEntry, open, zip};
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 const TOOLSETS: &str = "/api/toolsets";
 
@@ -137,6 +138,14 @@ fn refused(client: &Client, zip: &[u8], expected: &[&str]) {
 
 fn call(client: &Client, session: &str, tool: &str, arguments: Value) -> Answer {
     client.call(json!({"tool_name": tool, "arguments": arguments, "session_id": session}))
+}
+
+/// How long something takes, and what it gives.
+#[expect(clippy::disallowed_methods, reason = "this runs on the host")]
+fn timed<T>(run: impl FnOnce() -> T) -> (Duration, T) {
+    let begun = Instant::now();
+    let result = run();
+    (begun.elapsed(), result)
 }
 
 /// The versions of a tool, the oldest first.

@@ -463,6 +463,7 @@ def plain(x): return x
     assert_eq!(tools.iter().map(|tool| tool["entrypoint"].as_str().unwrap()).collect::<Vec<_>>(), entrypoints);
     let fields: BTreeSet<&str> = tools[0].as_object().unwrap().keys().map(String::as_str).collect();
     let expected = [
+        "category",
         "decorated",
         "description",
         "entrypoint",

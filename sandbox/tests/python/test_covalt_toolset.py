@@ -33,6 +33,7 @@ class Decorator(Case):
         empty=(tool(), ToolMetadata(None, None, False)),
         positional=(tool("N"), ToolMetadata("N", None, False)),
         all=(tool(name="N", description="D", requires_confirmation=True), ToolMetadata("N", "D", True)),
+        category=(tool(name="N", category="c"), ToolMetadata("N", None, False, "c")),
     )
     def metadata(self, decorator, expected):
         @decorator
@@ -71,6 +72,7 @@ class Decorator(Case):
     @cases(
         name=({"name": 5}, "name must be a text, not int"),
         description=({"description": ["a"]}, "description must be a text, not list"),
+        category=({"category": 5}, "category must be a text, not int"),
         confirmation=({"requires_confirmation": "no"}, "requires_confirmation must be True or False, not str"),
     )
     def wrong_options(self, options, text):

@@ -97,6 +97,7 @@ class Document(Case):
                 "name": "Analyze Data",
                 "description": "Analyze a data file and return statistics",
                 "requires_confirmation": False,
+                "category": None,
                 "parameters_schema": {
                     "type": "object",
                     "properties": {"filename": {"type": "string", "description": "File to analyze"}},

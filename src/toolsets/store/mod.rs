@@ -247,9 +247,10 @@ pub fn delete(workspace: &WorkspaceId, id: &str, token: &str) -> Statement {
 pub fn put_files(workspace: &WorkspaceId, id: &str, files: &[ToolsetFile]) -> Vec<Statement> {
     let rows =
         json!(files.iter().map(|it| json!([it.path, it.kind, it.sha256, it.size])).collect::<Vec<_>>()).to_string();
-    let delete =
-        sql("DELETE FROM toolset_files WHERE workspace_id = ?1 AND toolset_id = ?2 AND (path, kind, sha256) NOT IN (
-           SELECT j.value ->> 0, j.value ->> 1, j.value ->> 2 FROM json_each(?3) j)");
+    // One text instead of three columns: SQLite searches a list of rows that may hold nulls from the first to the last.
+    let delete = sql("DELETE FROM toolset_files WHERE workspace_id = ?1 AND toolset_id = ?2
+         AND sha256 || kind || '/' || path NOT IN (
+           SELECT (j.value ->> 2) || (j.value ->> 1) || '/' || (j.value ->> 0) FROM json_each(?3) j)");
     let insert = sql("INSERT INTO toolset_files (workspace_id, toolset_id, path, kind, sha256, size)
          SELECT ?1, ?2, j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3 FROM json_each(?3) j
          WHERE NOT EXISTS (SELECT 1 FROM toolset_files f

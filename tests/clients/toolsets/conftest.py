@@ -4,6 +4,7 @@ PEGBOARD_TEMPLATE_STATE is a migrated state, and PEGBOARD_SANDBOX_URL is the add
 """
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -76,4 +77,5 @@ def samples(server) -> Pegboard:
 @pytest.fixture
 def pegboard(server, request) -> Pegboard:
     """A workspace of the test's own."""
-    return Pegboard(server, request.node.name.replace("_", "-")[:60])
+    # The name of a test ends with its parameters.
+    return Pegboard(server, re.sub("[^a-z0-9]+", "-", request.node.name.lower())[-60:].strip("-"))

@@ -71,7 +71,11 @@ fn a_call_sees_the_files_and_leaves_one_manifest() {
         (&record["pre_manifest_id"], &record["post_manifest_id"]),
         (&done["pre_manifest_id"], &done["post_manifest_id"])
     );
-    assert_eq!(record["arguments"], json!({"content": "output"}));
+    assert_eq!(
+        record["arguments"],
+        json!({"content": "output", "path": "out.txt", "end": "return"}),
+        "with the defaults"
+    );
 
     // The next call starts anew: no module is left from the last one, and another session has other files.
     let next = call(&client, "other", "kit:run", json!({})).success();
@@ -220,7 +224,7 @@ async def run(color: Color, size: Literal["s", "m"], point: Point, when: datetim
     {
         let mut bad = given.clone();
         bad[name] = wrong;
-        client.execute("kit:run", bad).failed(400, "VALIDATION_ERROR");
+        client.execute("kit:run", bad).failed(400, "INVALID_ARGUMENTS");
     }
 }
 

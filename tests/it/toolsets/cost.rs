@@ -1,7 +1,7 @@
 //! What imports, reads and calls cost: round trips, rows, memory.
 
-use super::{TOOLSETS, bundle, call, import, manifest};
-use crate::harness::{Answer, ZipEntry, workspace, zip};
+use super::{TOOLSETS, bundle, call, import, installed, manifest, stored, timed};
+use crate::harness::{Answer, Server, ZipEntry, unique, workspace, zip};
 use serde_json::json;
 
 const MIB: usize = 1024 * 1024;
@@ -55,7 +55,8 @@ fn a_hundred_tools_cost_few_round_trips() {
         ("an override", client.get(&format!("{TOOLSETS}/kit/overrides/t0"))),
     ] {
         print(what, &answer);
-        assert_eq!((answer.status, answer.cost("round_trips"), answer.cost("rows_written")), (200, 1, 0), "{what}");
+        assert_eq!((answer.status, answer.cost("rows_written")), (200, 0), "{what}");
+        assert!(answer.cost("round_trips") <= 2, "{what}");
     }
     let export = client.get(&format!("{TOOLSETS}/kit/export"));
     print("export", &export);
@@ -104,19 +105,52 @@ fn the_largest_bundles_fit_into_memory() {
     entries.push(ZipEntry::stored("assets/noise.bin", noise.take(3 * MIB).collect::<Vec<_>>()));
     let zip = zip(&entries);
     println!("a ZIP of {} KiB", zip.len() / 1024);
-    let begun = std::time::Instant::now();
-    let made = import(&client, "", &zip);
-    print(&format!("import of 63 MiB in {:?}", begun.elapsed()), &made);
+    let (took, made) = timed(|| import(&client, "", &zip));
+    print(&format!("import of 63 MiB in {took:?}"), &made);
     made.created();
     assert!(wasm(&made) < 110 * MIB, "an isolate has 128 MB");
-    let begun = std::time::Instant::now();
-    let first = call(&client, "s", "kit:run", json!({}));
-    print(&format!("the first call in {:?}", begun.elapsed()), &first);
+    let (took, first) = timed(|| call(&client, "s", "kit:run", json!({})));
+    print(&format!("the first call in {took:?}"), &first);
     first.success();
-    let begun = std::time::Instant::now();
-    let export = client.get(&format!("{TOOLSETS}/kit/export"));
-    print(&format!("export of {} KiB in {:?}", export.bytes.len() / 1024, begun.elapsed()), &export);
+    let (took, export) = timed(|| client.get(&format!("{TOOLSETS}/kit/export")));
+    print(&format!("export of {} KiB in {took:?}", export.bytes.len() / 1024), &export);
     assert_eq!(export.status, 200);
     assert!(wasm(&export) < 110 * MIB, "an isolate has 128 MB");
     client.delete(&format!("{TOOLSETS}/kit")).no_content();
+}
+
+#[test]
+fn an_upgrade_of_many_files_reads_each_row_a_few_times() {
+    let client = workspace();
+    let files = |version: &str, contents: &str| {
+        let manifest = ZipEntry::stored("toolset.yaml", manifest(version, ""));
+        let files = (0..1_999).map(|it| ZipEntry::stored(&format!("assets/{it}.txt"), contents));
+        zip(&std::iter::once(manifest).chain(files).collect::<Vec<_>>())
+    };
+    installed(&client, &files("1.0.0", "a"));
+    let upgraded = import(&client, "?replace=true", &files("2.0.0", "b"));
+    print("an upgrade that changes 1,999 files", &upgraded);
+    assert_eq!(upgraded.ok()["changes"]["files"]["changed"].as_array().unwrap().len(), 1_999);
+    assert!(upgraded.cost("rows_read") < 30_000);
+}
+
+#[test]
+fn a_bundle_without_room_takes_no_room() {
+    let sandbox = std::env::var("PEGBOARD_SANDBOX_URL").unwrap();
+    let vars = [
+        ("AUTH", "open"),
+        ("SECRET_KEY", "a"),
+        ("SANDBOX_URL", sandbox.as_str()),
+        ("WORKSPACE_QUOTA_BYTES", "20000000"),
+    ];
+    let server = Server::start("toolset_quota", &vars);
+    let client = server.client(&unique("ws"));
+    let before = stored(&server, &client);
+    let large = |byte: u8| ZipEntry::deflated(&format!("{byte}.bin"), vec![byte; 9 * MIB]);
+    let entries = [ZipEntry::stored("toolset.yaml", manifest("1.0.0", "")), large(b'a'), large(b'b'), large(b'c')];
+    import(&client, "", &zip(&entries)).refused(413, "PAYLOAD_TOO_LARGE");
+    assert_eq!(stored(&server, &client), before, "contents come in several batches, and none of them was written");
+    import(&client, "", &zip(&entries[..3])).created();
+    import(&client, "?replace=true", &zip(&entries)).refused(413, "PAYLOAD_TOO_LARGE");
+    assert_eq!(client.get(&format!("{TOOLSETS}/kit")).ok()["files"].as_array().unwrap().len(), 2);
 }

@@ -87,6 +87,11 @@ fn documents_bundle(server: &str) -> Vec<u8> {
     ])
 }
 
+/// The schema of a tool's arguments, which is a text in responses.
+fn schema_of(tool: &Value) -> Value {
+    serde_json::from_str(tool["parameters_schema"].as_str().unwrap()).unwrap()
+}
+
 #[test]
 fn the_documents_tables_are_there_after_an_import() {
     let client = workspace();
@@ -141,8 +146,9 @@ fn the_documents_tables_are_there_after_an_import() {
         policy.map(|it| tool[it].as_str().unwrap()),
         ["toolset", "my-toolset", "low", "user", "local", "state", "1.0.0"]
     );
-    assert_eq!(tool["parameters_schema"]["properties"]["filename"]["description"], "File to analyze");
-    assert_eq!(tool["parameters_schema"]["required"], json!(["filename"]));
+    let schema = schema_of(&tool);
+    assert_eq!(schema["properties"]["filename"]["description"], "File to analyze");
+    assert_eq!(schema["required"], json!(["filename"]));
     let transform = client.get("/api/tools/my-toolset:transform_file").ok();
     assert_eq!((&transform["name"], &transform["description"]), (&json!("run"), &json!("Write a file anew.")));
     assert_eq!(client.get("/api/tools/read_file").ok()["toolset_id"], Value::Null);
@@ -270,6 +276,16 @@ fn what_the_sandbox_lacks_is_a_warning() {
 }
 
 #[test]
+fn warnings_are_bounded() {
+    let client = workspace();
+    let code = "import subprocess, socket, multiprocessing, urllib.request\n";
+    let mut entries = vec![ZipEntry::stored("toolset.yaml", manifest("1.0.0", ""))];
+    entries.extend((0..500).map(|it| ZipEntry::stored(&format!("m{it}.py"), code)));
+    let warnings = installed(&client, &zip(&entries))["warnings"].as_array().unwrap().clone();
+    assert_eq!((warnings.len(), &warnings[100]["message"]), (101, &json!("and 1901 more")));
+}
+
+#[test]
 fn names_and_policies_have_an_order() {
     let client = workspace();
     let code = r#"
@@ -307,8 +323,8 @@ toolOverrides:
     assert_eq!(of("overridden"), (json!("Overridden"), json!("By the override"), json!(false)));
     assert_eq!(of("none").1, json!("none"), "{:?}", of("none"));
     assert_eq!(of("high").2, json!(true), "high risk always asks");
-    assert_eq!(client.get("/api/tools/kit:given").ok()["parameters_schema"]["properties"]["n"]["maximum"], 3);
-    client.execute("kit:given", json!({"n": 4})).failed(400, "VALIDATION_ERROR");
+    assert_eq!(schema_of(&client.get("/api/tools/kit:given").ok())["properties"]["n"]["maximum"], 3);
+    client.execute("kit:given", json!({"n": 4})).failed(400, "INVALID_ARGUMENTS");
     assert_eq!(client.execute("kit:declared", json!({"n": 4})).success(), 4);
     // No override makes a version.
     assert_eq!(client.get("/api/tools/kit:overridden/versions").ok()["versions"].as_array().unwrap().len(), 1);

@@ -1,6 +1,6 @@
 //! The runtime is killed in the middle of an import: the old toolset is there, or the new one.
 
-use super::{TOOLSETS, bundle, import, manifest, stored};
+use super::{TOOLSETS, bundle, import, manifest, timed};
 use crate::harness::{Server, unique};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -25,19 +25,21 @@ fn a_killed_import_leaves_the_old_toolset_or_the_new_one() {
     let client = server.client(&unique("ws"));
     import(&client, "", &large("1.0.0")).created();
     // How long an import takes here.
-    let begun = std::time::Instant::now();
-    import(&client, "?replace=true", &large("1.1.0")).ok();
-    let whole = begun.elapsed();
+    let zip = large("1.1.0");
+    let (whole, answer) = timed(|| import(&client, "?replace=true", &zip));
+    answer.ok();
     println!("an import takes {whole:?}");
     let mut version = "1.1.0".to_owned();
     let mut outcomes = Vec::new();
-    for round in 0..10_u32 {
+    for round in 0..12_u32 {
         let next = format!("2.{round}.0");
         let delay = whole * (round + 1) / 10;
+        let zip = large(&next);
         let answer = std::thread::scope(|threads| {
-            let importing = threads.spawn(|| {
+            let client = &client;
+            let importing = threads.spawn(move || {
                 let path = format!("{TOOLSETS}?replace=true");
-                client.try_send("POST", &path, Some(large(&next))).map(|it| (it.status, it.text))
+                client.try_send("POST", &path, Some(zip)).map(|it| (it.status, it.text))
             });
             std::thread::sleep(delay.max(Duration::from_millis(5)));
             server.kill_runtime();
@@ -78,11 +80,11 @@ fn a_killed_import_leaves_the_old_toolset_or_the_new_one() {
     // What the killed ones stored goes with the sweep, once its hour is over.
     let workspace = json!(client.workspace());
     server.sql(
-        "UPDATE stale_blobs SET not_before = '2026-01-01T00:00:00.000Z' WHERE workspace_id = ?1",
-        &[workspace.clone()],
+        "UPDATE stale_blobs SET keep_until = '2026-01-01T00:00:00.000Z' WHERE workspace_id = ?1",
+        std::slice::from_ref(&workspace),
     );
     let blobs = |server: &Server| {
-        server.sql("SELECT count(*) AS n FROM blobs WHERE workspace_id = ?1", &[workspace.clone()])[0]["n"]
+        server.sql("SELECT count(*) AS n FROM blobs WHERE workspace_id = ?1", std::slice::from_ref(&workspace))[0]["n"]
             .as_u64()
             .unwrap()
     };
@@ -92,5 +94,4 @@ fn a_killed_import_leaves_the_old_toolset_or_the_new_one() {
     }
     println!("{before} blobs before the sweep, {} after", blobs(&server));
     assert_eq!(blobs(&server), FILES as u64 + 1);
-    drop(stored(&server, &client));
 }

@@ -29,12 +29,12 @@ fn a_disabled_toolset_has_no_tools_to_call() {
         let disabled = client.post(&format!("{TOOLSETS}/kit/disable"), json!({})).ok();
         assert_eq!(disabled["enabled"], false);
         assert_eq!(tool(&client, "kit:write")["enabled"], false);
-        client.execute("kit:write", write.clone()).failed(403, "TOOL_DISABLED");
+        client.execute("kit:write", write.clone()).failed(409, "TOOL_DISABLED");
     }
     // An upgrade leaves it disabled, and its versions are not touched.
     let upgraded = replaced(&client, &kit("1.1.0"));
     assert_eq!((&upgraded["enabled"], &upgraded["version"]), (&json!(false), &json!("1.1.0")));
-    client.execute("kit:write", write.clone()).failed(403, "TOOL_DISABLED");
+    client.execute("kit:write", write.clone()).failed(409, "TOOL_DISABLED");
     for _ in 0..2 {
         assert_eq!(client.post(&format!("{TOOLSETS}/kit/enable"), json!({})).ok()["enabled"], true);
         client.execute("kit:write", write.clone()).success();
@@ -59,8 +59,7 @@ fn tools_come_back_with_their_toolset_and_keep_their_versions() {
     assert_eq!(client.get(TOOLSETS).ok()["toolsets"], json!([]));
     assert_eq!(versions(&client, "kit:run"), ["1.0.0", "1.1.0"]);
     assert_eq!(client.record(&call)["status"], "success");
-    let failed = client.execute("kit:run", json!({}));
-    assert!([403, 404, 410].contains(&failed.status), "{}", failed.text);
+    client.execute("kit:run", json!({})).failed(409, "TOOL_DISABLED");
     invariants_hold(&client);
     for table in ["toolset_files", "toolset_tools", "tool_overrides"] {
         assert_eq!(crate::files::count(open(), &client, table), 0, "{table}");
@@ -204,13 +203,40 @@ fn an_admins_override_outlives_upgrades() {
     // Without the admin's, the bundle's comes with the next import.
     client.delete(&path).no_content();
     client.get(&path).refused(404, "NOT_FOUND");
-    assert_eq!(tool(&client, "kit:write")["name"], "write_file");
+    assert_eq!(tool(&client, "kit:write")["name"], "write");
     replaced(&client, &with("1.2.0", "tool_overrides:\n  - {tool_id: write, name_override: Newest}\n"));
     assert_eq!(tool(&client, "kit:write")["name"], "Newest");
     // It goes with its tool.
     client.put(&path, json!({"enabled": false}).to_string()).ok();
     replaced(&client, &bundle(&[("toolset.yaml", &manifest("2.0.0", ""))]));
     assert_eq!(client.get(&format!("{TOOLSETS}/kit")).ok()["overrides"], json!([]));
+    invariants_hold(&client);
+}
+
+#[test]
+fn a_page_that_is_gone_is_shown_by_no_override() {
+    let client = workspace();
+    let tools = "tools:\n  - {id: run, entrypoint: 'main:run'}\n  - {id: other, entrypoint: 'main:run'}\n";
+    let text = |version| manifest(version, tools);
+    installed(&client, &bundle(&[("toolset.yaml", &text("1.0.0")), ("main.py", RUN_PY), ("page.html", "<p>")]));
+    let html = json!({"renderer": "html", "renderer_config": {"artifact": "./page.html", "data": "$return"}});
+    let mut both = html.clone();
+    both["requires_approval"] = json!(true);
+    client.put(&format!("{TOOLSETS}/kit/overrides/run"), both.to_string()).ok();
+    client.put(&format!("{TOOLSETS}/kit/overrides/other"), html.to_string()).ok();
+    let upgraded = replaced(&client, &bundle(&[("toolset.yaml", &text("1.1.0")), ("main.py", RUN_PY)]));
+    let overrides = upgraded["overrides"].as_array().unwrap();
+    assert_eq!(
+        (overrides.len(), &overrides[0]["tool_id"], &overrides[0]["renderer"]),
+        (1, &json!("kit:run"), &Value::Null)
+    );
+    assert_eq!(overrides[0]["requires_approval"], true);
+    let warnings = upgraded["warnings"].as_array().unwrap().iter().map(told).collect::<Vec<_>>();
+    assert_eq!(warnings.iter().filter(|it| it.contains("no longer has page.html")).count(), 2, "{warnings:#?}");
+    assert_eq!(upgraded["changes"]["overrides"]["removed"], json!(["kit:other"]));
+    // What is exported can be imported.
+    let zip = client.get(&format!("{TOOLSETS}/kit/export")).bytes;
+    installed(&workspace(), &zip);
     invariants_hold(&client);
 }
 

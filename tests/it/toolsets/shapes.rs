@@ -28,17 +28,27 @@ tools:
       content: "$return"
 "#;
     let code = r#"
-from covalt_toolset import tool
+from __future__ import annotations
+
+from pathlib import Path
+from covalt_toolset import get_context, tool
+
+def inside(root: Path, name: str) -> tuple[Path, str]:
+    target = (root / name.strip().lstrip("/")).resolve()
+    return target, str(target.relative_to(root.resolve()))
 
 @tool(name="Show Text", description="Show a text")
-def show_text(title: str, content: str) -> str:
-    """Show a text beside the conversation.
+def show_text(path: str, content: str) -> dict[str, str | int]:
+    """Write a text and show it.
 
     Args:
-        title: What stands above
+        path: Where it is written
         content: What is shown
     """
-    return content
+    target, name = inside(get_context().workspace, path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(content, encoding="utf-8")
+    return {"path": name, "size": len(content)}
 
 @tool(name="Show Page", description="Show a page")
 def show_page(title: str, html: str) -> str:
@@ -46,14 +56,17 @@ def show_page(title: str, html: str) -> str:
 "#;
     let made = installed(&client, &bundle(&[("toolset.yaml", manifest), ("tools/pages.py", code)]));
     assert_eq!(made["warnings"], json!([]));
-    let waits =
-        call(&client, "s", "pages:show_text", json!({"title": "T", "content": "# C"})).failed(202, "APPROVAL_REQUIRED");
-    let approval = waits["error"]["details"]["approval_id"].as_str().unwrap();
-    let done = client.post(&format!("/api/approvals/{approval}/approve"), json!({})).result(200);
-    assert_eq!(done["result"], "# C", "{done}");
-    // The result is a text, and has no path: the plan says so.
-    assert_eq!(done["render_plan"]["config"]["file"], json!(null), "{done}");
-    assert_eq!(done["render_plan"]["config"]["missing"], json!(["$return.path"]), "{done}");
+    let approved = |path: &str| {
+        let arguments = json!({"path": path, "content": "# C"});
+        let waits = call(&client, "s", "pages:show_text", arguments).failed(202, "APPROVAL_REQUIRED");
+        let approval = waits["error"]["details"]["approval_id"].as_str().unwrap();
+        client.post(&format!("/api/approvals/{approval}/approve"), json!({}))
+    };
+    let done = approved("/a/b.md").result(200);
+    assert_eq!(done["result"], json!({"path": "a/b.md", "size": 3}), "{done}");
+    assert_eq!(done["render_plan"], json!({"renderer": "document", "config": {"file": "a/b.md", "editable": true}}));
+    assert_eq!(client.get("/api/sessions/s/files/a/b.md").text, "# C");
+    approved("../b.md").failed(200, "TOOL_ERROR");
     let shown = call(&client, "s", "pages:show_page", json!({"title": "T", "html": "<b>x</b>"})).result(200);
     assert_eq!(shown["render_plan"], json!({"renderer": "html", "config": {"content": "<b>x</b>"}}));
     let page = client.get(&format!("/api/tool-calls/{}/render", shown["call_id"].as_str().unwrap()));
@@ -104,7 +117,7 @@ def delete_file(path: str) -> dict:
     assert_eq!(written["render_plan"]["config"], json!({"file": "src/a.py", "language": "auto", "editable": true}));
     assert_eq!(run("list_files", json!({})).success(), json!({"directory": "/", "names": ["src/"]}));
     assert_eq!(run("list_files", json!({"directory": "src"})).success()["names"], json!(["src/a.py"]));
-    run("list_files", json!({"directory": 7})).failed(400, "VALIDATION_ERROR");
+    run("list_files", json!({"directory": 7})).failed(400, "INVALID_ARGUMENTS");
     run("delete_file", json!({"path": "src/a.py"})).failed(202, "APPROVAL_REQUIRED");
     assert_eq!(client.get("/api/sessions/s/files/src/a.py").text, "x = 1");
 }
@@ -125,41 +138,55 @@ tools:
       data: "$return"
 "#;
     let code = r#"
-from pydantic import BaseModel, Field
+from __future__ import annotations
+
+from typing import Annotated, Literal, Union
+from pydantic import BaseModel, Discriminator, Field, Tag
 from covalt_toolset import tool
 
-class Card(BaseModel):
-    """One card."""
+class Choice(BaseModel):
+    """One of several."""
+    type: Literal["choice"] = "choice"
     front: str = Field(description="What is asked")
     choices: list[str] = Field(min_length=2, max_length=4, description="What may be chosen")
     right_index: int = Field(ge=0, le=3, alias="rightIndex", description="Which choice is right")
+
+class Truth(BaseModel):
+    type: Literal["truth"] = "truth"
+    front: str = Field(description="What is claimed")
+    right: bool
+
+Card = Annotated[Union[Annotated[Choice, Tag("choice")], Annotated[Truth, Tag("truth")]], Discriminator("type")]
 
 @tool(name="Make Cards", description=("Make cards. " "Each has a question."), category="content")
 def make_cards(title: str, cards: list[Card]) -> dict:
     if not cards:
         raise ValueError("At least one card is needed")
-    models = [Card.model_validate(it) if isinstance(it, dict) else it for it in cards]
-    kinds = sorted({type(it).__name__ for it in cards})
-    return {"title": title.strip(), "cards": [it.model_dump(by_alias=True) for it in models], "kinds": kinds}
+    kinds = [type(it).__name__ for it in cards]
+    return {"title": title.strip(), "cards": [it.model_dump(by_alias=True) for it in cards], "kinds": kinds}
 "#;
     let page = "<!doctype html><html><head><title>Cards</title></head><body></body></html>";
     let files = [("toolset.yaml", manifest), ("tools/cards.py", code), ("artifacts/cards.html", page)];
     installed(&client, &bundle(&files));
-    let schema = client.get("/api/tools/cards:make_cards").ok()["parameters_schema"].clone();
-    let text = schema.to_string();
-    assert!(text.contains("rightIndex") && text.contains("What is asked") && text.contains("maximum"), "{schema}");
-    let card = json!({"front": "2 + 2", "choices": ["3", "4"], "rightIndex": 1});
-    let done = call(&client, "s", "cards:make_cards", json!({"title": " T ", "cards": [card]})).result(200);
-    assert_eq!(done["result"], json!({"title": "T", "cards": [card], "kinds": ["Card"]}));
+    let tool = client.get("/api/tools/cards:make_cards").ok();
+    assert_eq!(tool["category"], "content", "as the decorator says");
+    let schema = tool["parameters_schema"].as_str().unwrap();
+    assert!(["rightIndex", "What is asked", "maximum", "truth"].iter().all(|it| schema.contains(it)), "{schema}");
+    let choice = json!({"type": "choice", "front": "2 + 2", "choices": ["3", "4"], "rightIndex": 1});
+    let truth = json!({"type": "truth", "front": "2 + 2 = 4", "right": true});
+    let run = |cards| call(&client, "s", "cards:make_cards", json!({"title": " T ", "cards": cards}));
+    let done = run(json!([choice, truth])).result(200);
+    assert_eq!(done["result"], json!({"title": "T", "cards": [choice, truth], "kinds": ["Choice", "Truth"]}), "{done}");
     assert_eq!(done["render_plan"]["config"]["data"], done["result"]);
     let html = client.get(&format!("/api/tool-calls/{}/render", done["call_id"].as_str().unwrap()));
     assert!(html.text.contains("<script>window.__TOOL_DATA__ = {"), "{}", html.text);
-    for cards in [
-        json!([]),
-        json!([{"front": "x", "choices": ["1"], "rightIndex": 0}]),
-        json!([{"front": "x", "choices": ["1", "2"], "rightIndex": 4}]),
+    for wrong in [
+        json!({"type": "choice", "front": "x", "choices": ["1"], "rightIndex": 0}),
+        json!({"type": "choice", "front": "x", "choices": ["1", "2"], "rightIndex": 4}),
+        json!({"type": "other", "front": "x"}),
     ] {
-        let refused = call(&client, "s", "cards:make_cards", json!({"title": "T", "cards": cards}));
-        assert!([200, 400].contains(&refused.status) && refused.json()["success"] == false, "{}", refused.text);
+        run(json!([wrong])).failed(400, "INVALID_ARGUMENTS");
     }
+    let empty = run(json!([])).failed(200, "TOOL_ERROR");
+    assert!(empty["error"]["message"].as_str().unwrap().contains("At least one card is needed"), "{empty}");
 }

@@ -93,7 +93,7 @@ fn another_workspace_sees_nothing() {
         other.send(method, &path, body).refused(404, "NOT_FOUND");
     }
     other.get("/api/tools/kit:write").refused(404, "NOT_FOUND");
-    other.execute("kit:write", json!({"path": "a", "content": "b"})).failed(404, "TOOL_NOT_FOUND");
+    other.execute("kit:write", json!({"path": "a", "content": "b"})).failed(404, "UNKNOWN_TOOL");
     other.get(&format!("/api/tool-calls/{}/render", call["call_id"].as_str().unwrap())).refused(404, "NOT_FOUND");
     // The same id is free there, and the two know nothing of each other.
     import(&other, "", &kit("3.0.0")).created();
