@@ -1,7 +1,7 @@
 //! The walk of a call, as sections 4 and 5 of the document say it: files, context, errors, render plans and pages.
 
-use super::{bundle, call, installed, manifest, one_tool, replaced};
-use crate::harness::{Client, workspace};
+use super::{bundle, call, import, installed, kit, manifest, one_tool, replaced, stored};
+use crate::harness::{Client, Sandbox, Server, unique, workspace};
 use serde_json::{Value, json};
 
 /// Looks around, writes, and ends as it is told.
@@ -231,24 +231,24 @@ async def run(color: Color, size: Literal["s", "m"], point: Point, when: datetim
 #[test]
 fn results_that_are_no_json_are_errors() {
     let client = workspace();
-    for body in ["object()", "{1, 2}", "float('nan')", "b'x'", "lambda: 1", "'x' * 20_000_000", "[[]] * 10 ** 7"] {
-        let code = format!("def run(workspace):\n    (workspace / 'done').write_text('x')\n    return {body}\n");
-        let zip = one_tool("1.0.0", &code, "");
-        if client.get("/api/toolsets/kit").status == 200 {
-            replaced(&client, &zip)
-        } else {
-            installed(&client, &zip)
-        };
-        let answer = client.execute("kit:run", json!({})).json();
-        println!(
-            "{body}: {} {}",
-            answer["status"],
-            answer["error"]["message"].as_str().unwrap_or_default().chars().take(150).collect::<String>()
-        );
-        assert!(
-            answer["status"] == "error" && answer["error"]["code"] == "TOOL_ERROR" || answer["success"] == true,
-            "{answer}"
-        );
+    installed(&client, &one_tool("0.0.1", "def run(workspace): pass\n", ""));
+    for (body, message) in [
+        ("object()", "the result is of type object, which is no JSON value"),
+        ("lambda: 1", "the result is of type function, which is no JSON value"),
+        ("float('nan')", "Out of range float values"),
+        ("'x' * 20_000_000", "is 20000002 bytes long as JSON, and 1048576 are allowed"),
+        ("[[]] * 10 ** 7", "the result has more than 600000 values"),
+    ] {
+        let code =
+            format!("def run(workspace):\n    (workspace / 'done').write_text('{}')\n    return {body}\n", body.len());
+        replaced(&client, &one_tool("1.0.0", &code, ""));
+        let failed = client.execute("kit:run", json!({})).failed(200, "TOOL_ERROR");
+        assert!(failed["error"]["message"].as_str().unwrap().contains(message), "{failed}");
+        assert_ne!(failed["pre_manifest_id"], failed["post_manifest_id"], "what was written is kept");
+    }
+    for (body, expected) in [("{3}", json!([3])), ("(1, 'a')", json!([1, "a"])), ("None", json!(null))] {
+        replaced(&client, &one_tool("1.0.0", &format!("def run(workspace):\n    return {body}\n"), ""));
+        assert_eq!(client.execute("kit:run", json!({})).success(), expected);
     }
 }
 
@@ -272,8 +272,33 @@ def run(workspace):
     installed(&client, &one_tool("1.0.0", code, ""));
     for _ in 0..2 {
         let told = client.execute("kit:run", json!({})).success();
-        println!("{told}");
+        assert_eq!(told, json!(["PermissionError", "PermissionError", "PermissionError"]));
     }
     let file = client.get("/api/toolsets/kit/files/main.py");
     assert_eq!(file.text, code);
+}
+
+#[test]
+fn another_sandbox_gets_the_files_of_the_toolset() {
+    let address = Sandbox::free_address();
+    let url = format!("http://{address}");
+    let server = Server::start(
+        "toolset_sandbox",
+        &[("AUTH", "open"), ("SECRET_KEY", "a secret"), ("SANDBOX_URL", url.as_str())],
+    );
+    let client = server.client(&unique("ws"));
+    // Without a sandbox nobody knows what the tools are.
+    let before = stored(&server, &client);
+    import(&client, "", &kit("1.0.0")).refused(503, "UNAVAILABLE");
+    assert_eq!(stored(&server, &client), before);
+    let sandbox = Sandbox::start_at(&address, &[]);
+    let code = "from pathlib import Path\n\ndef run(workspace):\n    return len((Path(__file__).parent / 'large.txt').read_text())\n";
+    let text = manifest("1.0.0", "tools:\n  - {id: run, entrypoint: 'main:run'}\n");
+    let large = "0123456789abcdef".repeat(600_000);
+    installed(&client, &bundle(&[("toolset.yaml", &text), ("main.py", code), ("large.txt", &large)]));
+    assert_eq!(client.execute("kit:run", json!({})).success(), 9_600_000);
+    drop(sandbox);
+    client.execute("kit:run", json!({})).failed(200, "UNAVAILABLE");
+    let _sandbox = Sandbox::start_at(&address, &[]);
+    assert_eq!(client.execute("kit:run", json!({})).success(), 9_600_000);
 }

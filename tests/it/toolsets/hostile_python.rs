@@ -1,7 +1,8 @@
 //! Entry points that do not exist or do not load, and schemas that are none.
 
-use super::{bundle, faults, import, manifest, one_tool, refused, timed, told};
+use super::{bundle, faults, import, installed, manifest, one_tool, refused, timed, told};
 use crate::harness::{Client, workspace};
+use serde_json::json;
 use std::time::Duration;
 
 /// The one fault of a bundle whose only module is this code, which is the fault of its entry point.
@@ -70,26 +71,21 @@ fn a_module_that_loops_at_import_is_named() {
 #[test]
 fn what_a_module_prints_and_starts_does_no_harm() {
     let client = workspace();
-    for code in [
-        "print('hello ' * 100_000)\ndef run(): pass\n",
-        "import sys\nsys.stdout.close()\ndef run(): pass\n",
-        "import sys\nsys.stderr.write('x' * 1_000_000)\ndef run(): pass\n",
-        "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\ndef run(): pass\n",
-        "import os\nos.write(1, b'{\"tools\": []}\\n')\nos.write(2, b'x')\ndef run(): pass\n",
-        "import sys\nsys.modules.clear()\ndef run(): pass\n",
-        "import json\njson.dumps = json.loads = None\ndef run(): pass\n",
-        "import builtins\nbuiltins.len = builtins.print = builtins.isinstance = None\ndef run(): pass\n",
-        "import sys\nsys.path.clear()\nsys.setrecursionlimit(50)\ndef run(): pass\n",
-        "import atexit, os\natexit.register(os._exit, 9)\ndef run(): pass\n",
+    for (status, code) in [
+        (200, "print('hello ' * 100_000)\n"),
+        (200, "import sys\nsys.stdout.close()\n"),
+        (200, "import sys\nsys.stderr.write('x' * 1_000_000)\n"),
+        (400, "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n"),
+        (200, "import os\nos.write(1, b'{\"tools\": []}\\n')\nos.write(2, b'x')\n"),
+        (400, "import sys\nsys.modules.clear()\n"),
+        (200, "import json\njson.dumps = json.loads = None\n"),
+        (400, "import builtins\nbuiltins.len = builtins.print = builtins.isinstance = None\n"),
+        (200, "import sys\nsys.path.clear()\nsys.setrecursionlimit(50)\n"),
+        (200, "import atexit, os\natexit.register(os._exit, 9)\n"),
     ] {
-        let answer = import(&client, "?dry_run=true", &one_tool("1.0.0", code, ""));
-        assert!([200, 400].contains(&answer.status), "{code}: {} {}", answer.status, answer.text);
-        println!(
-            "{} {}: {}",
-            answer.status,
-            code.lines().nth(1).unwrap(),
-            answer.text.chars().take(200).collect::<String>()
-        );
+        let zip = one_tool("1.0.0", &format!("{code}def run(): pass\n"), "");
+        let answer = import(&client, "?dry_run=true", &zip);
+        assert_eq!(answer.status, status, "{code}: {}", answer.text);
         // What one bundle did is gone with it.
         import(&client, "?dry_run=true", &one_tool("1.0.0", "def run(): pass\n", "")).ok();
     }
@@ -114,9 +110,8 @@ fn modules_of_the_bundle_do_not_replace_the_runtimes_own() {
         ("pydantic/__init__.py", evil),
         ("tools/json.py", evil),
     ]);
-    let answer = import(&client, "?dry_run=true", &zip);
-    println!("{} {}", answer.status, answer.text);
-    assert!([200, 400].contains(&answer.status), "{}", answer.text);
+    installed(&client, &zip);
+    assert_eq!(client.execute("kit:a", json!({"x": 7})).success(), 7);
 }
 
 #[test]
