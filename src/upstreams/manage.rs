@@ -62,7 +62,8 @@ pub async fn create<S: UpstreamSettings>(scope: &Scope, id: UpstreamId, settings
     // Another thing's tools would stand in the way of every discovery.
     let has_free_ids = registry::has_only_tools_of(workspace, upstream.id.prefix(), S::SOURCE);
     let stop = stop_unless(workspace, has_free_ids);
-    match scope.write([stop, insert, change.record(&scope.author().await?)]).await? {
+    // The id of a present toolset stops the insertion, which is told first.
+    match scope.write([insert, stop, change.record(&scope.author().await?)]).await? {
         Ok(_) => {}
         Err(failure) if registry::is_taken_id(&failure) => {
             let (noun, name) = (upstream.id.noun(), upstream.name());

@@ -151,14 +151,15 @@ pub fn put_all(workspace: &WorkspaceId, toolset: &ToolsetId, overrides: &[Overri
     .bind(toolset.as_str())
     .bind(ids);
     let rows = overrides.iter().enumerate().map(|(position, it)| row(it, Some(position))).collect::<Vec<_>>();
+    // LIMIT makes SQLite read the list once, and look up each row of the table.
     let update =
         "UPDATE tool_overrides AS o SET position = it.value ->> 'position', renderer = it.value ->> 'renderer',
            renderer_config = it.value ->> 'renderer_config', name_override = it.value ->> 'name_override',
            description_override = it.value ->> 'description_override',
            requires_approval = it.value ->> 'requires_approval', enabled = it.value ->> 'enabled',
            by_admin = it.value ->> 'by_admin'
-         FROM json_each(?2) it
-         WHERE o.workspace_id = ?1 AND o.tool_id = it.value ->> 'tool_id' AND o.toolset_id = ?3";
+         FROM (SELECT value ->> 'tool_id' AS id, value FROM json_each(?2) LIMIT -1) it
+         WHERE o.workspace_id = ?1 AND o.tool_id = it.id AND o.toolset_id = ?3";
     let insert = format!(
         "{INSERT} AND NOT EXISTS (SELECT 1 FROM tool_overrides o
            WHERE o.workspace_id = ?1 AND o.tool_id = it.value ->> 'tool_id' AND o.toolset_id = ?3)"

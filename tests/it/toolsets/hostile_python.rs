@@ -29,7 +29,7 @@ fn an_entry_point_is_a_function_of_a_module_that_loads() {
     check("import sys\nsys.exit(3)\ndef run(): pass\n", &["main"]);
     check("import os\nos._exit(0)\ndef run(): pass\n", &["cannot be loaded"]);
     check("import os\nos.kill(os.getpid(), 9)\ndef run(): pass\n", &["Error"]);
-    check("x = bytearray(1_000_000_000)\ndef run(): pass\n", &["memory"]);
+    check("x = bytearray(1_000_000_000)\ndef run(): pass\n", &["MemoryError"]);
     check("def f():\n    f()\nf()\ndef run(): pass\n", &["RecursionError"]);
     check("import subprocess\nsubprocess.run(['ls'])\ndef run(): pass\n", &["process"]);
     check("open('/etc/passwd').read()\ndef run(): pass\n", &["Error"]);
@@ -127,7 +127,10 @@ fn schemas_that_are_none_are_refused_with_their_places() {
         refused(&client, &one_tool("1.0.0", code, &format!("    input_schema: {schema}\n")), expected);
     };
     check("{type: objekt}", &["toolset.yaml:8 /tools/0/input_schema"]);
-    check("{type: object, properties: {a: {type: 7}}}", &["toolset.yaml:8 /tools/0/input_schema/properties/a"]);
+    check(
+        "{type: object, properties: {a: {type: 7}}}",
+        &["toolset.yaml:8 /tools/0/input_schema is not a usable JSON Schema 2020-12: at /properties/a/type"],
+    );
     check(
         "{type: object, properties: {a: {$ref: 'https://example.com/x.json'}}}",
         &["toolset.yaml:8 /tools/0/input_schema"],

@@ -150,7 +150,10 @@ fn the_documents_tables_are_there_after_an_import() {
     assert_eq!(schema["properties"]["filename"]["description"], "File to analyze");
     assert_eq!(schema["required"], json!(["filename"]));
     let transform = client.get("/api/tools/my-toolset:transform_file").ok();
-    assert_eq!((&transform["name"], &transform["description"]), (&json!("run"), &json!("Write a file anew.")));
+    assert_eq!(
+        (&transform["name"], &transform["description"]),
+        (&json!("transform_file"), &json!("Write a file anew."))
+    );
     assert_eq!(client.get("/api/tools/read_file").ok()["toolset_id"], Value::Null);
 
     // 1.4

@@ -74,8 +74,9 @@ fn an_id_belongs_to_one_thing() {
     let before = stored(open(), &client);
     import(&client, "", &kit("1.0.0")).refused(409, "ALREADY_EXISTS");
     import(&client, "?dry_run=true", &kit("2.0.0")).refused(409, "ALREADY_EXISTS");
-    let answer = client.post("/api/mcp-servers", json!({"id": "kit", "url": peer.url()}));
-    assert_eq!(answer.status, 409, "{}", answer.text);
+    let server = client.post("/api/mcp-servers", json!({"id": "kit", "url": peer.url()}));
+    let server = server.refused(409, "ALREADY_EXISTS");
+    assert!(server.message.contains("kit is the id of a toolset"), "{}", server.message);
     assert_eq!(stored(open(), &client), before);
 
     // A server of a bundle takes its id as well.

@@ -102,5 +102,5 @@ fn another_workspace_sees_nothing() {
     assert_eq!(one.get("/api/tools/kit:write").ok()["name"], "Pen");
     one.execute("kit:write", json!({"path": "a", "content": "b"})).success();
     // A token of one workspace does not open the other.
-    one.in_workspace(other.workspace()).get(TOOLSETS).refused(403, "PERMISSION_DENIED");
+    one.in_workspace(other.workspace()).get(TOOLSETS).refused(401, "UNAUTHORIZED");
 }
