@@ -72,7 +72,7 @@ pub async fn create<S: UpstreamSettings>(scope: &Scope, id: UpstreamId, settings
         Err(failure) if is_stopped(&failure) => {
             let (noun, name) = (upstream.id.noun(), upstream.name());
             return Err(Error::Conflict(format!(
-                "{name} is or was the id of a toolset, whose tools are recorded: give the {noun} another id"
+                "{name} was the id of a toolset, and its tools are still recorded: give the {noun} another id"
             )));
         }
         Err(DbFailure::Duplicate) => {
