@@ -923,6 +923,8 @@ CREATE TABLE toolsets (
   description TEXT NOT NULL,
   enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
   installed_at TEXT NOT NULL,
+  -- When an import has last changed the files. Null until then.
+  files_changed_at TEXT,
   -- Where the bundle came from, as the admin says. It is never fetched.
   source_ref TEXT,
   manifest_version TEXT NOT NULL,

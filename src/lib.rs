@@ -44,6 +44,8 @@ mod runners;
 mod seal;
 mod search_text;
 mod settings;
+#[cfg(test)]
+mod stopwatch;
 mod text_enum;
 mod time;
 mod toolsets;

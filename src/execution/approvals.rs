@@ -244,6 +244,12 @@ impl WaitingCall {
             return Err(Error::Conflict(format!("The agent {agent}, for which the call was asked, is gone")));
         }
         match &self.target {
+            Some(target) if target.tool.has_other_code_since(self.asked.approval.created_at) => {
+                Err(Error::Conflict(format!(
+                    "The toolset of {} has been upgraded since the call was asked: deny the call, and ask again",
+                    call.tool_name
+                )))
+            }
             Some(target) if target.is_enabled() => Ok(&target.tool),
             _ => {
                 let version = call.version.as_deref().unwrap_or_default();

@@ -5,6 +5,7 @@ use super::renderers::builtin_renderer;
 use super::tool::{Source, Tool};
 use crate::ids::SERVER_SEPARATOR;
 use crate::rendering::{Renderer, RendererKind};
+use crate::time::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -20,6 +21,9 @@ pub struct ToolContext {
     name: Option<String>,
     description: Option<String>,
     requires_approval: Option<bool>,
+    /// Since when the files of the tool's toolset have been as they are.
+    #[serde(default)]
+    files_since: Option<Timestamp>,
 }
 
 impl Tool {
@@ -41,6 +45,11 @@ impl Tool {
     /// Whether calls have to wait for an approval, as far as the risk does not ask for one.
     pub fn asks_for_approval(&self) -> bool {
         self.overridden(|it| it.requires_approval).unwrap_or(self.requires_approval)
+    }
+
+    /// Whether the files of the tool's toolset have changed since then. The code is no part of a version.
+    pub fn has_other_code_since(&self, time: Timestamp) -> bool {
+        self.overridden(|it| it.files_since).is_some_and(|since| since > time)
     }
 
     fn overridden<'a, T>(&'a self, field: impl Fn(&'a ToolContext) -> Option<T>) -> Option<T> {

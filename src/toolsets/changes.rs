@@ -13,6 +13,10 @@ pub struct NamedChanges {
 }
 
 impl NamedChanges {
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
+    }
+
     /// Compares the present things with the wanted ones, by their names.
     pub fn between<T: PartialEq>(present: &BTreeMap<&str, T>, wanted: &BTreeMap<&str, T>) -> Self {
         let mut changes = Self::default();

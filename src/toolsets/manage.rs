@@ -23,7 +23,7 @@ pub async fn set_enabled(scope: &Scope, id: &ToolsetId, enabled: bool) -> Result
     let state = ToolsetState::new(&after, &present.files, &present.declarations);
     placement.record(Change::new(Action::Update, subject(id)).before_if_any(present.state().as_ref())?.to(&state)?);
     placement.only_if(store::is_at(workspace, before));
-    placement.also(store::update(workspace, &after, &token));
+    placement.also(store::update(workspace, &after, &token, None));
     let servers = PresentServers::read(&servers)?;
     let servers = if enabled { servers.resume(scope)? } else { servers.pause(scope)? };
     servers.place(scope, &mut placement)?;
@@ -46,7 +46,7 @@ pub async fn uninstall(scope: &Scope, id: &ToolsetId) -> Result<()> {
     let servers = PresentServers::read(&servers)?.remove(scope)?;
     servers.place(scope, &mut placement)?;
     // The row names this request, so that the last statement knows whether the batch has gone through.
-    placement.also(store::update(workspace, before, &token));
+    placement.also(store::update(workspace, before, &token, None));
     placement.last(store::delete(workspace, id.as_str(), &token));
     write(scope, placement, id).await?;
     servers.finish(scope).await;

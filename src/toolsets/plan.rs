@@ -109,13 +109,14 @@ impl ImportPlan {
             warnings,
             revision: 0,
         };
+        let files = NamedChanges::between(&by_path(&present.files), &by_path(&wanted.files));
         let after = ToolsetState::new(&toolset, &wanted.files, &wanted.declarations);
         let action = if present.toolset.is_some() { Action::Update } else { Action::Create };
         placement.record(Change::new(action, subject(id)).before_if_any(present.state().as_ref())?.to(&after)?);
         match &present.toolset {
             Some(before) => {
                 placement.only_if(store::is_at(workspace, before));
-                placement.also(store::update(workspace, &toolset, &token));
+                placement.also(store::update(workspace, &toolset, &token, Some(now).filter(|_| !files.is_empty())));
             }
             None => {
                 placement.only_if(store::is_free(workspace, id.as_str(), &token));
@@ -131,7 +132,7 @@ impl ImportPlan {
         placement.last(store::end(workspace, id.as_str(), &token));
         let changes = ImportChanges {
             tools: tool_plan.changes,
-            files: NamedChanges::between(&by_path(&present.files), &by_path(&wanted.files)),
+            files,
             overrides: override_plan.changes,
             mcp_servers: NamedChanges {
                 added: servers.added.clone(),

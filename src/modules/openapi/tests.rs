@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::registry::{Handler, QueryStyle, RestBody, RestHandler, RestMethod, Risk};
+use crate::stopwatch::computed;
 use crate::upstreams::{OfferedTool, has_hidden};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -39,12 +40,6 @@ fn ids(offers: &Offers) -> Vec<&str> {
 fn warning(offers: &Offers) -> (Option<&str>, &str) {
     assert_eq!(offers.warnings.len(), 1, "{:?}", offers.warnings);
     (offers.warnings[0].tool.as_deref(), &offers.warnings[0].message)
-}
-
-/// The time that this thread has computed. The work of other processes does not count, so that a busy machine fails no test.
-fn computed() -> Duration {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    Duration::from_nanos(told.split(' ').next().and_then(|it| it.parse().ok()).unwrap_or(0))
 }
 
 /// Quadratic work would take minutes.

@@ -20,8 +20,14 @@ const MODULE: &str = "substr(t.id, 1, instr(t.id, '.') - 1)";
 /// statement needs the [`OVERRIDE_JOIN`]. Primary keys find the toolset or the upstream.
 pub fn tool_context() -> &'static str {
     static COLUMN: LazyLock<String> = LazyLock::new(|| {
-        let more = "'name', o.name_override, 'description', o.description_override, 'requires_approval', \
-            json(CASE o.requires_approval WHEN 0 THEN 'false' WHEN 1 THEN 'true' END)";
+        let files_since = format!(
+            "iif(t.source = 'toolset', (SELECT nullif(max(s.installed_at, coalesce(s.files_changed_at, '')), '') FROM toolsets s
+               WHERE s.workspace_id = t.workspace_id AND s.id = {OWNER}), NULL)"
+        );
+        let more = format!(
+            "'name', o.name_override, 'description', o.description_override, 'files_since', {files_since}, \
+             'requires_approval', json(CASE o.requires_approval WHEN 0 THEN 'false' WHEN 1 THEN 'true' END)"
+        );
         format!("iif(t.source IN ('builtin', 'registered'), NULL, {}) AS context", of_others(&format!(", {more}")))
     });
     &COLUMN

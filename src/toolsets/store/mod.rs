@@ -184,12 +184,15 @@ pub fn is_free(workspace: &WorkspaceId, id: &str, token: &str) -> Condition {
         .bind(token)
 }
 
-/// True while the toolset is at the revision that was read.
+/// True while the toolset is at the revision that was read. A toolset that was uninstalled and installed again has another time.
 pub fn is_at(workspace: &WorkspaceId, toolset: &Toolset) -> Condition {
-    condition("EXISTS (SELECT 1 FROM toolsets WHERE workspace_id = ?1 AND id = ?2 AND revision = ?3)")
-        .bind(workspace.as_str())
-        .bind(toolset.id.as_str())
-        .bind(toolset.revision)
+    condition(
+        "EXISTS (SELECT 1 FROM toolsets WHERE workspace_id = ?1 AND id = ?2 AND revision = ?3 AND installed_at = ?4)",
+    )
+    .bind(workspace.as_str())
+    .bind(toolset.id.as_str())
+    .bind(toolset.revision)
+    .bind(toolset.installed_at.to_string())
 }
 
 /// Adds a toolset, in the name of the request `token`.
@@ -210,10 +213,16 @@ pub fn insert(workspace: &WorkspaceId, toolset: &Toolset, token: &str) -> Statem
     .bind(toolset.installed_at.to_string())
 }
 
-/// Replaces a toolset, in the name of the request `token`. The revision stays until [`end`].
-pub fn update(workspace: &WorkspaceId, toolset: &Toolset, token: &str) -> Statement {
+/// Replaces a toolset, in the name of the request `token`. The revision stays until [`end`]. `files_changed_at` is given if the
+/// files change.
+pub fn update(
+    workspace: &WorkspaceId,
+    toolset: &Toolset,
+    token: &str,
+    files_changed_at: Option<Timestamp>,
+) -> Statement {
     sql("UPDATE toolsets SET name = ?3, version = ?4, description = ?5, enabled = ?6, source_ref = ?7,
-           manifest_version = ?8, warnings = ?9, decided_by = ?10
+           manifest_version = ?8, warnings = ?9, decided_by = ?10, files_changed_at = coalesce(?11, files_changed_at)
          WHERE workspace_id = ?1 AND id = ?2")
     .bind(workspace.as_str())
     .bind(toolset.id.as_str())
@@ -225,6 +234,7 @@ pub fn update(workspace: &WorkspaceId, toolset: &Toolset, token: &str) -> Statem
     .bind(toolset.manifest_version.as_str())
     .bind(json!(toolset.warnings).to_string())
     .bind(token)
+    .bind(files_changed_at.map(|it| it.to_string()))
 }
 
 /// Ends a batch that has changed a toolset in the name of the request `token`.
