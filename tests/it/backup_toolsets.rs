@@ -167,7 +167,7 @@ fn a_document_restores_toolsets_whose_contents_are_there() {
     furnish_simply(&client);
     let (whole, zip) = (backup(&client), exported(&client));
     client.delete("/api/toolsets/kit").no_content();
-    client.execute("kit:hello", json!({})).failed(403, "TOOL_DISABLED");
+    client.execute("kit:hello", json!({})).failed(409, "TOOL_DISABLED");
     // The sweep has not deleted the contents yet.
     client.post("/api/registry/restore", whole.clone()).ok();
     assert_eq!(backup(&client), whole);

@@ -298,7 +298,7 @@ fn another_sandbox_gets_the_files_of_the_toolset() {
     installed(&client, &bundle(&[("toolset.yaml", &text), ("main.py", code), ("large.txt", &large)]));
     assert_eq!(client.execute("kit:run", json!({})).success(), 9_600_000);
     drop(sandbox);
-    client.execute("kit:run", json!({})).failed(200, "UNAVAILABLE");
+    client.execute("kit:run", json!({})).failed(200, "UNREACHABLE");
     let _sandbox = Sandbox::start_at(&address, &[]);
     assert_eq!(client.execute("kit:run", json!({})).success(), 9_600_000);
 }

@@ -65,7 +65,7 @@ mcp_servers:
   - id: remote
     url: {server}
     transport: streamable-http
-    headers: {{Authorization: "Bearer ${{REMOTE_KEY}}", X-Plain: literal-secret-77}}
+    headers: {{Authorization: "Bearer ${{GITHUB_TOKEN}}", X-Plain: literal-secret-77}}
     requires_confirmation: false
     risk_level: low
     auto_accept: true
@@ -141,17 +141,16 @@ fn an_export_has_the_state_of_the_database() {
 fn an_export_has_no_secret() {
     let client = workspace();
     let peer = McpPeer::start(MODERN, json!([]));
-    client.post("/api/credentials", json!({"name": "REMOTE_KEY", "value": "sesame-open-1"}));
     installed(&client, &bundle_of_everything(peer.url()));
     let zip = exported(&client, "all");
     let manifest = manifest_of(&zip);
-    assert!(manifest.contains("Bearer ${REMOTE_KEY}"), "{manifest}");
-    assert!(!manifest.contains("sesame") && !manifest.contains("literal-secret"), "{manifest}");
+    assert!(manifest.contains("Bearer ${GITHUB_TOKEN}"), "{manifest}");
+    assert!(!manifest.contains("gh-value") && !manifest.contains("literal-secret"), "{manifest}");
     assert!(manifest.contains("${X_PLAIN}"), "a literal value becomes the name of its key: {manifest}");
     for answer in
         [client.get(&format!("{TOOLSETS}/all")), client.get("/api/mcp-servers/remote"), client.get("/api/changes")]
     {
-        assert!(!answer.text.contains("literal-secret") && !answer.text.contains("sesame"), "{}", answer.text);
+        assert!(!answer.text.contains("literal-secret") && !answer.text.contains("gh-value"), "{}", answer.text);
     }
 }
 

@@ -31,7 +31,7 @@ def run(config: Config) -> dict:
 "#;
 
 /// The manifest of section 3.2, with a server that can be reached.
-fn documents_manifest(server: &str) -> String {
+fn documents_manifest(server: &str, key: &str) -> String {
     format!(
         r#"manifest_version: "1"
 
@@ -72,14 +72,14 @@ mcp_servers:
   - id: my-mcp-server
     url: {server}
     headers:
-      X-Key: "${{MY_API_KEY}}"
+      X-Key: "${{{key}}}"
 "#
     )
 }
 
-fn documents_bundle(server: &str) -> Vec<u8> {
+fn documents_bundle(server: &str, key: &str) -> Vec<u8> {
     bundle(&[
-        ("toolset.yaml", &documents_manifest(server)),
+        ("toolset.yaml", &documents_manifest(server, key)),
         ("tools/analyze.py", ANALYZE_PY),
         ("tools/transform.py", TRANSFORM_PY),
         ("artifacts/results.html", "<html><head></head><body></body></html>"),
@@ -95,11 +95,14 @@ fn schema_of(tool: &Value) -> Value {
 #[test]
 fn the_documents_tables_are_there_after_an_import() {
     let client = workspace();
-    client.post("/api/credentials", json!({"name": "MY_API_KEY", "value": "sesame-1234"}));
     let search = json!([{"name": "search", "description": "Searches", "inputSchema": {"type": "object"}}]);
     let peer = McpPeer::start(MODERN, search);
-    let made =
-        import(&client, "?source_ref=https://example.com/my-toolset.zip", &documents_bundle(peer.url())).created();
+    let made = import(
+        &client,
+        "?source_ref=https://example.com/my-toolset.zip",
+        &documents_bundle(peer.url(), "GITHUB_TOKEN"),
+    )
+    .created();
 
     // 1.1
     let toolset = client.get(&format!("{TOOLSETS}/my-toolset")).ok();
@@ -171,6 +174,8 @@ fn the_documents_tables_are_there_after_an_import() {
     // 1.5
     let servers = toolset["mcp_servers"].as_array().unwrap();
     assert_eq!((servers.len(), &servers[0]["id"], &servers[0]["enabled"]), (1, &json!("my-mcp-server"), &json!(true)));
+    let keys = peer.received().iter().map(|it| it.header("x-key").map(str::to_owned)).collect::<Vec<_>>();
+    assert!(keys.iter().all(|it| it.as_deref() == Some("gh-value-1234")) && !keys.is_empty(), "{keys:?}");
     let searching = client.get("/api/tools/my-mcp-server:search").ok();
     assert_eq!((&searching["name"], &searching["server_id"]), (&json!("Web Search"), &json!("my-mcp-server")));
 
@@ -195,11 +200,11 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
     let client = workspace();
     let peer = McpPeer::start(MODERN, json!([]));
     let before = stored(open(), &client);
-    let preview = import(&client, "?dry_run=true", &documents_bundle(peer.url())).ok();
+    let preview = import(&client, "?dry_run=true", &documents_bundle(peer.url(), "MY_API_KEY")).ok();
     assert_eq!(stored(open(), &client), before);
     assert_eq!(client.get(TOOLSETS).ok()["toolsets"], json!([]));
     assert_eq!(peer.received().len(), 0, "a preview asks no server");
-    let made = installed(&client, &documents_bundle(peer.url()));
+    let made = installed(&client, &documents_bundle(peer.url(), "MY_API_KEY"));
     for field in [
         "id",
         "name",
