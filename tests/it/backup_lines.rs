@@ -57,14 +57,14 @@ fn every_line_is_a_record_and_the_last_one_counts_them() {
     );
     assert_eq!(lines[9]["workspace"], json!({"default_guest_modules": []}));
     let counts = json!({"credentials": 1, "agents": 1, "tools": 2, "versions": 3, "attachments": 2, "workspace": 1,
-        "modules": 0, "mcp_servers": 0});
+        "modules": 0, "mcp_servers": 0, "toolsets": 0, "contents": 0, "overrides": 0});
     assert_eq!(lines[10]["end"], counts);
     let answer = client.with_header("Accept", Form::LINES).get("/api/registry/backup");
     assert_eq!(answer.header("content-type"), Some(Form::LINES));
 
     let empty = Form::Lines.take(&workspace());
     let counts = json!({"credentials": 0, "agents": 0, "tools": 0, "versions": 0, "attachments": 0, "workspace": 1,
-        "modules": 0, "mcp_servers": 0});
+        "modules": 0, "mcp_servers": 0, "toolsets": 0, "contents": 0, "overrides": 0});
     let settings = json!({"workspace": {"default_guest_modules": []}});
     assert_eq!(self::lines(&workspace()), [settings, json!({"end": counts})]);
     Form::Lines.restore(&client, &empty).ok();

@@ -343,7 +343,7 @@ fn lines_of_modules_have_one_order() {
         Form::Lines.take(&client).lines().map(|it| serde_json::from_str::<Value>(it).unwrap()).collect::<Vec<_>>();
     // The lines: 0 credential, 1 settings, 2 books, 3 search, 4 end.
     let counts = json!({"credentials": 1, "agents": 0, "tools": 0, "versions": 0, "attachments": 0, "workspace": 1,
-        "modules": 2, "mcp_servers": 0});
+        "modules": 2, "mcp_servers": 0, "toolsets": 0, "contents": 0, "overrides": 0});
     assert_eq!(lines[4]["end"], counts);
     let refuse = |change: &dyn Fn(&mut Vec<Value>), expected: &str| {
         let mut wanted = lines.clone();

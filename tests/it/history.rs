@@ -205,7 +205,8 @@ fn a_state_is_asked_for_by_number_or_by_time() {
     assert_eq!(
         empty,
         json!({"seq": 0, "timestamp": null, "tools": [], "versions": [], "agents": [], "attachments": [],
-            "credentials": [], "modules": [], "mcp_servers": [], "workspace": {"default_guest_modules": []}})
+            "credentials": [], "modules": [], "mcp_servers": [], "toolsets": [], "overrides": [],
+            "workspace": {"default_guest_modules": []}})
     );
     client.register("x", "1.0.0", json!({}));
     std::thread::sleep(std::time::Duration::from_millis(5));
@@ -302,7 +303,8 @@ fn live(client: &Client) -> Value {
     let workspace = client.get("/api/workspace").ok();
     json!({
         "tools": states, "versions": versions, "agents": agents, "attachments": attachments, "credentials": credentials,
-        "modules": modules, "mcp_servers": list("mcp_servers"), "workspace": workspace,
+        "modules": modules, "mcp_servers": list("mcp_servers"), "toolsets": list("toolsets"), "overrides": [],
+        "workspace": workspace,
     })
 }
 

@@ -87,7 +87,9 @@ fn older(form: Form, client: &Client) -> String {
     match form {
         Form::Document => {
             let mut document = backup(client);
-            document.as_object_mut().unwrap().remove("mcp_servers");
+            for newer in ["mcp_servers", "toolsets", "overrides"] {
+                document.as_object_mut().unwrap().remove(newer);
+            }
             document.to_string()
         }
         Form::Lines => {
@@ -95,7 +97,9 @@ fn older(form: Form, client: &Client) -> String {
             let lines = taken.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());
             let lines = lines.filter(|it| it.get("mcp_server").is_none()).map(|mut it| {
                 if let Some(end) = it.get_mut("end").and_then(Value::as_object_mut) {
-                    end.remove("mcp_servers");
+                    for newer in ["mcp_servers", "toolsets", "contents", "overrides"] {
+                        end.remove(newer);
+                    }
                 }
                 format!("{it}\n")
             });
