@@ -249,3 +249,22 @@ fn tools_of_a_toolset_are_changed_by_its_bundle_alone() {
     assert!(answer.status >= 400, "a registration may not take over a tool of a toolset: {}", answer.text);
     invariants_hold(&client);
 }
+
+#[test]
+fn a_call_that_waits_is_not_run_with_the_code_of_an_upgrade() {
+    let client = workspace();
+    let asks = "    requires_confirmation: true\n";
+    installed(&client, &one_tool("1.0.0", "def run() -> str:\n    return 'one'\n", asks));
+    let ask = || {
+        let waiting = client.execute("kit:run", json!({})).result(202);
+        format!("/api/approvals/{}/approve", waiting["error"]["details"]["approval_id"].as_str().unwrap())
+    };
+    let early = ask();
+    replaced(&client, &one_tool("1.0.1", "def run() -> str:\n    return 'two'\n", asks));
+    let refused = client.post(&early, json!({})).refused(409, "CONFLICT");
+    assert!(refused.message.contains("has been upgraded since the call was asked"), "{}", refused.message);
+    let late = ask();
+    // An import that changes no file changes no call.
+    replaced(&client, &one_tool("1.0.1", "def run() -> str:\n    return 'two'\n", asks));
+    assert_eq!(client.post(&late, json!({})).ok()["result"], "two");
+}
