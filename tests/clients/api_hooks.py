@@ -7,3 +7,9 @@ import schemathesis
 def json_lines(_context, value):
     """A body of JSON Lines is a text."""
     return value if isinstance(value, bytes) else str(value).encode()
+
+
+@schemathesis.serializer("application/zip")
+def archive(_context, value):
+    """The example of a bundle is a ZIP whose bytes are all ASCII; other texts are no ZIP, and are refused."""
+    return value if isinstance(value, bytes) else str(value).encode()
