@@ -27,7 +27,7 @@ pub fn signal(pid: i32, signal: Signal) {
 /// Waits until the condition holds, and fails if it never does.
 #[track_caller]
 pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(15);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while !is_so() {
         assert!(Instant::now() < deadline, "never came true: {what}");
         std::thread::sleep(Duration::from_millis(20));

@@ -17,7 +17,8 @@ impl Client {
             .http_status_as_error(false)
             // A kept-alive connection would die with a supervisor that is killed.
             .max_idle_connections(0)
-            .timeout_global(Some(Duration::from_secs(30)))
+            // Longer than the longest run that is allowed, which is 120 seconds.
+            .timeout_global(Some(Duration::from_secs(150)))
             .build()
             .into();
         Self { address, agent }

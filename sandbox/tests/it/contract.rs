@@ -1,6 +1,6 @@
 //! The server's promises to its clients.
 
-use crate::processes::{self, eventually};
+use crate::processes::{self, PATIENCE, eventually};
 use crate::server::{Server, in_every_configuration};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -405,14 +405,14 @@ fn limits_can_be_lowered_and_not_raised() {
     let timed = |limits: Value| {
         let begun = Instant::now();
         let answer =
-            server.post(&json!({"code": "import typing\ntyping.sys.modules['time'].sleep(9)", "limits": limits}));
+            server.post(&json!({"code": "import typing\ntyping.sys.modules['time'].sleep(90)", "limits": limits}));
         assert_eq!(answer["error_kind"], "timeout");
         (answer["error"].as_str().unwrap().to_owned(), begun.elapsed())
     };
     let (told, took) = timed(json!({"timeout_seconds": 0.2}));
-    assert!(told == "Timed out after 0.2 s" && took < Duration::from_secs(3), "{told} {took:?}");
+    assert!(told == "Timed out after 0.2 s" && took < PATIENCE, "{told} {took:?}");
     let (told, took) = timed(json!({"timeout_seconds": 60}));
-    assert!(told == "Timed out after 1 s" && took < Duration::from_secs(4), "{told} {took:?}");
+    assert!(told == "Timed out after 1 s" && took < PATIENCE, "{told} {took:?}");
     let block = |limits: Value| {
         server.post(&json!({"code": "x = bytearray(15 << 20)", "limits": limits}))["error_kind"].clone()
     };
@@ -426,9 +426,9 @@ fn limits_can_be_lowered_and_not_raised() {
 fn the_limits_of_the_document_hold_by_default() {
     let server = Server::start(&[]);
     let begun = Instant::now();
-    let answer = server.run_code("import typing\nprint('before')\ntyping.sys.modules['time'].sleep(9)");
+    let answer = server.run_code("import typing\nprint('before')\ntyping.sys.modules['time'].sleep(90)");
     let took = begun.elapsed();
-    assert!((Duration::from_secs(4)..Duration::from_secs(7)).contains(&took), "{took:?}");
+    assert!((Duration::from_secs(4)..PATIENCE).contains(&took), "{took:?}");
     assert_eq!((&answer["error"], &answer["stdout"]), (&json!("Timed out after 5 s"), &json!("before\n")));
     assert_eq!(server.run_code("x = bytearray(44 << 20)")["ok"], true);
     assert_eq!(server.run_code("x = bytearray(51 << 20)")["error_kind"], "memory");
@@ -438,7 +438,7 @@ fn the_limits_of_the_document_hold_by_default() {
 fn a_full_house_says_so() {
     let server = Server::start(&["--slots", "1"]);
     let sleeping =
-        json!({"code": "import typing\ntyping.sys.modules['time'].sleep(9)", "limits": {"timeout_seconds": 4}});
+        json!({"code": "import typing\ntyping.sys.modules['time'].sleep(90)", "limits": {"timeout_seconds": 4}});
     std::thread::scope(|scope| {
         let calls: Vec<_> = (0..12).map(|_| scope.spawn(|| server.send(&sleeping))).collect();
         eventually("one runs, eight wait", || {
@@ -480,8 +480,8 @@ fn racing_calls_do_not_meet() {
 
 #[test]
 fn a_share_gives_slots_back_when_another_waits() {
-    let server = Server::start(&["--slots", "2", "--timeout-seconds", "9"]);
-    let endless = json!({"code": "while True: pass", "share": "greedy", "limits": {"timeout_seconds": 4}});
+    let server = Server::start(&["--slots", "2", "--timeout-seconds", "20"]);
+    let endless = json!({"code": "while True: pass", "share": "greedy", "limits": {"timeout_seconds": 10}});
     std::thread::scope(|scope| {
         let calls: Vec<_> = (0..4).map(|_| scope.spawn(|| server.send(&endless))).collect();
         eventually("two run, two wait", || {
@@ -490,7 +490,7 @@ fn a_share_gives_slots_back_when_another_waits() {
         });
         let begun = std::time::Instant::now();
         let mut answer = server.send(&json!({"code": "print(1)", "share": "other"}));
-        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
         let told: Value = answer.body_mut().read_json().unwrap();
         assert_eq!(told["stdout"], "1\n", "{told}");
         for call in calls {

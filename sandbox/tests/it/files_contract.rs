@@ -1,7 +1,7 @@
 //! The second room's promises to its clients.
 
 use crate::client::{hash, named};
-use crate::processes::eventually;
+use crate::processes::{PATIENCE, eventually};
 use crate::server::{Server, in_every_configuration_of_files};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
@@ -380,7 +380,7 @@ fn limits_can_be_lowered_and_not_raised() {
     let server = Server::start(&["--files-timeout-seconds", "1", "--files-memory-mb", "64"]);
     let timed = |limits: Value| {
         let begun = Instant::now();
-        let answer = server.run_on_files("w", "import time\ndef run(): time.sleep(9)", &json!({"limits": limits}));
+        let answer = server.run_on_files("w", "import time\ndef run(): time.sleep(90)", &json!({"limits": limits}));
         assert_eq!(answer["error_kind"], "timeout", "{answer}");
         (answer["error"].as_str().unwrap().to_owned(), begun.elapsed())
     };
@@ -390,7 +390,7 @@ fn limits_can_be_lowered_and_not_raised() {
         (json!({}), "Timed out after 1 s"),
     ] {
         let (told, took) = timed(limits);
-        assert!(told == expected && took < Duration::from_secs(5), "{told} {took:?}");
+        assert!(told == expected && took < PATIENCE, "{told} {took:?}");
     }
     let block = |megabytes: u32, limits: Value| {
         let code = format!("def run():\n    x = bytearray({megabytes} << 20)");
@@ -565,7 +565,7 @@ fn a_share_gets_half_of_the_slots() {
     let server = Server::start(&["--files-slots", "4"]);
     let endless = json!({
         "share": "greedy", "code": "import time\ndef run(): time.sleep(60)", "function": "run",
-        "limits": {"timeout_seconds": 5}
+        "limits": {"timeout_seconds": 10}
     });
     std::thread::scope(|scope| {
         let calls: Vec<_> = (0..4).map(|_| scope.spawn(|| server.exchange("/files/run", &endless))).collect();
@@ -575,7 +575,7 @@ fn a_share_gets_half_of_the_slots() {
         });
         let begun = Instant::now();
         assert_eq!(server.run_on_files("other", "def run(): return 1", &json!({}))["result"], 1);
-        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
         let outcomes: Vec<_> = calls.into_iter().map(|call| call.join().unwrap()).collect();
         let run = outcomes.iter().filter(|(status, ..)| *status == 200).collect::<Vec<_>>();
         assert_eq!(run.len(), 2, "{outcomes:?}");

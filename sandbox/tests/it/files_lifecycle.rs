@@ -1,7 +1,7 @@
 //! The second room's processes: their start, their deaths, and the traces that they leave.
 
 use crate::lifecycle::begin_at;
-use crate::processes::{self, eventually, is_alive, signal};
+use crate::processes::{self, PATIENCE, eventually, is_alive, signal};
 use crate::server::{Server, in_every_configuration_of_files};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -140,7 +140,7 @@ fn a_client_that_leaves_takes_its_call_along() {
             let left = Instant::now();
             drop(stream);
             eventually("it is gone", || running(server) == 0);
-            assert!(left.elapsed() < Duration::from_secs(3), "{configuration}");
+            assert!(left.elapsed() < Duration::from_secs(20), "{configuration}");
             server.assert_clean("a disconnect");
         }
         for round in 0..30 {
@@ -237,7 +237,7 @@ fn a_zygote_that_hangs_is_replaced() {
     signal(before, Signal::STOP);
     let begun = Instant::now();
     must_work(&server);
-    assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
     assert!(!is_alive(before));
     server.assert_clean("a zygote that hangs");
 }
@@ -255,7 +255,7 @@ fn a_killed_supervisor_comes_back_whatever_it_was_doing() {
             eventually("it is dead", || !is_alive(supervisor));
             let killed = Instant::now();
             must_work(server);
-            assert!(killed.elapsed() < Duration::from_secs(8), "{configuration}: {:?}", killed.elapsed());
+            assert!(killed.elapsed() < PATIENCE, "{configuration}: {:?}", killed.elapsed());
             eventually("the old zygote is gone", || zygote.is_none_or(|zygote| !is_alive(zygote)));
             // The directory of the dead server is gone, and that of the new one is empty.
             server.assert_clean("the supervisor's death");

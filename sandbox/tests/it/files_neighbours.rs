@@ -153,7 +153,7 @@ fn contents_never_mix_while_zygotes_are_replaced() {
                 scope.spawn(move || {
                     let share = format!("share {caller}");
                     let code = "import os, time\ndef run():\n    mine = open('mine').read()\n    time.sleep(0.01)\n    names = os.listdir('.')\n    open('out', 'w').write(mine)\n    return [mine, names]";
-                    let until = std::time::Instant::now() + std::time::Duration::from_secs(40);
+                    let until = std::time::Instant::now() + std::time::Duration::from_secs(300);
                     let mut round = 0;
                     while server.health()["files"]["zygote"]["started"].as_u64().unwrap_or(0) < 4 {
                         let mine = format!("{caller}-{round}");

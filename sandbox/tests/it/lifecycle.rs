@@ -1,6 +1,6 @@
 //! Deaths and restarts of processes, and the traces that they leave.
 
-use crate::processes::{self, eventually, is_alive, signal};
+use crate::processes::{self, PATIENCE, eventually, is_alive, signal};
 use crate::server::{OwnPython, Server, binary, in_every_configuration, python};
 use rustix::process::{Pid, Signal};
 use serde_json::json;
@@ -30,14 +30,14 @@ fn running(server: &Server) -> u64 {
 
 #[test]
 fn a_client_that_leaves_takes_its_call_along() {
-    in_every_configuration(&[], |configuration, server| {
+    in_every_configuration(&["--timeout-seconds", "30"], |configuration, server| {
         for _ in 0..3 {
             let stream = begin(server, ENDLESS);
             eventually("it runs", || running(server) == 1);
             let begun = Instant::now();
             drop(stream);
             eventually("it is gone", || running(server) == 0);
-            assert!(begun.elapsed() < Duration::from_secs(2), "{configuration}");
+            assert!(begun.elapsed() < Duration::from_secs(20), "{configuration}");
             server.assert_clean("a disconnect");
         }
     });
@@ -171,7 +171,7 @@ fn told_to_stop_it_waits_for_calls_and_not_for_anybody_else() {
     under_way.read_to_string(&mut answer).unwrap();
     assert!(answer.contains(r#""stdout":"1\n""#), "{answer}");
     assert!(server.wait().success());
-    assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
     drop(half);
 }
 
@@ -185,7 +185,7 @@ fn a_killed_zygote_comes_back() {
         signal(before, how);
         let begun = Instant::now();
         assert_eq!(server.run_code("print(1)")["stdout"], "1\n");
-        assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
         let mut buffer = [0; 2048];
         let read = under_way.read(&mut buffer).unwrap();
         let answer = String::from_utf8_lossy(&buffer[..read]);
@@ -241,7 +241,7 @@ fn a_killed_supervisor_comes_back() {
     eventually("it is dead", || !is_alive(supervisor));
     let begun = Instant::now();
     assert_eq!(server.run_code("print(1)")["stdout"], "1\n", "the port is never closed");
-    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
     eventually("the old zygote is gone", || !is_alive(zygote));
     drop(under_way);
     server.assert_clean("the supervisor's death");
@@ -274,7 +274,7 @@ fn zygotes_are_replaced_and_nobody_notices() {
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let until = Instant::now() + Duration::from_secs(20);
+                let until = Instant::now() + Duration::from_secs(120);
                 while server.health()["zygote"]["started"].as_u64().unwrap() < 4 {
                     assert_eq!(server.run_code("print(1)")["stdout"], "1\n");
                     assert!(Instant::now() < until);

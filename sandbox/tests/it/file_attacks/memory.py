@@ -45,7 +45,7 @@ mapped = mmap.mmap(file, 1 << 20)
 os.truncate(file, 0)
 mapped[5000]
 
-#: map_in_a_full_slot -> ok|killed|exception fault=* changed=* time=20
+#: map_in_a_full_slot -> ok|killed|exception fault=* changed=* time=100
 # A write to a hole that nobody has room for.
 hole(8 << 20)
 mapped = mmap.mmap(os.open("hole", os.O_RDWR), 8 << 20)
@@ -94,7 +94,7 @@ except MemoryError:
     kept = None
     print("blocked")
 
-#: gzip_bomb_to_a_file -> ok|killed prints=blocked time=20 memory=50
+#: gzip_bomb_to_a_file -> ok|killed prints=blocked time=100 memory=50
 packed = io.BytesIO()
 with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1) as out:
     for each in range(80):
@@ -108,7 +108,7 @@ try:
 except OSError:
     print("blocked")
 
-#: zip_bomb -> ok|killed fault=* time=20 memory=50
+#: zip_bomb -> ok|killed fault=* time=100 memory=50
 with zipfile.ZipFile("bomb.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
     for each in range(40):  # Far more than is written between two counts of a folder on a disk.
         archive.writestr(str(each), bytes(8 << 20))
@@ -118,7 +118,7 @@ try:
 except OSError:
     print("blocked")
 
-#: zip_of_many_names -> ok|killed|memory fault=* time=20 memory=100
+#: zip_of_many_names -> ok|killed|memory fault=* time=100 memory=100
 with zipfile.ZipFile("many.zip", "w") as archive:
     for each in range(20000):
         archive.writestr(f"{each}", b"")
@@ -220,7 +220,7 @@ except MemoryError:
     kept = None
     print("blocked")
 
-#: database_that_grows -> ok|killed|exception fault=* changed=* time=20
+#: database_that_grows -> ok|killed|exception fault=* changed=* time=100
 import sqlite3
 database = sqlite3.connect("grow.db")
 database.execute("create table t (x)")
