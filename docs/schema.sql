@@ -93,7 +93,7 @@ CREATE TABLE sessions (
   -- The file manifest that the session shows now. NULL until the first file is written.
   active_manifest_id TEXT,
   created_at TEXT NOT NULL,
-  updated_at TEXT NOT NULL, generation INTEGER NOT NULL DEFAULT 0, deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)), head_id TEXT, forks INTEGER NOT NULL DEFAULT 0 CHECK (forks >= 0), agent_id TEXT,
+  updated_at TEXT NOT NULL, generation INTEGER NOT NULL DEFAULT 0, deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)), head_id TEXT, forks INTEGER NOT NULL DEFAULT 0 CHECK (forks >= 0), agent_id TEXT, active_message_id TEXT,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -522,7 +522,7 @@ CREATE TABLE agents (
   revision INTEGER NOT NULL DEFAULT 1,
   -- 1: over MCP, the agent is shown two tools, one that finds tools by their purpose and one that calls them, instead
   -- of all its tools.
-  find_tools INTEGER NOT NULL DEFAULT 0 CHECK (find_tools IN (0, 1)),
+  find_tools INTEGER NOT NULL DEFAULT 0 CHECK (find_tools IN (0, 1)), system_prompt TEXT CHECK (octet_length(system_prompt) BETWEEN 1 AND 32768), model TEXT CHECK (octet_length(model) BETWEEN 1 AND 800), max_steps INTEGER CHECK (max_steps BETWEEN 1 AND 64), temperature REAL CHECK (temperature BETWEEN 0 AND 2),
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -606,18 +606,6 @@ WHEN NEW.started_at < (SELECT since FROM call_mark) BEGIN
   UPDATE call_mark SET since = NEW.started_at;
 END;
 
--- Corrects the totals when a call below the mark changes its status: a call that was still running or waiting when the
--- mark passed it, or a call that was taken for dead too early.
-CREATE TRIGGER tool_calls_ended_later AFTER UPDATE OF status ON tool_calls
-WHEN NEW.status <> OLD.status AND NEW.key <= (SELECT key FROM call_mark) BEGIN
-  INSERT INTO call_totals (workspace_id, succeeded, failed, denied) VALUES (NEW.workspace_id,
-      (NEW.status = 'success') - (OLD.status = 'success'),
-      (NEW.status = 'error') - (OLD.status = 'error'),
-      (NEW.status = 'denied') - (OLD.status = 'denied'))
-    ON CONFLICT (workspace_id) DO UPDATE SET
-      succeeded = succeeded + excluded.succeeded, failed = failed + excluded.failed, denied = denied + excluded.denied;
-END;
-
 CREATE TRIGGER tool_calls_counted AFTER INSERT ON tool_calls WHEN NEW.bytes > 5096 BEGIN
   INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes) VALUES (NEW.workspace_id, 0, NEW.bytes)
   ON CONFLICT (workspace_id) DO UPDATE SET calls_bytes = calls_bytes + excluded.calls_bytes;
@@ -632,6 +620,17 @@ WHEN NEW.bytes <> OLD.bytes
     iif(NEW.bytes > 5096 OR NEW.key <= key, NEW.bytes, 0) - iif(OLD.bytes > 5096 OR NEW.key <= key, OLD.bytes, 0)
   FROM call_mark WHERE true
   ON CONFLICT (workspace_id) DO UPDATE SET calls_bytes = calls_bytes + excluded.calls_bytes;
+END;
+
+-- Notes a call below the mark that changes its status. The trigger corrected the totals itself before there were series. Six
+-- rows of series would be too many for one call, and a later statement of the same batch may correct the name of the tool.
+-- So the trigger writes one row, as before, and upkeep does the rest.
+-- A call that was taken for dead and then fails keeps its status, and so its duration is not counted.
+CREATE TRIGGER tool_calls_ended_later AFTER UPDATE OF status ON tool_calls
+WHEN NEW.status <> OLD.status AND NEW.key <= (SELECT key FROM call_mark) BEGIN
+  INSERT INTO late_calls (workspace_id, key, tool_name, status)
+  VALUES (NEW.workspace_id, NEW.key, OLD.tool_name, OLD.status)
+  ON CONFLICT DO NOTHING;
 END;
 
 -- Arguments and results that are too large for their row. They are blobs (0003_files.sql), and equal ones share a blob.
@@ -720,7 +719,7 @@ CREATE TABLE call_mark (
   key INTEGER NOT NULL,
   -- No call after the mark started before this time.
   since TEXT NOT NULL
-) STRICT;
+, series_key INTEGER NOT NULL DEFAULT 0) STRICT;
 
 
 -- migrations/db/0013_delete_in_pieces.sql
@@ -828,7 +827,8 @@ CREATE TABLE workspace_settings (
   default_guest_modules TEXT NOT NULL CHECK (json_type(default_guest_modules) = 'array'),
   -- Counts the changes of the settings.
   revision INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, model_url TEXT, model_name TEXT, model_key TEXT CHECK (model_key IS NULL OR model_url IS NOT NULL), model_streaming TEXT
+  CHECK (model_streaming IN ('always', 'without_tools', 'never')), context_tokens INTEGER CHECK (context_tokens BETWEEN 1000 AND 1000000)) STRICT, WITHOUT ROWID;
 
 
 -- migrations/db/0033_upstreams.sql
@@ -1020,6 +1020,128 @@ WHEN OLD.name_override IS NOT NULL OR OLD.description_override IS NOT NULL BEGIN
   UPDATE tools SET current_version_key = current_version_key
   WHERE workspace_id = OLD.workspace_id AND id = OLD.tool_id AND source IN ('toolset', 'mcp');
 END;
+
+
+-- migrations/db/0040_messages.sql
+-- ------------------------------------------------------------
+
+-- The messages of conversations (src/playground/messages). A message is written after its parent. Messages with the same
+-- parent are branches of the conversation.
+--
+-- A line is a run of messages, each the parent of the next. A message continues the line of its parent, unless the
+-- parent has been answered already: then the message begins a line. So a path from the first message to any message is
+-- a few ranges of the index by line, and a page of a long path costs its own rows.
+CREATE TABLE messages (
+  -- The order of creation.
+  key INTEGER PRIMARY KEY,
+  workspace_id TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  -- The generation of the session, as for file manifests.
+  generation INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  -- NULL: the message begins a conversation.
+  parent_id TEXT,
+  -- How many messages are before it on its path.
+  depth INTEGER NOT NULL CHECK (depth >= 0),
+  line INTEGER NOT NULL,
+  -- The depth of the first message of the line, and the line of that message's parent.
+  line_start INTEGER NOT NULL,
+  parent_line INTEGER,
+  role TEXT NOT NULL CHECK (role IN ('user', 'assistant')),
+  agent_id TEXT,
+  -- The files of the session after the message. NULL: the session had no files.
+  manifest_id TEXT,
+  finish_reason TEXT
+    CHECK (finish_reason IN ('stop', 'length', 'content-filter', 'tool-calls', 'error', 'other')),
+  usage TEXT CHECK (json_type(usage) = 'object'),
+  created_at TEXT NOT NULL,
+  -- The bytes that the message counts with: 600, and those of its parts and metadata.
+  bytes INTEGER NOT NULL,
+  -- Into how many texts the parts are split, this row's own included.
+  chunks INTEGER NOT NULL CHECK (chunks >= 1),
+  metadata TEXT CHECK (metadata IS NULL OR json_valid(metadata)),
+  -- The first text of the parts. The column is the last one, so that the others are read without it.
+  parts TEXT NOT NULL,
+  UNIQUE (workspace_id, session_id, generation, id),
+  UNIQUE (workspace_id, session_id, generation, line, depth)
+) STRICT;
+
+-- Messages with the same parent.
+CREATE INDEX messages_by_parent ON messages (workspace_id, session_id, generation, parent_id);
+
+-- Retention keeps a file manifest that a message names.
+CREATE INDEX messages_by_manifest ON messages (workspace_id, manifest_id) WHERE manifest_id IS NOT NULL;
+
+-- Messages count toward the workspace's quota together with calls (0021_count_stored_bytes.sql).
+CREATE TRIGGER messages_counted AFTER INSERT ON messages BEGIN
+  INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes) VALUES (NEW.workspace_id, 0, NEW.bytes)
+  ON CONFLICT (workspace_id) DO UPDATE SET calls_bytes = calls_bytes + excluded.calls_bytes;
+END;
+
+CREATE TRIGGER messages_counted_again AFTER UPDATE OF bytes ON messages WHEN NEW.bytes <> OLD.bytes BEGIN
+  UPDATE workspace_usage SET calls_bytes = calls_bytes + NEW.bytes - OLD.bytes WHERE workspace_id = NEW.workspace_id;
+END;
+
+CREATE TRIGGER messages_uncounted AFTER DELETE ON messages BEGIN
+  UPDATE workspace_usage SET calls_bytes = calls_bytes - OLD.bytes WHERE workspace_id = OLD.workspace_id;
+END;
+
+-- A value in D1 holds at most 2 MB. These are the further texts of the parts of a large message.
+CREATE TABLE message_chunks (
+  message_key INTEGER NOT NULL REFERENCES messages (key) ON DELETE CASCADE,
+  chunk INTEGER NOT NULL CHECK (chunk >= 1),
+  parts TEXT NOT NULL,
+  PRIMARY KEY (message_key, chunk)
+) STRICT, WITHOUT ROWID;
+
+
+-- migrations/db/0041_count_calls_by_time.sql
+-- ------------------------------------------------------------
+
+-- The calls of each minute, hour and day, for plots: how many ended how, and a histogram of their durations. Upkeep adds
+-- the calls up to a mark of its own, and whoever asks for a series adds the calls after that mark. So neither a call nor a
+-- question pays for the calls of the past. A call counts where it started, and a counted call stays counted.
+CREATE TABLE call_series (
+  workspace_id TEXT NOT NULL,
+  bucket TEXT NOT NULL CHECK (bucket IN ('minute', 'hour', 'day')),
+  -- The id of a tool; '' for the calls of all tools, also of names that no tool has.
+  tool_name TEXT NOT NULL,
+  -- The beginning of the time in UTC, as long as the bucket needs it: 2026-11-18T13:05, 2026-11-18T13 or 2026-11-18.
+  at TEXT NOT NULL,
+  succeeded INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  denied INTEGER NOT NULL,
+  -- How many calls ran how long: {step: count}, with the steps of src/execution/durations.rs.
+  durations TEXT NOT NULL CHECK (json_valid(durations)),
+  PRIMARY KEY (workspace_id, bucket, tool_name, at)
+) STRICT, WITHOUT ROWID;
+
+-- Finds the rows that are too old.
+CREATE INDEX call_series_by_age ON call_series (bucket, at);
+
+-- Calls below the mark that have changed their status since upkeep's last run: calls that still ran or waited when the mark
+-- passed them, or that were taken for dead too early. Upkeep corrects totals and series by them, and whoever asks for a
+-- figure adds them. `status` and `tool_name` are those that the call was counted with.
+CREATE TABLE late_calls (
+  workspace_id TEXT NOT NULL,
+  key INTEGER NOT NULL,
+  tool_name TEXT NOT NULL,
+  status TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, key)
+) STRICT, WITHOUT ROWID;
+
+
+-- migrations/db/0042_directory.sql
+-- ------------------------------------------------------------
+
+-- What spans workspaces if each of them has an object of its own (docs/scale.md): the objects report here. Nothing writes to
+-- this table if all workspaces are in one database.
+CREATE TABLE directory (
+  workspace_id TEXT NOT NULL PRIMARY KEY,
+  -- The figures of the metrics (src/oversight/directory.rs).
+  report TEXT NOT NULL CHECK (json_valid(report)),
+  reported_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 
 -- BENCHMARKS_DB, the mail for the benchmarks

@@ -34,14 +34,20 @@ VALUES ('sample', 'agent_sample', (SELECT key FROM tools WHERE workspace_id = ''
 INSERT INTO tokens (workspace_id, id, name, level, agent_id, sha256, expires_at, created_at, created_by)
 VALUES ('sample', 'tok_sample', 'Sample token', 'user', NULL, '0000000000000000000000000000000000000000000000000000000000000000', NULL, '2026-11-17T08:00:03.000Z', 'anonymous');
 
-INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, created_at, updated_at, generation, deleted, head_id, forks, agent_id)
-VALUES ('sample', 'notebook', 'sample_tree', 'man_sample_2', '2026-11-17T08:00:03.500Z', '2026-11-17T08:00:03.750Z', 0, 0, 'man_sample_2', 0, NULL);
+INSERT INTO sessions (workspace_id, id, tree_id, active_manifest_id, created_at, updated_at, generation, deleted, head_id, forks, agent_id, active_message_id)
+VALUES ('sample', 'notebook', 'sample_tree', 'man_sample_2', '2026-11-17T08:00:03.500Z', '2026-11-17T08:00:03.750Z', 0, 0, 'man_sample_2', 0, NULL, 'msg_sample_2');
 
 INSERT INTO manifests (workspace_id, id, session_id, tree_id, line, seq, parent_id, source, source_ref, created_at, files, bytes, generation, path)
 VALUES ('sample', 'man_sample_1', 'notebook', 'sample_tree', '', 1, NULL, 'user_upload', NULL, '2026-11-17T08:00:03.500Z', 1, 10, 0, '/notes/today.txt');
 
 INSERT INTO manifests (workspace_id, id, session_id, tree_id, line, seq, parent_id, source, source_ref, created_at, files, bytes, generation, path)
 VALUES ('sample', 'man_sample_2', 'notebook', 'sample_tree', '', 2, 'man_sample_1', 'user_upload', NULL, '2026-11-17T08:00:03.750Z', 1, 12, 0, '/notes/today.txt');
+
+INSERT INTO messages (workspace_id, session_id, generation, id, parent_id, depth, line, line_start, parent_line, role, agent_id, manifest_id, finish_reason, usage, created_at, bytes, chunks, metadata, parts)
+VALUES ('sample', 'notebook', 0, 'msg_sample_1', NULL, 0, 1, 0, NULL, 'user', 'agent_sample', 'man_sample_2', NULL, NULL, '2026-11-17T08:00:16.000Z', 648, 1, NULL, '[{"type":"text","text":"What do my notes say?"}]');
+
+INSERT INTO messages (workspace_id, session_id, generation, id, parent_id, depth, line, line_start, parent_line, role, agent_id, manifest_id, finish_reason, usage, created_at, bytes, chunks, metadata, parts)
+VALUES ('sample', 'notebook', 0, 'msg_sample_2', 'msg_sample_1', 1, 1, 0, NULL, 'assistant', 'agent_sample', 'man_sample_2', 'stop', '{"input_tokens":410,"output_tokens":9,"total_tokens":419}', '2026-11-17T08:00:17.000Z', 661, 1, NULL, '[{"type":"step-start"},{"type":"text","text":"Gas is down."}]');
 
 INSERT INTO file_entries (workspace_id, tree_id, path, label, sha256, size, alone, first_use)
 VALUES ('sample', 'sample_tree', '/notes/today.txt', 'a1', '7b18feb5e5873a9e92c061e32f5a21289bf9ccbd53dc2745ed077c77ad4246e1', 10, 1, 1);

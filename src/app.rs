@@ -4,15 +4,24 @@ use crate::db::{Cost, Db, Freshness};
 use crate::error::{Error, Result};
 use crate::ids::{self, UpstreamId, WorkspaceId};
 use crate::outgoing::UrlRules;
-use crate::settings::Settings;
+use crate::settings::{Settings, Storage};
 use crate::time::Timestamp;
 use std::sync::{Arc, Mutex, OnceLock};
-use worker::js_sys::{Date, Reflect};
+use worker::js_sys::{Date, Reflect, Symbol};
+use worker::wasm_bindgen::JsValue;
 use worker::{Env, KvStore, ObjectNamespace};
+
+/// The symbol under which the upkeep of a workspace's object finds the object itself (`workspace.js`). No variable of a deployment
+/// has a symbol for its name.
+const OBJECT: &str = "pegboard.object";
+
+const NO_DB: Error = Error::Unavailable("DB binding not configured: see wrangler.toml");
 
 pub struct App {
     env: Env,
     db: Option<Db>,
+    /// Whether [`App::db`] is the database of one workspace, whose upkeep this is.
+    is_in_object: bool,
     /// Opened at its first use, because most requests never use this database.
     benchmarks: OnceLock<Option<Db>>,
     cost: Arc<Cost>,
@@ -33,6 +42,7 @@ impl App {
         let settings = Settings::of(&env);
         let app = Self {
             db: None,
+            is_in_object: false,
             benchmarks: OnceLock::new(),
             cost,
             own_host: None,
@@ -45,6 +55,15 @@ impl App {
         Ok(app.reading(&Freshness::Latest))
     }
 
+    /// The context of the upkeep of a workspace's object: the object stands in the place of the database of all workspaces.
+    pub fn in_object(env: Env) -> Result<Self> {
+        let mut app = Self::new(env)?;
+        let object = app.binding(&Symbol::for_(OBJECT)).ok_or_else(|| Error::Internal("there is no object".into()))?;
+        app.db = Some(app.database(object, None));
+        app.is_in_object = true;
+        Ok(app)
+    }
+
     /// The same context, for a request that may read data of this freshness. A deployment without read replicas always
     /// reads the latest.
     pub fn reading(mut self, freshness: &Freshness) -> Self {
@@ -54,15 +73,40 @@ impl App {
 
     fn open(&self, binding: &str, freshness: &Freshness) -> Option<Db> {
         let freshness = Some(freshness).filter(|_| self.settings.read_replicas);
-        // `Env::d1` also compares the name of the class, for which every request would cross to JavaScript four times more.
-        let database = Reflect::get(self.env.as_ref(), &binding.into()).ok().filter(|it| !it.is_undefined())?;
-        Some(Db::new(database, freshness, self.cost.clone(), self.settings.d1_faults.as_deref()))
+        self.binding(&binding.into()).map(|it| self.database(it, freshness))
     }
 
-    /// The database. Only two kinds of code may use it: a [`crate::callers::Scope`], which checks the caller, and code
-    /// about all workspaces, which is upkeep and the metrics.
+    fn database(&self, database: JsValue, freshness: Option<&Freshness>) -> Db {
+        Db::new(database, freshness, self.cost.clone(), self.settings.d1_faults.as_deref())
+    }
+
+    /// A binding as JavaScript sees it. `Env::d1` also compares the name of the class, for which every request would cross to
+    /// JavaScript four times more.
+    fn binding(&self, name: &JsValue) -> Option<JsValue> {
+        Reflect::get(self.env.as_ref(), name).ok().filter(|it| !it.is_undefined())
+    }
+
+    /// The database `DB`; within the upkeep of a workspace's object, that object. Only two kinds of code may use it: a
+    /// [`crate::callers::Scope`], which checks the caller, and code about all workspaces, which is upkeep and the metrics.
     pub fn db(&self) -> Result<&Db> {
-        self.db.as_ref().ok_or(Error::Unavailable("DB binding not configured: see wrangler.toml"))
+        self.db.as_ref().ok_or(NO_DB)
+    }
+
+    /// A database that holds only the rows of one workspace. None if all workspaces share [`App::db`], or if that is the
+    /// workspace's own already.
+    pub fn own_db(&self, workspace: &WorkspaceId) -> Result<Option<Db>> {
+        let storage = self.settings.storage.ok_or(Error::Unavailable("STORAGE must be \"d1\" or \"objects\""))?;
+        if storage == Storage::D1 || self.is_in_object {
+            return Ok(None);
+        }
+        let no_objects = Error::Unavailable("WORKSPACES binding not configured: see wrangler.toml");
+        let objects = self.binding(&"WORKSPACES".into()).ok_or(no_objects)?;
+        Ok(Some(Db::of_workspace(&objects, workspace, self.cost.clone(), self.settings.d1_faults.as_deref())))
+    }
+
+    /// The directory of all workspaces that have objects, in D1.
+    pub fn directory(&self) -> Result<Db> {
+        self.open("DB", &Freshness::Latest).ok_or(NO_DB)
     }
 
     /// The database of the benchmarks, if there is one. It belongs to no workspace. Only a [`crate::callers::Scope`]
@@ -159,6 +203,13 @@ impl App {
         self.env
             .durable_object("LONG_CALLS")
             .map_err(|_| Error::Unavailable("LONG_CALLS binding not configured: see wrangler.toml"))
+    }
+
+    /// The Durable Objects that own the turns of chats.
+    pub fn chats(&self) -> Result<ObjectNamespace> {
+        self.env
+            .durable_object("CHATS")
+            .map_err(|_| Error::Unavailable("CHATS binding not configured: see wrangler.toml"))
     }
 
     /// The Durable Objects that own the sandbox's containers, if the deployment has any.

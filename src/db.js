@@ -7,7 +7,12 @@
 const encoder = new TextEncoder();
 const BETWEEN_TEXTS = "\x1f";
 
-const textsOf = (results) => results.map((row) => Object.values(row).join(BETWEEN_TEXTS)).join(BETWEEN_TEXTS);
+/** The columns of all rows. Each row is a list. */
+export const textsOf = (rows) => rows.map((row) => row.join(BETWEEN_TEXTS)).join(BETWEEN_TEXTS);
+
+/** The answer: `figures` of each statement are its changes, the rows that it read and wrote, and the size of the database. */
+export const encoded = (answers) =>
+  encoder.encode([JSON.stringify(answers.map(({ figures }) => figures)), ...answers.map(({ rows }) => rows)].join("\n"));
 
 // The faults of the setting D1_FAULTS, which only tests set (docs/operations.md). `times` counts down.
 let planned;
@@ -20,16 +25,39 @@ function faultOf(faults, batch) {
   return fault;
 }
 
+/** `database` is a D1 database, a session with one, or a `WorkspaceObject`. */
 export async function run(database, batch, faults) {
   const fault = faults === undefined ? undefined : faultOf(faults, batch);
   if (fault?.ran === false) throw new Error(fault.message);
+  const answer = await (database.run === undefined ? runInD1(database, batch) : database.run(batch));
+  if (fault?.ran === true) throw new Error(fault.message);
+  return answer;
+}
+
+async function runInD1(database, batch) {
   const statements = JSON.parse(batch);
   const answers = await database.batch(statements.map(([, sql, ...params]) => database.prepare(sql).bind(...params)));
-  if (fault?.ran === true) throw new Error(fault.message);
-  const figures = answers.map(({ meta }) => [meta.changes, meta.rows_read, meta.rows_written, meta.size_after]);
-  const rows = answers.map(({ results }, i) => (statements[i][0] ? textsOf(results) : JSON.stringify(results)));
-  return encoder.encode([JSON.stringify(figures), ...rows].join("\n"));
+  return encoded(
+    answers.map(({ meta, results }, i) => ({
+      figures: [meta.changes, meta.rows_read, meta.rows_written, meta.size_after],
+      rows: statements[i][0] ? textsOf(results.map(Object.values)) : JSON.stringify(results),
+    })),
+  );
 }
+
+/** The object of a workspace (workspace.js). Each batch gets a new stub, because a stub whose object was reset stays broken. */
+class WorkspaceObject {
+  constructor(namespace, name) {
+    this.namespace = namespace;
+    this.name = name;
+  }
+
+  run(batch) {
+    return this.namespace.getByName(this.name).run(batch, this.name);
+  }
+}
+
+export const openObject = (namespace, name) => new WorkspaceObject(namespace, name);
 
 /** A D1 session: its reads are at least as fresh as `since`, a bookmark or one of D1's two words. */
 export const openSession = (database, since) => database.withSession(since);

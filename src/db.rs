@@ -1,6 +1,7 @@
-//! The only access to D1. Statements are plain values, so that the code that builds them can be tested on the host. A
-//! batch of statements runs as one transaction, in one round trip. The cost of each request is counted here. A batch
-//! that met a passing fault of D1 is repeated here, if repeating it is safe.
+//! The only access to the databases: D1, and the Durable Objects of workspaces (`workspace.js`). Statements are plain
+//! values, so that the code that builds them can be tested on the host. A batch of statements runs as one transaction, in
+//! one round trip. The cost of each request is counted here. A batch that met a passing fault of its database is repeated
+//! here, if repeating it is safe.
 
 mod failure;
 mod freshness;
@@ -16,6 +17,7 @@ pub use freshness::Freshness;
 pub use rows::{BETWEEN_TEXTS, Figure, Rows};
 pub use statement::{Condition, ManyRows, Param, Statement, condition, first_bytes, for_each, json_chunks, sql};
 
+use crate::ids::WorkspaceId;
 use crate::random;
 use rows::read_answer;
 use std::sync::Arc;
@@ -35,6 +37,8 @@ extern "C" {
     fn open_session(database: &JsValue, since: &str) -> JsValue;
     #[wasm_bindgen(js_name = bookmarkOf)]
     fn bookmark_of(session: &JsValue) -> Option<String>;
+    #[wasm_bindgen(js_name = openObject)]
+    fn open_object(namespace: &JsValue, workspace: &str) -> JsValue;
 }
 
 /// The cost of a request so far.
@@ -71,7 +75,7 @@ fn pause(retry: u32) -> Duration {
 }
 
 pub struct Db {
-    /// The database, or a session with it.
+    /// A D1 database, a session with one, or the object of a workspace.
     database: SendWrapper<JsValue>,
     is_session: bool,
     cost: Arc<Cost>,
@@ -94,6 +98,16 @@ impl Db {
             Some(it) => open_session(&database, it.as_str()),
         };
         Self { database: SendWrapper::new(database), is_session, cost, faults }
+    }
+
+    /// The database of a workspace's own object. An object has no replicas.
+    pub fn of_workspace(
+        objects: &JsValue,
+        workspace: &WorkspaceId,
+        cost: Arc<Cost>,
+        faults: Option<&'static str>,
+    ) -> Self {
+        Self::new(open_object(objects, workspace.as_str()), None, cost, faults)
     }
 
     /// The bookmark of the newest state that this request has read or written, if it belongs to a session.
@@ -125,11 +139,11 @@ impl Db {
             .map_err(|cause| DbFailure::from_message(message_of(&cause)))
             .inspect_err(|failure| {
                 if let DbFailure::Busy(cause) | DbFailure::Lost(cause) = failure {
-                    console_warn!("D1 failed for the moment: {cause}");
+                    console_warn!("the database failed for the moment: {cause}");
                 }
             })?;
         let rows = read_answer(Uint8Array::new(&answer).to_vec())
-            .map_err(|cause| DbFailure::Other(format!("D1's answer cannot be read: {cause}")))?;
+            .map_err(|cause| DbFailure::Other(format!("the answer of the database cannot be read: {cause}")))?;
         for it in &rows {
             self.cost.rows_read.fetch_add(it.figures.rows_read.unwrap_or_default(), Relaxed);
             self.cost.rows_written.fetch_add(it.figures.rows_written.unwrap_or_default(), Relaxed);

@@ -65,6 +65,39 @@ pub enum Error {
     Unreachable(String),
     /// Something that the request needs will be available again soon, by itself.
     TryAgain(&'static str),
+    /// A Durable Object of this deployment has refused the request.
+    PassedOn(Box<Refusal>),
+}
+
+/// An error as it was told, on its way from a Durable Object to the Worker.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct Refusal {
+    status: u16,
+    code: String,
+    message: String,
+    details: Value,
+    /// The cause of a fault, for the log of the request that asked the object.
+    cause: Option<String>,
+}
+
+impl From<&Error> for Refusal {
+    fn from(error: &Error) -> Self {
+        let cause = match error {
+            Error::Internal(cause) => Some(cause.clone()),
+            _ => None,
+        };
+        let (status, details) = (error.status().as_u16(), error.details(""));
+        Self { status, code: error.code().to_owned(), message: error.to_string(), details, cause }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(mut refusal: Refusal) -> Self {
+        match refusal.cause.take() {
+            Some(cause) => Self::Internal(cause),
+            None => Self::PassedOn(Box::new(refusal)),
+        }
+    }
 }
 
 /// After how many seconds a request that met [`Error::TryAgain`] should be sent again.
@@ -184,7 +217,7 @@ impl Error {
     }
 
     /// The code of the error. Codes are stable, because clients match on them.
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &str {
         match self {
             Self::Invalid(_) | Self::Worded(_) | Self::Bundle(_) => "VALIDATION_ERROR",
             Self::Unauthorized(_) => "UNAUTHORIZED",
@@ -197,10 +230,11 @@ impl Error {
             Self::TooLarge { .. } | Self::NoRoom { .. } | Self::OverQuota { .. } => "PAYLOAD_TOO_LARGE",
             Self::Internal(_) => "INTERNAL",
             Self::Unavailable(_) | Self::Unreachable(_) | Self::TryAgain(_) => "UNAVAILABLE",
+            Self::PassedOn(refusal) => &refusal.code,
         }
     }
 
-    pub const fn status(&self) -> StatusCode {
+    pub fn status(&self) -> StatusCode {
         match self {
             Self::Invalid(_) | Self::Worded(_) | Self::Bundle(_) => StatusCode::BAD_REQUEST,
             Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
@@ -212,6 +246,9 @@ impl Error {
             Self::TooLarge { .. } | Self::NoRoom { .. } | Self::OverQuota { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable(_) | Self::Unreachable(_) | Self::TryAgain(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::PassedOn(refusal) => {
+                StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+            }
         }
     }
 
@@ -229,6 +266,7 @@ impl Error {
             Self::Internal(_) => json!({"request_id": request_id}),
             Self::TryAgain(_) => json!({"retry_after": RETRY_AFTER_SECONDS}),
             Self::NotFound { nearest: Some(nearest), .. } => json!({"nearest": nearest}),
+            Self::PassedOn(refusal) => refusal.details.clone(),
             Self::Unauthorized(_)
             | Self::Forbidden(_)
             | Self::NotFound { nearest: None, .. }
@@ -239,6 +277,15 @@ impl Error {
             | Self::Conflict(_)
             | Self::Unavailable(_)
             | Self::Unreachable(_) => Value::Null,
+        }
+    }
+
+    /// After how many seconds the request should be sent again, if the error passes by itself.
+    fn retry_after(&self) -> Option<u32> {
+        match self {
+            Self::TryAgain(_) => Some(RETRY_AFTER_SECONDS),
+            Self::PassedOn(refusal) => refusal.details.get("retry_after")?.as_u64()?.try_into().ok(),
+            _ => None,
         }
     }
 
@@ -290,6 +337,7 @@ impl fmt::Display for Error {
                 write!(f, "The body is larger than {limit_bytes} bytes")
             }
             Self::Internal(_) => f.write_str("Something went wrong on our side"),
+            Self::PassedOn(refusal) => f.write_str(&refusal.message),
         }
     }
 }
@@ -333,11 +381,11 @@ pub fn shortened(text: &str) -> String {
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();
-        if let Self::Unauthorized(_) = &self {
+        if self.status() == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        if let Self::TryAgain(_) = &self {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));
+        if let Some(seconds) = self.retry_after() {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response.extensions_mut().insert(Arc::new(self));
         response
@@ -400,6 +448,24 @@ mod tests {
         let more = ["/handler/url", "/handler_key", "/name", "/name"];
         add_new(&mut problems, more.map(problem).to_vec());
         assert_eq!(problems, ["/handler", "/handler_key", "/name"].map(problem));
+    }
+
+    #[test]
+    fn an_error_that_is_passed_on_is_told_as_it_was() {
+        for error in [
+            Error::Conflict("busy".into()),
+            Error::not_found("Session", "s"),
+            Error::Unauthorized("no"),
+            Error::TryAgain("soon"),
+            Error::OverQuota { message: "full".into(), used_bytes: 2, quota_bytes: 1 },
+            Error::Internal("no such table".into()),
+        ] {
+            let carried = serde_json::to_string(&Refusal::from(&error)).unwrap();
+            let rebuilt = Error::from(serde_json::from_str::<Refusal>(&carried).unwrap());
+            assert_eq!(rebuilt.envelope("r1"), error.envelope("r1"));
+            let (rebuilt, error) = (rebuilt.into_response(), error.into_response());
+            assert_eq!((rebuilt.status(), rebuilt.headers()), (error.status(), error.headers()));
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@ use crate::error::Result;
 use crate::hex;
 use crate::random;
 use crate::time::Timestamp;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// Declares a text type whose values all keep a rule.
@@ -33,6 +35,19 @@ macro_rules! id {
         impl From<&$name> for String {
             fn from(id: &$name) -> Self {
                 id.0.clone()
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                Self::parse(&text).ok_or_else(|| D::Error::custom(concat!("is no ", stringify!($name))))
             }
         }
     };
@@ -66,6 +81,11 @@ id!(
 id!(
     /// `man_…`: a file manifest.
     FileManifestId,
+    is_slug
+);
+id!(
+    /// `msg_…`: a message of a conversation, or the id that a client chose for the message.
+    MessageId,
     is_slug
 );
 id!(
@@ -122,6 +142,14 @@ made_here! {
     SessionId, "sess_";
     FileManifestId, "man_";
     ApprovalId, "appr_";
+    MessageId, "msg_";
+}
+
+impl MessageId {
+    /// Whether the Worker may have made the id. A client may choose an id that looks the same.
+    pub fn is_made_here(&self) -> bool {
+        self.0.starts_with("msg_")
+    }
 }
 
 impl CallId {
@@ -237,6 +265,18 @@ pub fn check_name(name: &str) -> std::result::Result<(), String> {
     } else {
         Ok(())
     }
+}
+
+/// Checks the name of a model. An empty name stands for none. Servers of models name them as they like, with slashes and
+/// colons.
+pub fn check_model_name(name: &str) -> std::result::Result<(), String> {
+    if name.chars().count() > MAX_NAME_CHARS {
+        return Err(format!("must be at most {MAX_NAME_CHARS} characters"));
+    }
+    if name.chars().any(char::is_control) || name.trim() != name {
+        return Err("must not have control characters, or spaces at its ends".into());
+    }
+    Ok(())
 }
 
 /// The version of a tool: exactly three numbers.

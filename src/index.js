@@ -2,11 +2,17 @@
 // which makes four proxies and two promises for each request (ARCHITECTURE.md, "The bundle").
 
 import Entrypoint from "../build/index.js";
+import { workspaceClass } from "./workspace.js";
 
-export { Limiter, LongCall, McpHost, Sandbox } from "../build/index.js";
+export { Chat, Limiter, LongCall, McpHost, Sandbox } from "../build/index.js";
 
-// The handler behind worker-build's proxies.
-const { fetch: respond } = Entrypoint.prototype;
+// The handlers behind worker-build's proxies.
+const { fetch: respond, scheduled: keepUp } = Entrypoint.prototype;
+
+// No trigger has such a name.
+export const Workspace = workspaceClass((name, env, ctx) =>
+  keepUp.call({ env, ctx }, { type: "scheduled", cron: `workspace ${name}`, scheduledTime: Date.now() }),
+);
 
 // The runtime's own queueMicrotask makes a function template for each call, which takes longer than most of the tasks that
 // wasm-bindgen queues. A reaction of a promise runs at the same time.
@@ -33,8 +39,14 @@ addEventListener("error", ({ error }) => {
 // its run.
 const READS = new Set(["GET", "HEAD", "OPTIONS"]);
 
+// A browser gets the console at `/`; other clients get the names and addresses that the Worker tells.
+const isForConsole = ({ method, url, headers }) =>
+  method === "GET" && new URL(url).pathname === "/" && (headers.get("Accept") ?? "").includes("text/html");
+
 export default {
   fetch(request, env, ctx) {
+    // Most URLs end with something else, and are not parsed here.
+    if (request.url.endsWith("/") && env.ASSETS && isForConsole(request)) return env.ASSETS.fetch(request);
     const response = begin(request, env, ctx);
     if (!READS.has(request.method)) ctx.waitUntil(response);
     return response;

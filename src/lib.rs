@@ -7,11 +7,13 @@ mod backup;
 mod cache;
 mod callers;
 mod changes;
+mod chats;
 mod db;
 #[cfg(test)]
 mod dice;
 mod durable;
 mod error;
+mod event_reader;
 mod execution;
 mod federation;
 mod files;
@@ -35,6 +37,7 @@ mod nearest;
 mod outgoing;
 mod oversight;
 mod page;
+mod playground;
 mod quota;
 mod random;
 mod read_only;
@@ -67,8 +70,8 @@ async fn fetch(request: web_sys::Request, env: Env, context: Context) -> worker:
 }
 
 #[event(scheduled)]
-async fn scheduled(_event: ScheduledEvent, env: Env, _context: ScheduleContext) {
-    if let Err(cause) = upkeep::run(env).await {
+async fn scheduled(event: ScheduledEvent, env: Env, _context: ScheduleContext) {
+    if let Err(cause) = upkeep::run(env, &event.cron()).await {
         // The throw marks the event as failed and writes the cause to the log.
         wasm_bindgen::throw_str(&format!("upkeep failed: {cause:?}"));
     }

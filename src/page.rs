@@ -3,11 +3,20 @@
 
 use crate::error::{Error, Result};
 use crate::hex;
+use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
 pub const MAX_LIMIT: u32 = 200;
 pub const DEFAULT_LIMIT: u32 = 50;
 const MAX_OFFSET: u32 = 10_000;
+
+text_enum! {
+    /// Whether the oldest or the newest item comes first.
+    AgeOrder {
+        Oldest = "oldest",
+        Newest = "newest",
+    }
+}
 
 /// The page that a caller asked for, checked.
 #[derive(Debug)]

@@ -1,7 +1,9 @@
 //! The vars and secrets that operators set. They are read once per isolate, and cannot change while it lives.
 
 use crate::ids::WorkspaceId;
+use crate::outgoing::origin_of;
 use crate::seal::Sealer;
+use crate::text_enum::{TextEnum, text_enum};
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,12 +31,15 @@ pub struct Settings {
     pub private_urls: bool,
     /// How many bytes the files of one session may have together.
     pub session_max_bytes: u64,
-    /// How many bytes a workspace may store in files, their history and calls together.
+    /// How many bytes a workspace may store in files, their history, calls and messages together.
     pub workspace_quota_bytes: u64,
     /// After how many days the record of a call that has ended is deleted; never, if not set.
     pub call_retention_days: Option<u32>,
     /// After how many days a file manifest is deleted that is no session's current one; never, if not set.
     pub file_manifest_retention_days: Option<u32>,
+    /// Where the rows of workspaces are. None if the setting is a word that nobody knows: rows must not go to a place that the
+    /// operator did not mean.
+    pub storage: Option<Storage>,
     /// Whether D1 has read replicas, so that a caller may read from one with a bookmark.
     pub read_replicas: bool,
     /// From how many bytes on the database counts as too large.
@@ -52,6 +57,17 @@ pub struct Settings {
     pub mcp_host_idle_seconds: u32,
     /// How long a call of a slow module's tool may take, if neither the tool nor the module names a timeout.
     pub slow_module_seconds: u32,
+    /// The model of workspaces that have none of their own: its server, its name and its key.
+    pub model_url: Option<String>,
+    pub model_name: Option<String>,
+    pub model_key: Option<String>,
+    pub model_streaming: ModelStreaming,
+    /// How many tokens a request to a model may have.
+    pub model_context_tokens: u32,
+    /// How long a turn of the playground may take.
+    pub turn_seconds: u32,
+    /// Other times for the chats of tests, as JSON (`playground/times.rs`). No deployment sets this, and no caller can.
+    pub chat_times: Option<String>,
     /// Faults of D1 that tests plan, as JSON (`db.js`). No deployment sets this, and no caller can.
     pub d1_faults: Option<String>,
     /// The secrets that tools may use as credentials, by name.
@@ -59,6 +75,29 @@ pub struct Settings {
     /// The names of all these settings. No tool can use one of them as a credential.
     own_names: BTreeSet<&'static str>,
 }
+
+text_enum! {
+    /// Where the rows of workspaces are.
+    Storage {
+        /// All workspaces share the D1 database `DB`.
+        D1 = "d1",
+        /// Each workspace has a Durable Object with a database of its own.
+        Objects = "objects",
+    }
+}
+
+text_enum! {
+    /// When the answers of a model are asked for as a stream. Some servers lose the calls in a stream.
+    ModelStreaming {
+        Always = "always",
+        /// Only in requests without tools.
+        WithoutTools = "without_tools",
+        Never = "never",
+    }
+}
+
+/// The secret that is lent to the model's server alone.
+const MODEL_KEY: &str = "MODEL_KEY";
 
 const DAY_SECONDS: u32 = 24 * 60 * 60;
 const DEFAULT_SESSION_MAX_BYTES: u64 = 1024 * 1024 * 1024;
@@ -71,6 +110,8 @@ const DEFAULT_SANDBOX_IDLE_SECONDS: u32 = 300;
 const DEFAULT_MCP_HOST_IDLE_SECONDS: u32 = 300;
 const DEFAULT_SLOW_MODULE_SECONDS: u32 = 120;
 const MAX_TIMEOUT_SECONDS: u32 = 3_600;
+const DEFAULT_MODEL_CONTEXT_TOKENS: u32 = 32_000;
+const DEFAULT_TURN_SECONDS: u32 = 600;
 
 impl Settings {
     pub fn of(env: &Env) -> &'static Self {
@@ -98,6 +139,10 @@ impl Settings {
             call_retention_days: (vars.number("CALL_RETENTION_DAYS"))
                 .map_or(Some(DEFAULT_CALL_RETENTION_DAYS), |it| u32::try_from(it).ok().filter(|it| *it > 0)),
             file_manifest_retention_days: vars.count("FILE_MANIFEST_RETENTION_DAYS"),
+            storage: match vars.text("STORAGE").trim() {
+                "" => Some(Storage::D1),
+                word => Storage::parse(word),
+            },
             read_replicas: vars.is("D1_READ_REPLICAS", "on"),
             database_alert_bytes: vars.number("DATABASE_ALERT_BYTES").unwrap_or(DEFAULT_DATABASE_ALERT_BYTES),
             sandbox_url: vars.secret("SANDBOX_URL").map(|it| it.trim().trim_end_matches('/').to_owned()),
@@ -109,6 +154,14 @@ impl Settings {
             slow_module_seconds: (vars.count("SLOW_MODULE_SECONDS"))
                 .unwrap_or(DEFAULT_SLOW_MODULE_SECONDS)
                 .min(MAX_TIMEOUT_SECONDS),
+            model_url: vars.secret("MODEL_URL").map(|it| it.trim().trim_end_matches('/').to_owned()),
+            model_name: vars.secret("MODEL_NAME").map(|it| it.trim().to_owned()),
+            model_key: vars.secret(MODEL_KEY),
+            model_streaming: ModelStreaming::parse(vars.text("MODEL_STREAMING").trim())
+                .unwrap_or(ModelStreaming::Always),
+            model_context_tokens: vars.count("MODEL_CONTEXT_TOKENS").unwrap_or(DEFAULT_MODEL_CONTEXT_TOKENS),
+            turn_seconds: (vars.count("TURN_SECONDS")).unwrap_or(DEFAULT_TURN_SECONDS).min(MAX_TIMEOUT_SECONDS),
+            chat_times: vars.secret("CHAT_TIMES"),
             d1_faults: vars.secret("D1_FAULTS"),
             loans: loans(&vars.text("CREDENTIAL_WORKSPACES")),
             // The last field, when every setting has been read.
@@ -131,6 +184,14 @@ impl Settings {
     /// not the usual one of its protocol.
     pub fn lends_to_host(&self, secret: &str, workspace: &WorkspaceId, host: &str) -> bool {
         self.has_loan(secret, |loan| loan.is_for(workspace) && (loan.host == "*" || loan.host == host))
+    }
+
+    /// Whether `MODEL_KEY` may be sent to the host of `MODEL_URL` for a workspace. No tool gets this secret.
+    pub fn lends_model_key(&self, workspace: &WorkspaceId) -> bool {
+        let origin = self.model_url.as_deref().and_then(origin_of);
+        let host = origin.as_deref().and_then(|it| it.split_once("://")).map(|(_, host)| host);
+        let fits = |loan: &Loan| loan.is_for(workspace) && (loan.host == "*" || Some(loan.host.as_str()) == host);
+        self.loans.get(MODEL_KEY).map_or(self.open, |it| it.iter().any(fits))
     }
 
     /// A secret that is not listed is lent to nobody, except in open mode, where every caller is trusted. A setting of
@@ -222,7 +283,8 @@ mod tests {
         let settings = read(&[]);
         assert!(!settings.open && !settings.cost_header);
         assert!(settings.root_token.is_none() && settings.cors_origins.is_empty());
-        assert!(settings.sealer.is_none() && !settings.private_urls && settings.d1_faults.is_none());
+        assert!(settings.sealer.is_none() && !settings.private_urls);
+        assert!(settings.d1_faults.is_none() && settings.chat_times.is_none());
         assert_eq!(settings.approval_seconds, 86_400);
     }
 
@@ -344,6 +406,17 @@ mod tests {
         let toml = include_str!("../wrangler.toml");
         let flags = toml.lines().find_map(|it| it.strip_prefix("compatibility_flags = ")).unwrap();
         assert!(flags.contains("\"global_fetch_strictly_public\""), "{flags}");
+    }
+
+    #[test]
+    fn the_model_is_where_it_is_said_to_be() {
+        let settings = read(&[("MODEL_STREAMING", "often"), ("TURN_SECONDS", "99999")]);
+        assert_eq!((settings.model_url, settings.model_name, settings.model_key), (None, None, None));
+        assert_eq!((settings.model_streaming, settings.model_context_tokens), (ModelStreaming::Always, 32_000));
+        assert_eq!((settings.turn_seconds, read(&[]).turn_seconds), (3_600, 600));
+        let settings = read(&[("MODEL_URL", "https://m.example/v1/"), ("MODEL_STREAMING", "without_tools")]);
+        assert_eq!(settings.model_url.as_deref(), Some("https://m.example/v1"));
+        assert_eq!(settings.model_streaming, ModelStreaming::WithoutTools);
     }
 
     #[test]

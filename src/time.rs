@@ -51,6 +51,12 @@ impl Timestamp {
         }
     }
 
+    /// A date of HTTP, as the header `Retry-After` may have it: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    pub fn parse_http_date(text: &str) -> Option<Self> {
+        let time = DateTime::parse_from_rfc2822(text).ok()?;
+        Self::from_millis(u64::try_from(time.timestamp_millis()).ok()?)
+    }
+
     /// Any RFC 3339 time, in any zone.
     pub fn parse(text: &str) -> Option<Self> {
         let time = DateTime::parse_from_rfc3339(text).ok()?;

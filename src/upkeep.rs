@@ -1,36 +1,60 @@
-//! The work of the cron trigger.
+//! The work of the cron trigger, and of the alarms of workspaces that have objects.
 
 use crate::app::App;
 use crate::backup;
 use crate::db::sql;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::execution;
 use crate::federation::ServerSettings;
 use crate::files;
 use crate::ids::{UpstreamId, WorkspaceId};
 use crate::modules::ModuleSettings;
+use crate::oversight;
 use crate::registry;
+use crate::settings::Storage;
 use crate::upstreams;
 use std::sync::Arc;
 use worker::{Env, console_error};
 
-/// One run of upkeep. The run ends calls and approvals that no request will end, counts the calls that have ended,
-/// deletes old records of calls, frees files that nothing can reach, deletes what broken restores have left, seals header values that are stored
-/// unsealed, discovers the upstreams that are due, and lets SQLite refresh the statistics of its query planner. SQLite looks only
-/// at tables that have changed much. Every step runs even if a step before it failed. The run fails with the first
-/// failure.
-pub async fn run(env: Env) -> Result<()> {
+/// What the alarm of a workspace's object names as its trigger, before the name of the workspace. No cron trigger looks so.
+const ALARM: &str = "workspace ";
+
+/// The work of a trigger. If workspaces have objects, then each object has its own upkeep done, and the cron trigger has nothing
+/// to do.
+pub async fn run(env: Env, trigger: &str) -> Result<()> {
+    if let Some(name) = trigger.strip_prefix(ALARM) {
+        let app = Arc::new(App::in_object(env)?);
+        let workspace = WorkspaceId::parse(name);
+        let workspace = workspace.ok_or_else(|| Error::Internal(format!("{name} is no workspace")))?;
+        let done = work(&app).await;
+        oversight::report(&app, &workspace).await?;
+        return done;
+    }
     let app = Arc::new(App::new(env)?);
+    match app.settings().storage {
+        Some(Storage::D1) => work(&app).await,
+        Some(Storage::Objects) | None => Ok(()),
+    }
+}
+
+/// One run of upkeep in one database. The run ends calls and approvals that no request will end, counts the calls that have
+/// ended, in all and by time, deletes old records of calls and old figures of them, frees files that nothing can reach, deletes
+/// what broken restores have left, seals header values that are stored unsealed, discovers the upstreams that are due, and lets
+/// SQLite refresh the statistics of its query planner. SQLite looks only at tables that have changed much. Every step runs even
+/// if a step before it failed. The run fails with the first failure.
+async fn work(app: &Arc<App>) -> Result<()> {
     let steps = [
-        execution::sweep(&app).await,
-        execution::totals::count(&app).await,
-        execution::delete_old_calls(&app).await,
-        files::sweep(&app).await,
-        backup::sweep(&app).await,
-        registry::seal_headers(&app).await,
-        upstreams::refresh_due::<ModuleSettings>(&app).await,
-        upstreams::refresh_due::<ServerSettings>(&app).await,
-        tidy(&app).await,
+        execution::sweep(app).await,
+        execution::totals::count(app).await,
+        execution::series::count(app).await,
+        execution::delete_old_calls(app).await,
+        execution::series::delete_old(app).await,
+        files::sweep(app).await,
+        backup::sweep(app).await,
+        registry::seal_headers(app).await,
+        upstreams::refresh_due::<ModuleSettings>(app).await,
+        upstreams::refresh_due::<ServerSettings>(app).await,
+        tidy(app).await,
     ];
     steps.into_iter().collect()
 }

@@ -6,6 +6,7 @@
 //   --without BINDING   leaves out a D1 database of wrangler.toml; repeatable
 //   --worker FILE.js    serves this plain JavaScript Worker instead of dist/, with the same bindings
 //                       except the Durable Objects
+//   --assets            also serves the console, console/dist; it triples the time of every request, so benchmarks do without
 //   --port PORT         a fixed port instead of a free one
 //   --heap MEGABYTES    the most that the heap of JavaScript may take in each isolate; workerd crashes beyond it
 //
@@ -24,11 +25,13 @@
 //   {"id":4,"restart":true}                                → {"id":4,"url":…}, the same URL as before
 //   a command that fails                                   → {"id":…,"error":"message"}
 //
-// "db" defaults to DB. A restart kills workerd, as a crash would, and starts workerd with the same
+// "db" defaults to DB. With --var STORAGE=objects, SQL on DB runs in the object of the workspace that is its first parameter. An
+// INSERT makes the object; other SQL whose first parameter is no workspace with an object runs in all objects.
+// {"directory":true} says that DB itself is meant. A scheduled event is also an alarm of every object. A restart kills workerd, as a crash would, and starts workerd with the same
 // state. The end of stdin stops everything, so that a killed caller leaves no process behind.
 // SIGTERM and SIGINT stop everything too. The Worker's log goes to stderr.
 
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -56,6 +59,7 @@ function readArguments() {
       var: { type: "string", multiple: true, default: [] },
       without: { type: "string", multiple: true, default: [] },
       worker: { type: "string" },
+      assets: { type: "boolean", default: false },
       port: { type: "string", default: "0" },
       heap: { type: "string" },
     },
@@ -80,7 +84,7 @@ function bundleModules() {
   ];
 }
 
-function miniflareOptions({ state, vars, without, worker, port }) {
+function miniflareOptions({ state, vars, without, worker, assets, port }) {
   const config = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
   const { workerOptions } = unstable_getMiniflareWorkerOptions(config, undefined, {
     overrides: { enableContainers: false },
@@ -90,6 +94,7 @@ function miniflareOptions({ state, vars, without, worker, port }) {
   // wrangler merges .dev.vars into the bindings, but a test must not depend on a developer's file.
   options.bindings = { ...config.vars, ...vars };
   for (const binding of without) delete options.d1Databases[binding];
+  if (!assets) delete options.assets;
   options.modulesRoot = worker === undefined ? join(ROOT, "dist") : dirname(resolve(worker));
   options.modules = worker === undefined ? bundleModules() : [{ type: "ESModule", path: resolve(worker) }];
   if (worker !== undefined) options.durableObjects = {};
@@ -126,7 +131,42 @@ async function connected(run) {
   }
 }
 
+/** The objects of workspaces, by the files of their databases; only the one with this name, if there is one or if it is to be
+ * made. */
+async function workspaceObjects(miniflare, state, name, isMade = false) {
+  const namespace = await miniflare.getDurableObjectNamespace("WORKSPACES");
+  if (isMade) return [namespace.getByName(name)];
+  const folder = join(resolve(state), "v3/do/pegboard-Workspace");
+  const files = existsSync(folder) ? readdirSync(folder).filter((it) => /^[0-9a-f]{64}\.sqlite$/.test(it)) : [];
+  const ids = files.map((it) => it.slice(0, 64));
+  const own = typeof name === "string" && name !== "" ? (await namespace.idFromName(name)).toString() : "";
+  return await Promise.all((ids.includes(own) ? [own] : ids).map(async (id) => namespace.get(await namespace.idFromString(id))));
+}
+
+/** Runs SQL in objects, as on D1. */
+async function inObjects(miniflare, state, { sql, params = [] }) {
+  const isMade = /^\s*INSERT\b/.test(sql) && typeof params[0] === "string";
+  const objects = await workspaceObjects(miniflare, state, params[0], isMade);
+  const batch = JSON.stringify([[false, sql, ...params]]);
+  const answers = [];
+  for (const object of objects) answers.push(new TextDecoder().decode(await object.run(batch, params[0])).split("\n"));
+  const figures = answers.map(([line]) => JSON.parse(line)[0]);
+  const sum = (index) => figures.reduce((total, each) => total + each[index], 0);
+  const meta = { changes: sum(0), rows_read: sum(1), rows_written: sum(2), size_after: sum(3) };
+  return { rows: answers.flatMap(([, rows]) => JSON.parse(rows)), meta };
+}
+
 async function execute(miniflare, options, command) {
+  const { state, vars } = readArguments();
+  const areObjects = vars.STORAGE === "objects";
+  if (areObjects && (command.db ?? "DB") === "DB" && !command.directory) {
+    if (command.sql !== undefined) return inObjects(miniflare, state, command);
+    if (command.batch !== undefined) {
+      const batch = [];
+      for (const each of command.batch) batch.push(await inObjects(miniflare, state, each));
+      return { batch };
+    }
+  }
   if (command.sql !== undefined) {
     const db = await miniflare.getD1Database(command.db ?? "DB");
     return answer(await statement(db, command).all());
@@ -139,6 +179,7 @@ async function execute(miniflare, options, command) {
   if (command.scheduled !== undefined) {
     const worker = await miniflare.getWorker();
     const { outcome } = await worker.scheduled({ cron: command.scheduled, scheduledTime: new Date() });
+    if (areObjects) for (const object of await workspaceObjects(miniflare, state)) await object.keepUp();
     return { outcome };
   }
   if (command.object !== undefined) {

@@ -28,13 +28,13 @@ pub use store::{
     MAX_ATTACHED, agents_after, attachments_after, builtin_attachments_after, bytes_of_all, find_all,
     find_all_attachments, read_agents as read_all, read_all_attachments,
 };
-pub use toolbox::{MAX_PAGE, search_toolbox, toolbox};
+pub use toolbox::{MAX_PAGE, find_toolbox, read_toolbox, search_toolbox, toolbox};
 
 use crate::callers::{Level, Scope, find_tokens_of_agent};
 use crate::changes::{Action, Change, record_each};
-use crate::db::Rows;
+use crate::db::{Rows, Statement};
 use crate::error::{Error, Result};
-use crate::ids::AgentId;
+use crate::ids::{AgentId, WorkspaceId};
 use crate::nearest::nearest;
 use crate::read_only::{ReadOnly, shown};
 use crate::registry::Risk;
@@ -73,6 +73,19 @@ pub struct AgentOut {
     /// Backups that are older than this setting do not have the field.
     #[serde(default)]
     pub find_tools: bool,
+    /// What the playground tells the agent's model before the conversation. Backups that are older than this and the
+    /// next settings do not have them.
+    #[serde(default)]
+    pub system_prompt: Option<String>,
+    /// The name of the agent's model in the playground. If null: the workspace's.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// How often a turn of the playground asks the model at most. If null: 16.
+    #[serde(default)]
+    pub max_steps: Option<u32>,
+    /// The temperature of the model in the playground. If null: the model's own.
+    #[serde(default)]
+    pub temperature: Option<f64>,
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
@@ -89,15 +102,29 @@ impl From<&Agent> for AgentOut {
             permission_level: profile.permission_level,
             default_tools: profile.default_tools,
             find_tools: profile.find_tools,
+            system_prompt: profile.system_prompt,
+            model: profile.model,
+            max_steps: profile.max_steps,
+            temperature: profile.temperature,
             created_at: agent.created_at,
         }
     }
 }
 
 pub async fn get(scope: &Scope, id: &AgentId) -> Result<Agent> {
-    let [rows] = scope.read([store::find_agent(scope.workspace(), id)]).await?;
+    let [rows] = scope.read([find(scope.workspace(), id)]).await?;
+    read_found(scope, id, &rows).await
+}
+
+/// The statement that finds an agent, for the batch of another room.
+pub fn find(workspace: &WorkspaceId, id: &AgentId) -> Statement {
+    store::find_agent(workspace, id)
+}
+
+/// Reads the result of [`find`], for a caller who may act as the agent.
+pub async fn read_found(scope: &Scope, id: &AgentId, rows: &Rows) -> Result<Agent> {
     scope.caller().await?.may_act_as(id)?;
-    found(id, store::read_agent(&rows)?)
+    found(id, store::read_agent(rows)?)
 }
 
 /// Creates an agent. The read-only fields may be those of an agent that the new one is a copy of.

@@ -9,7 +9,7 @@ pub use toolbox::{
 use super::attachment::{Attached, AttachmentReading};
 use super::{Agent, AgentStanding, AttachmentRecord, Config, Profile};
 use crate::callers::Level;
-use crate::db::{Condition, ManyRows, Rows, Statement, condition, first_bytes, for_each, sql};
+use crate::db::{Condition, ManyRows, Param, Rows, Statement, condition, first_bytes, for_each, sql};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, ToolId, WorkspaceId};
 use crate::page::PageRequest;
@@ -21,9 +21,17 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-const AGENT_COLUMNS: &str =
-    "id, name, capabilities, max_risk, allowed_modules, permission_level, default_tools, find_tools, created_at,
-     revision";
+macro_rules! columns_without_prompt {
+    () => {
+        "id, name, capabilities, max_risk, allowed_modules, permission_level, default_tools, find_tools, model, max_steps,
+         temperature, created_at, revision"
+    };
+}
+
+const AGENT_COLUMNS: &str = concat!(columns_without_prompt!(), ", system_prompt");
+
+/// The columns that the calls of an agent need. The prompt may be long, and no call needs it.
+const CALLING_AGENT_COLUMNS: &str = columns_without_prompt!();
 
 /// Whether any tool is attached to the agent of the row.
 const HAS_ATTACHMENTS: &str = "EXISTS (
@@ -67,6 +75,12 @@ struct AgentRow {
     permission_level: Level,
     default_tools: u8,
     find_tools: u8,
+    /// Missing for the agent of a call.
+    #[serde(default)]
+    system_prompt: Option<String>,
+    model: Option<String>,
+    max_steps: Option<u32>,
+    temperature: Option<f64>,
     created_at: Timestamp,
     revision: u32,
 }
@@ -86,6 +100,10 @@ impl TryFrom<AgentRow> for Agent {
                 permission_level: row.permission_level,
                 default_tools: row.default_tools != 0,
                 find_tools: row.find_tools != 0,
+                system_prompt: row.system_prompt,
+                model: row.model,
+                max_steps: row.max_steps,
+                temperature: row.temperature,
             },
             created_at: row.created_at,
             revision: row.revision,
@@ -126,7 +144,7 @@ pub fn find_standing(
 ) -> Statement {
     let tools = sought.map_or_else(|| "SELECT NULL AS tool".to_owned(), |it| it.keys(4));
     let statement = sql(format!(
-        "SELECT {AGENT_COLUMNS}, tool,
+        "SELECT {CALLING_AGENT_COLUMNS}, tool,
            (SELECT config FROM agent_tools a WHERE a.workspace_id = ?1 AND a.agent_id = agents.id AND a.tool_key = tool) AS config,
            EXISTS (SELECT 1 FROM agent_tools a WHERE a.workspace_id = ?1 AND a.agent_id = agents.id AND a.tool_key = tool)
              AS attached,
@@ -182,7 +200,8 @@ pub fn find_all(workspace: &WorkspaceId, only_if: Condition) -> Statement {
 }
 
 /// The size of an agent in a backup, or somewhat less.
-const AGENT_BYTES: &str = "250 + octet_length(name) + octet_length(capabilities) + octet_length(allowed_modules)";
+const AGENT_BYTES: &str = "300 + octet_length(name) + octet_length(capabilities) + octet_length(allowed_modules)
+    + coalesce(octet_length(system_prompt), 0) + coalesce(octet_length(model), 0)";
 
 /// The size of the attachment `a` in a backup, or somewhat less.
 const ATTACHMENT_BYTES: &str = "120 + coalesce(octet_length(a.config), 0)";
@@ -314,8 +333,8 @@ pub fn read_agents(rows: &Rows) -> Result<Vec<Agent>> {
 pub fn insert_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
     let statement =
         sql("INSERT INTO agents (workspace_id, id, name, capabilities, max_risk, allowed_modules, permission_level,
-           default_tools, find_tools, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")
+           default_tools, find_tools, system_prompt, model, max_steps, temperature, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")
         .bind(workspace.as_str())
         .bind(agent.id.as_str());
     bind_profile(statement, &agent.profile).bind(agent.created_at.to_string())
@@ -324,8 +343,9 @@ pub fn insert_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
 /// Updates the agent, if it is still at the revision that was read.
 pub fn update_agent(workspace: &WorkspaceId, agent: &Agent) -> Statement {
     let statement = sql("UPDATE agents SET name = ?3, capabilities = ?4, max_risk = ?5, allowed_modules = ?6,
-           permission_level = ?7, default_tools = ?8, find_tools = ?9, revision = revision + 1
-         WHERE workspace_id = ?1 AND id = ?2 AND revision = ?10")
+           permission_level = ?7, default_tools = ?8, find_tools = ?9, system_prompt = ?10, model = ?11,
+           max_steps = ?12, temperature = ?13, revision = revision + 1
+         WHERE workspace_id = ?1 AND id = ?2 AND revision = ?14")
     .bind(workspace.as_str())
     .bind(agent.id.as_str());
     bind_profile(statement, &agent.profile).bind(agent.revision)
@@ -340,6 +360,10 @@ fn bind_profile(statement: Statement, profile: &Profile) -> Statement {
         .bind(profile.permission_level.as_str())
         .bind(profile.default_tools)
         .bind(profile.find_tools)
+        .bind(profile.system_prompt.as_deref())
+        .bind(profile.model.as_deref())
+        .bind(profile.max_steps)
+        .bind(profile.temperature.map_or(Param::Null, Param::Number))
 }
 
 /// Deletes the agent, if it is still at the revision that was read.
@@ -519,15 +543,18 @@ pub fn read_all_attachments(rows: &Rows) -> Result<Vec<AttachmentRecord>> {
 /// Inserts agents, each as an [`AgentOut`](super::AgentOut). Agents that exist already are replaced.
 pub fn put_agents(workspace: &WorkspaceId, agents: &impl ManyRows, revision: u32) -> Result<Vec<Statement>> {
     let text = "INSERT INTO agents (workspace_id, id, name, capabilities, max_risk, allowed_modules,
-          permission_level, default_tools, find_tools, created_at, revision)
+          permission_level, default_tools, find_tools, system_prompt, model, max_steps, temperature, created_at, revision)
         SELECT ?1, value ->> 'id', value ->> 'name', value -> 'capabilities', value ->> 'max_risk',
           value -> 'allowed_modules', value ->> 'permission_level', value ->> 'default_tools',
-          value ->> 'find_tools', value ->> 'created_at', ?3
+          value ->> 'find_tools', value ->> 'system_prompt', value ->> 'model', value ->> 'max_steps',
+          value ->> 'temperature', value ->> 'created_at', ?3
         FROM json_each(?2) WHERE true
         ON CONFLICT (workspace_id, id) DO UPDATE SET name = excluded.name, capabilities = excluded.capabilities,
           max_risk = excluded.max_risk, allowed_modules = excluded.allowed_modules,
           permission_level = excluded.permission_level, default_tools = excluded.default_tools,
-          find_tools = excluded.find_tools, created_at = excluded.created_at, revision = excluded.revision";
+          find_tools = excluded.find_tools, system_prompt = excluded.system_prompt, model = excluded.model,
+          max_steps = excluded.max_steps, temperature = excluded.temperature, created_at = excluded.created_at,
+          revision = excluded.revision";
     Ok(for_each(workspace, agents, text)?.into_iter().map(|it| it.bind(revision)).collect())
 }
 

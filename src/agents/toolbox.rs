@@ -67,22 +67,35 @@ impl ToolboxOwner {
 /// are left out. More tools are read than the page may hold, so a page is rarely shorter because of tools that were left
 /// out.
 pub async fn toolbox(scope: &Scope, agent_id: &AgentId, request: &PageRequest) -> Result<Page<Attached>> {
+    let rows = scope.read(find_toolbox(scope, agent_id, request)?).await?;
+    Ok(read_toolbox(scope, agent_id, request, &rows).await?.1)
+}
+
+/// The statements that find a page of the toolbox, and the agent, for the batch of another room.
+pub fn find_toolbox(scope: &Scope, agent_id: &AgentId, request: &PageRequest) -> Result<[Statement; 4]> {
     let workspace = scope.workspace();
-    let read = page_to_read(request)?;
-    let [agent, entries, position, due] = scope
-        .read([
-            store::find_agent_with_defaults(workspace, agent_id),
-            store::list_toolbox(workspace, agent_id, &read),
-            registry::tool_exists(workspace, request.after()),
-            upstreams::find_due(scope),
-        ])
-        .await?;
-    let owner = ToolboxOwner::read(scope, agent_id, &agent).await?;
-    upstreams::note_due(scope, &due)?;
+    Ok([
+        store::find_agent_with_defaults(workspace, agent_id),
+        store::list_toolbox(workspace, agent_id, &page_to_read(request)?),
+        registry::tool_exists(workspace, request.after()),
+        upstreams::find_due(scope),
+    ])
+}
+
+/// Reads the result of [`find_toolbox`].
+pub async fn read_toolbox(
+    scope: &Scope,
+    agent_id: &AgentId,
+    request: &PageRequest,
+    [agent, entries, position, due]: &[Rows; 4],
+) -> Result<(Agent, Page<Attached>)> {
+    let owner = ToolboxOwner::read(scope, agent_id, agent).await?;
+    upstreams::note_due(scope, due)?;
     if request.after().is_some() && position.is_empty()? {
         return Err(bad_cursor());
     }
-    usable(&owner, &entries, &read, request, |_, it| it.tool.id.to_string())
+    let page = usable(&owner, entries, &page_to_read(request)?, request, |_, it| it.tool.id.to_string())?;
+    Ok((owner.agent, page))
 }
 
 /// The page of tools that is read for the page that was asked for.

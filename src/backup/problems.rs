@@ -205,9 +205,26 @@ impl BackupProblems {
             permission_level: Some(agent.permission_level),
             default_tools: Some(agent.default_tools),
             find_tools: Some(agent.find_tools),
+            system_prompt: agent.system_prompt.clone(),
+            model: agent.model.clone(),
+            max_steps: agent.max_steps,
+            temperature: agent.temperature,
         };
-        if let Err(Error::Invalid(problems)) = Profile::new(agent.name.clone(), given) {
-            self.within(path, problems);
+        let profile = match Profile::new(agent.name.clone(), given) {
+            Ok(profile) => profile,
+            Err(Error::Invalid(problems)) => return self.within(path, problems),
+            Err(_) => return,
+        };
+        // A request clears a setting with a value that no agent has, and a backup holds null instead.
+        for (field, is_kept) in [
+            ("system_prompt", profile.system_prompt == agent.system_prompt),
+            ("model", profile.model == agent.model),
+            ("max_steps", profile.max_steps == agent.max_steps),
+            ("temperature", profile.temperature == agent.temperature),
+        ] {
+            if !is_kept {
+                self.add(format!("{path}/{field}"), "must be null if the agent does not have it");
+            }
         }
     }
 

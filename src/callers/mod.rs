@@ -4,15 +4,18 @@
 //! returns no row before the caller has been checked. The check is part of the first batch that a request sends, so a
 //! token costs no round trip of its own.
 
+mod carried;
 mod store;
 mod token;
+
+pub use carried::{CarriedCaller, check_carried, find_carried};
 
 pub use store::{BoundToken, find_bound_tokens, find_tokens_of_agent, token_may_see};
 pub use token::{NewToken, Presented, Token, TokenOut, create, list, revoke};
 
 use crate::app::App;
 use crate::changes::Author;
-use crate::db::{DbFailure, Rows, Statement};
+use crate::db::{Db, DbFailure, Rows, Statement};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, WorkspaceId};
 use crate::memory_turn::MemoryTurn;
@@ -84,6 +87,8 @@ pub struct Scope {
     /// The token that asked for a call which this request approves.
     asker: OnceLock<TokenId>,
     memory_turn: MemoryTurn,
+    /// The workspace's own database, if it has one.
+    own_db: OnceLock<Option<Db>>,
 }
 
 impl Scope {
@@ -93,7 +98,8 @@ impl Scope {
             CallerCredential::Root => (None, OnceLock::from(Caller::owner("root"))),
             CallerCredential::Token(token) => (Some(token), OnceLock::new()),
         };
-        Self { app, workspace, needs, token, caller, asker: OnceLock::new(), memory_turn: MemoryTurn::default() }
+        let scope = Self::without_caller(app, workspace);
+        Self { needs, token, caller, ..scope }
     }
 
     /// The access of a caller whom another request of this deployment has checked, for work that goes on in a Durable
@@ -101,14 +107,21 @@ impl Scope {
     /// `asker` is the token whose sight of sessions the work has.
     pub fn of_checked_caller(app: Arc<App>, workspace: WorkspaceId, caller: Caller, asker: Option<TokenId>) -> Self {
         let asker = asker.map_or_else(OnceLock::new, OnceLock::from);
+        let scope = Self::without_caller(app, workspace);
+        Self { needs: Level::Guest, caller: OnceLock::from(caller), asker, ..scope }
+    }
+
+    /// A scope that nobody can use yet: it needs the highest level, and has no caller.
+    fn without_caller(app: Arc<App>, workspace: WorkspaceId) -> Self {
         Self {
             app,
             workspace,
-            needs: Level::Guest,
+            needs: Level::Owner,
             token: None,
-            caller: OnceLock::from(caller),
-            asker,
+            caller: OnceLock::new(),
+            asker: OnceLock::new(),
             memory_turn: MemoryTurn::default(),
+            own_db: OnceLock::new(),
         }
     }
 
@@ -150,6 +163,18 @@ impl Scope {
         Ok(Author { workspace: &self.workspace, operator: &self.caller().await?.operator, now: self.app.now() })
     }
 
+    /// The database that holds the rows of the workspace.
+    #[expect(clippy::disallowed_methods, reason = "whoever asks has checked the caller, or checks the caller now")]
+    fn db(&self) -> Result<&Db> {
+        if self.own_db.get().is_none() {
+            let _ = self.own_db.set(self.app.own_db(&self.workspace)?);
+        }
+        match self.own_db.get() {
+            Some(Some(own)) => Ok(own),
+            _ => self.app.db(),
+        }
+    }
+
     /// Runs statements that change nothing, and checks the caller in the same batch.
     pub async fn read<const N: usize>(&self, statements: [Statement; N]) -> Result<[Rows; N]> {
         exactly(self.enter(statements.into()).await?).map_err(Error::from)
@@ -157,12 +182,11 @@ impl Scope {
 
     /// Runs statements and checks the caller in the same batch. A statement that changes something must be
     /// [`Scope::guarded`].
-    #[expect(clippy::disallowed_methods, reason = "the caller is checked here")]
     pub async fn enter(&self, mut statements: Vec<Statement>) -> Result<Vec<Rows>> {
         let unchecked = self.token.as_ref().filter(|_| self.caller.get().is_none());
         statements.extend(unchecked.map(|token| store::find_token(&self.workspace, token.id())));
 
-        let mut rows = self.app.db()?.batch(&statements).await?;
+        let mut rows = self.db()?.batch(&statements).await?;
         if let Some(token) = unchecked {
             let found = rows.pop().map(|it| store::read_token(&it)).transpose()?.flatten();
             self.admit(token.check(found, self.app.now())?)?;
@@ -217,10 +241,9 @@ impl Scope {
     }
 
     /// Like [`Scope::write`], for any number of statements.
-    #[expect(clippy::disallowed_methods, reason = "the caller has been checked")]
     pub async fn write_all(&self, statements: Vec<Statement>) -> Result<std::result::Result<Vec<Rows>, DbFailure>> {
         self.caller().await?;
-        Ok(self.app.db()?.batch(&statements).await)
+        Ok(self.db()?.batch(&statements).await)
     }
 
     /// Runs statements on the database of the benchmarks, for a caller who has been checked. None if the deployment has
@@ -230,6 +253,12 @@ impl Scope {
         self.caller().await?;
         let Some(database) = self.app.benchmarks() else { return Ok(None) };
         Ok(Some(database.batch(&statements).await.and_then(exactly)))
+    }
+
+    /// Whether the deployment has a database of the benchmarks.
+    #[expect(clippy::disallowed_methods, reason = "nothing is read")]
+    pub fn has_benchmarks(&self) -> bool {
+        self.app.benchmarks().is_some()
     }
 
     fn admit(&self, caller: Caller) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Why a batch failed, told by the messages of D1.
+//! Why a batch failed, told by the messages of D1 and of Durable Objects.
 
 use crate::error::Error;
 
@@ -13,35 +13,47 @@ pub enum DbFailure {
     Refused(String),
     /// The migrations have not been applied.
     NotMigrated,
-    /// D1 had no time for the batch, and did not begin to run it.
+    /// The workspace was to get a database of its own, but its rows are in the one that all workspaces share.
+    Elsewhere,
+    /// The database had no time for the batch, and did not begin to run it.
     Busy(String),
-    /// The connection to D1 broke, or D1 restarted. Nobody knows whether the batch has run.
+    /// The connection to the database broke, or the database restarted. Nobody knows whether the batch has run.
     Lost(String),
     Other(String),
 }
 
-/// Parts of the messages of faults that pass: <https://developers.cloudflare.com/d1/observability/debug-d1/>. These
-/// faults are met before D1 begins to run the batch.
-const BUSY: [&str; 5] = [
+/// Parts of the messages of faults that pass: <https://developers.cloudflare.com/d1/observability/debug-d1/> and
+/// <https://developers.cloudflare.com/durable-objects/observability/troubleshooting/>. These faults are met before the
+/// database begins to run the batch.
+const BUSY: [&str; 9] = [
     "D1 DB is overloaded",
+    "Durable Object is overloaded",
     "Too many requests queued",
+    "Too much data queued",
     "Internal error while starting up D1 DB storage",
+    "Internal error while starting up Durable Object storage",
     "Cannot resolve D1 DB due to transient issue",
+    "Cannot resolve Durable Object due to transient issue",
     "Currently processing a long-running export",
 ];
 
-/// These faults may be met after D1 has run the batch.
-const LOST: [&str; 6] = [
+/// These faults may be met after the database has run the batch.
+const LOST: [&str; 8] = [
     "Network connection lost",
     "caused object to be reset",
     "reset because its code was updated",
     "exceeded its memory limit and was reset",
+    "exceeded its CPU time limit and was reset",
+    "this version can no longer access storage",
     "due to an internal error",
     "internal error; reference",
 ];
 
+/// What an object says that finds rows of its workspace in D1 (`workspace.js`).
+const STILL_IN_D1: &str = "the rows of the workspace are in D1";
+
 impl DbFailure {
-    /// D1 distinguishes failures only by the text of the message.
+    /// Only the text of the message distinguishes failures.
     pub(super) fn from_message(message: String) -> Self {
         if message.contains("UNIQUE constraint failed") {
             Self::Duplicate
@@ -49,6 +61,8 @@ impl DbFailure {
             Self::MissingReference
         } else if message.contains("no such table") {
             Self::NotMigrated
+        } else if message.contains(STILL_IN_D1) {
+            Self::Elsewhere
         } else if message.contains("SQLITE_CONSTRAINT") {
             Self::Refused(message)
         } else if BUSY.iter().any(|it| message.contains(it)) {
@@ -65,7 +79,12 @@ impl DbFailure {
         match self {
             Self::Busy(_) => true,
             Self::Lost(_) => repeatable,
-            Self::Duplicate | Self::MissingReference | Self::Refused(_) | Self::NotMigrated | Self::Other(_) => false,
+            Self::Duplicate
+            | Self::MissingReference
+            | Self::Refused(_)
+            | Self::NotMigrated
+            | Self::Elsewhere
+            | Self::Other(_) => false,
         }
     }
 }
@@ -78,6 +97,9 @@ impl From<DbFailure> for Error {
             DbFailure::NotMigrated => {
                 Self::Unavailable("The database has no tables yet: run wrangler d1 migrations apply DB")
             }
+            DbFailure::Elsewhere => Self::Unavailable(
+                "The data of this workspace is in D1, but STORAGE says \"objects\": see docs/scale.md",
+            ),
             DbFailure::Busy(_) => Self::TryAgain("The database is busy, and nothing was changed: try again"),
             DbFailure::Lost(_) => Self::TryAgain(
                 "The connection to the database was lost: try again. A change may have been made all the same, so look \
@@ -98,6 +120,8 @@ mod tests {
         check("D1_ERROR: UNIQUE constraint failed: agent_tools.workspace_id: SQLITE_CONSTRAINT", DbFailure::Duplicate);
         check("D1_ERROR: FOREIGN KEY constraint failed: SQLITE_CONSTRAINT", DbFailure::MissingReference);
         check("D1_ERROR: no such table: tools: SQLITE_ERROR", DbFailure::NotMigrated);
+        // An object's messages lack the prefix.
+        check("UNIQUE constraint failed: agent_tools.workspace_id: SQLITE_CONSTRAINT", DbFailure::Duplicate);
         let rule = "D1_ERROR: no more of these: SQLITE_CONSTRAINT";
         check(rule, DbFailure::Refused(rule.into()));
         let unknown = "D1_ERROR: near \"SELEC\": syntax error: SQLITE_ERROR";
@@ -111,6 +135,10 @@ mod tests {
             "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
             "D1_ERROR: Internal error while starting up D1 DB storage caused object to be reset.",
             "D1_ERROR: Cannot resolve D1 DB due to transient issue on remote node.",
+            "Durable Object is overloaded. Too much data queued.",
+            "Durable Object is overloaded. Requests queued for too long.",
+            "Internal error while starting up Durable Object storage caused object to be reset.",
+            "Cannot resolve Durable Object due to transient issue on remote node.",
         ] {
             let failure = DbFailure::from_message(message.into());
             assert_eq!(failure, DbFailure::Busy(message.into()));
@@ -123,6 +151,11 @@ mod tests {
             "D1_ERROR: D1 DB reset because its code was updated.",
             "D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset.",
             "D1_ERROR: internal error; reference = nvs8qpkqmrjdk2qlftcini97",
+            "Durable Object storage operation exceeded timeout which caused object to be reset.",
+            "Durable Object reset because its code was updated.",
+            "Durable Object's isolate exceeded its memory limit and was reset.",
+            "Durable Object exceeded its CPU time limit and was reset.",
+            "The Durable Object's code has been updated, this version can no longer access storage.",
         ] {
             let failure = DbFailure::from_message(message.into());
             assert_eq!(failure, DbFailure::Lost(message.into()));

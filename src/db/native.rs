@@ -1,7 +1,8 @@
 //! Native SQLite for tests: databases with the migrations applied, and parameters bound as D1 binds them, with every
 //! number as REAL.
 
-use super::{Param, Statement};
+use super::rows::read_answer;
+use super::{Param, Rows, Statement};
 use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, StatementStatus, ToSql, params_from_iter};
@@ -59,6 +60,13 @@ impl Statement {
             cells.collect::<rusqlite::Result<Map<_, _>>>().map(Value::Object)
         })?;
         rows.collect()
+    }
+
+    /// Runs the statement, and returns its rows in the form in which code reads them.
+    pub fn answer_of(&self, database: &Connection) -> rusqlite::Result<Rows> {
+        let rows = self.rows_of(database)?;
+        let answer = format!("[[{},0,0,0]]\n{}", database.changes(), Value::from(rows));
+        Ok(read_answer(answer.into_bytes()).unwrap().remove(0))
     }
 
     /// SQLite's plan for the statement, as text.

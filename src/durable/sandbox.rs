@@ -106,6 +106,15 @@ const ROUND_MILLIS: u32 = 5_000;
 /// containers of all others.
 const CONTAINERS_PER_WORKSPACE: u32 = 2;
 
+/// Known after the first request, and constant for the life of the isolate: this deployment has no containers.
+static NO_CONTAINERS: AtomicBool = AtomicBool::new(false);
+
+/// Whether Python has somewhere to run, as far as this isolate knows. No container is asked.
+pub fn is_configured(app: &App) -> bool {
+    let has_containers = || app.sandboxes().is_some() && !NO_CONTAINERS.load(Ordering::Relaxed);
+    app.settings().sandbox_url.is_some() || has_containers()
+}
+
 /// The requests that belong to one call. They all go to one container, because a container keeps the contents of files
 /// that it was sent. Only a busy container, which has begun nothing, is left for the next one.
 pub struct SandboxConversation {
@@ -132,9 +141,9 @@ impl SandboxConversation {
         asked: &str,
         time: Option<Duration>,
     ) -> Result<Option<OutgoingResponse>, OutgoingFailure> {
-        // Known after the first request, and constant for the life of the isolate.
-        static NONE: AtomicBool = AtomicBool::new(false);
-        let Some(sandboxes) = app.sandboxes().filter(|_| !NONE.load(Ordering::Relaxed)) else { return Ok(None) };
+        let Some(sandboxes) = app.sandboxes().filter(|_| !NO_CONTAINERS.load(Ordering::Relaxed)) else {
+            return Ok(None);
+        };
         let begun = app.clock();
         loop {
             let sandbox = sandboxes.get_by_name(&format!("sandbox-{}", self.container));
@@ -142,7 +151,7 @@ impl SandboxConversation {
             let request = OutgoingRequest { time, ..OutgoingRequest::post(route.url(), asked) };
             let answer = request.send(Route::Object(&sandbox)).await?;
             if answer.status() == NO_CONTAINER {
-                NONE.store(true, Ordering::Relaxed);
+                NO_CONTAINERS.store(true, Ordering::Relaxed);
                 return Ok(None);
             }
             let may_go_on =

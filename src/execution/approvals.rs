@@ -16,7 +16,7 @@ use crate::callers::Scope;
 use crate::changes::{Action, Author, Change};
 use crate::db::Statement;
 use crate::error::{Error, Result};
-use crate::ids::{AgentId, ApprovalId, CallId};
+use crate::ids::{AgentId, ApprovalId, CallId, MessageId, SessionId};
 use crate::page::{Page, PageRequest};
 use crate::registry::{self, Tool};
 use crate::runners::Runner;
@@ -64,6 +64,20 @@ pub struct ApprovalOut {
     #[schema(value_type = Option<String>, format = DateTime)]
     pub decided_at: Option<Timestamp>,
     pub reason: Option<String>,
+}
+
+/// A decision about an approval.
+pub struct Decided<T> {
+    /// An `Err` says what went wrong after the decision: the decision stands all the same.
+    pub outcome: Result<T>,
+    /// Where the decided call was made. None, if the call goes on waiting.
+    pub place: Option<CallPlace>,
+}
+
+/// The message of a conversation that a call belongs to.
+pub struct CallPlace {
+    pub session: SessionId,
+    pub message_id: String,
 }
 
 /// A new approval that is not yet stored.
@@ -159,7 +173,7 @@ pub async fn get(scope: &Scope, id: &ApprovalId) -> Result<ApprovalOut> {
 }
 
 /// Approves and runs the call, and returns its outcome. If the tool's rate limit is used up, the call goes on waiting.
-pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Result<ToolResult> {
+pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Result<Decided<ToolResult>> {
     let waiting = WaitingCall::find(scope, id).await?;
     let tool = waiting.tool()?;
     let arguments = waiting.arguments(scope).await?;
@@ -167,7 +181,8 @@ pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Re
         Ok(slot) => slot,
         Err(CallStop::Refused(failure)) => {
             // If another request has decided the approval meanwhile, `find` fails: the call does not wait any more.
-            return Ok(WaitingCall::find(scope, id).await?.still_waits(failure));
+            let outcome = WaitingCall::find(scope, id).await?.still_waits(failure);
+            return Ok(Decided { outcome: Ok(outcome), place: None });
         }
         Err(CallStop::Broken(error)) => return Err(error),
         Err(CallStop::Failed(_) | CallStop::Pending(_) | CallStop::Recorded(_)) => {
@@ -175,7 +190,10 @@ pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Re
         }
     };
     match waiting.decide(scope, ApprovalStatus::Approved, reason).await {
-        Ok(true) => waiting.run(scope, arguments, slot).await,
+        Ok(true) => {
+            let place = waiting.place()?;
+            Ok(Decided { outcome: waiting.run(scope, arguments, slot).await, place })
+        }
         Ok(false) => {
             limit::give_back(scope, tool, slot).await;
             // Reading the approval again finds the best error message: the tool may be gone, or another request may
@@ -191,17 +209,18 @@ pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Re
 }
 
 /// Ends the call without running it.
-pub async fn deny(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Result<ApprovalOut> {
+pub async fn deny(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Result<Decided<ApprovalOut>> {
     let waiting = WaitingCall::find(scope, id).await?;
     if !waiting.decide(scope, ApprovalStatus::Denied, reason).await? {
         return Err(decided_meanwhile(id));
     }
+    let place = waiting.place()?;
     let mut approval = ApprovalOut::try_from(waiting.asked)?;
     approval.status = ApprovalStatus::Denied;
     approval.decided_by = Some(scope.caller().await?.operator.clone());
     approval.decided_at = Some(scope.app().now());
     approval.reason = reason.map(str::to_owned);
-    Ok(approval)
+    Ok(Decided { outcome: Ok(approval), place })
 }
 
 /// An approval that can be decided, with everything that its call needs to run.
@@ -234,6 +253,12 @@ impl WaitingCall {
         let target = registry::read_tool(&tool)?.map(CallTarget::pinned);
         let agent_is_gone = asked.call.agent_id.is_some() && agent.is_empty()?;
         Ok(Self { id: id.clone(), call_id, asked, target, agent_is_gone })
+    }
+
+    /// The message that the call belongs to.
+    fn place(&self) -> Result<Option<CallPlace>> {
+        let Some(message_id) = self.asked.call.message_id.clone() else { return Ok(None) };
+        Ok(Some(CallPlace { session: self.asked.call.session()?, message_id }))
     }
 
     /// The tool, if the call may still be run.
@@ -328,7 +353,10 @@ impl WaitingCall {
             max_result_bytes: row.max_result_bytes,
             unwritten: None,
         };
-        let mut journal = Journal::default();
+        // The message of a turn is in a session. A session that is gone was deleted, and the call does not bring it back.
+        let message = row.message_id.as_deref().and_then(MessageId::parse);
+        let session_seen = message.is_some_and(|it| it.is_made_here());
+        let mut journal = Journal { session_seen, ..Journal::default() };
         let ended = match validate::prepare(&call) {
             Ok(runner) => run::run(scope, &identity, ClearedCall { call: &call, runner }, slot, &mut journal).await,
             Err(stop) => Err(stop),
@@ -351,6 +379,7 @@ impl WaitingCall {
             render_plan: None,
             pre_manifest_id: None,
             post_manifest_id: None,
+            never_ran: true,
             returns: None,
         }
     }

@@ -9,6 +9,8 @@ use crate::error::{Error, Result};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
+use std::time::Duration;
+use worker::Delay;
 
 /// How many calls run at once. A Worker has six connections. With more calls, a call could reach its timeout while it
 /// waits for a connection.
@@ -22,29 +24,56 @@ const MAX_RESULT_BYTES: usize = 4_000_000;
 const KEPT_BYTES: usize = 32 * 1024;
 
 /// Runs the calls, and returns their outcomes in the order of the calls. An error of one call does not stop the other
-/// calls.
+/// calls. The results share the room of one response.
+pub async fn execute_all(scope: &Scope, calls: Vec<Call>) -> Result<Vec<Result<ToolResult>>> {
+    let mut outcomes = calls.iter().map(|_| Err(Error::Internal("a call was never run".into()))).collect::<Vec<_>>();
+    let mut room = ResultRoom { bytes: MAX_RESULT_BYTES, calls: calls.len() };
+    let once = |_: usize, _: &Result<ToolResult>| None;
+    execute_each(scope, calls, once, |index, result| outcomes[index] = result.map(|it| room.fit(it))).await?;
+    Ok(outcomes)
+}
+
+/// A call that is made once more, because it failed for the moment.
+pub struct SecondTry {
+    pub call: Call,
+    /// The pause before it.
+    pub pause: Duration,
+}
+
+/// Runs the calls, and tells the outcome of each call as soon as it has ended, with the call's index. `again` looks at the
+/// outcome of each call first, and may have the call made once more. The second try is in the place of the first one: calls
+/// that keep their order wait for it too.
 ///
 /// The caller is checked first, because calls that run side by side cannot wait for each other's check.
-pub async fn execute_all(scope: &Scope, calls: Vec<Call>) -> Result<Vec<Result<ToolResult>>> {
+pub async fn execute_each(
+    scope: &Scope,
+    calls: Vec<Call>,
+    again: impl Fn(usize, &Result<ToolResult>) -> Option<SecondTry>,
+    mut ended: impl FnMut(usize, Result<ToolResult>),
+) -> Result<()> {
     scope.caller().await?;
     let opened =
         (1..).zip(calls).map(|(place, call)| OpenedCall::new(scope, call, place)).collect::<Result<Vec<_>>>()?;
     let lookups = resolve::look_up(scope, &opened).await?;
-    let mut ended = opened.iter().map(|_| Err(Error::Internal("a call was never run".into()))).collect::<Vec<_>>();
     let mut waiting = Vec::new();
     for (index, (call, lookup)) in opened.into_iter().zip(lookups).enumerate() {
-        let order = lookup.order();
-        waiting.push(QueuedCall { index, order, ends: Box::pin(walk::walk(scope, call, lookup)) });
+        let (order, again) = (lookup.order(), &again);
+        let ends = async move {
+            let ended = walk::walk(scope, call, lookup).await;
+            let Some(SecondTry { call, pause }) = again(index, &ended) else { return ended };
+            Delay::from(pause).await;
+            super::execute(scope, call).await
+        };
+        waiting.push(QueuedCall { index, order, ends: Box::pin(ends) });
     }
     let mut running = Vec::<QueuedCall<'_>>::new();
-    let mut room = ResultRoom { bytes: MAX_RESULT_BYTES, calls: waiting.len() };
     let turn = scope.memory_turn();
     poll_fn(|context| {
         loop {
             let before = running.len();
             running.retain_mut(|it| match turn.as_call(it.number(), || it.ends.as_mut().poll(context)) {
                 Poll::Ready(result) => {
-                    ended[it.index] = result.map(|it| room.fit(it));
+                    ended(it.index, result);
                     turn.end(it.number());
                     false
                 }
@@ -63,7 +92,7 @@ pub async fn execute_all(scope: &Scope, calls: Vec<Call>) -> Result<Vec<Result<T
         }
     })
     .await;
-    Ok(ended)
+    Ok(())
 }
 
 /// A call of the message. The call does nothing until its future is polled.
@@ -164,6 +193,7 @@ mod tests {
             render_plan: None,
             pre_manifest_id: None,
             post_manifest_id: None,
+            never_ran: false,
             returns: None,
         };
         let mut room = ResultRoom { bytes: MAX_RESULT_BYTES, calls: 4 };

@@ -6,6 +6,7 @@ mod awaited;
 mod call;
 mod call_end;
 mod details;
+mod durations;
 mod keys;
 mod limit;
 mod log;
@@ -21,6 +22,7 @@ mod resolve;
 mod retention;
 mod row;
 mod run;
+pub mod series;
 mod store;
 mod suggest;
 mod summary;
@@ -31,13 +33,15 @@ mod validate;
 mod waiting;
 mod walk;
 
-pub use approvals::{ApprovalOut, ApprovalStatus, approve, deny, get as get_approval, list as list_approvals};
+pub use approvals::{
+    ApprovalOut, ApprovalStatus, CallPlace, Decided, approve, deny, get as get_approval, list as list_approvals,
+};
 pub use awaited::{MAX_WAIT_SECONDS, get as get_awaited_call};
 pub use call::{Call, CalledTool, DEFAULT_SESSION, DoorCheck, ModelCallName, identity};
 pub use log::{CallFilter, CallOut, arguments_of, get as get_call, list as list_calls, result_of};
-pub use many::execute_all;
+pub use many::{SecondTry, execute_all, execute_each};
 pub use notice::WaitingNotice;
-pub use outcome::{CallFailure, Code, Status, ToolResult};
+pub use outcome::{CallFailure, Code, Status, ToolResult, cut};
 pub use owned::run_owned;
 pub use page::page_of;
 pub use retention::delete_old_calls;
@@ -45,7 +49,7 @@ pub use summary::{Summary, summary};
 pub use sweep::sweep;
 pub use tool_of_name::tool_of_name;
 pub use validate::check_arguments;
-pub use waiting::standing;
+pub use waiting::{Outlook, outlook, standing};
 
 use crate::callers::Scope;
 use crate::error::{Error, Result};

@@ -62,6 +62,13 @@ text_enum! {
     }
 }
 
+impl Code {
+    /// Whether the cause may be gone by itself soon, so that the same call may succeed then.
+    pub const fn may_pass(self) -> bool {
+        matches!(self, Self::RateLimited | Self::Timeout | Self::Unreachable | Self::Unavailable)
+    }
+}
+
 /// The reason why a call did not succeed.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Failure)]
@@ -109,6 +116,7 @@ impl CallFailure {
             | Error::NoRoute
             | Error::MethodNotAllowed { .. }
             | Error::Misdirected
+            | Error::PassedOn(_)
             | Error::Internal(_) => Code::Internal,
         };
         let details = Some(error.details(request_id)).filter(|it| !it.is_null());
@@ -165,6 +173,9 @@ pub struct ToolResult {
     pub render_plan: Option<Box<RawValue>>,
     pub pre_manifest_id: Option<String>,
     pub post_manifest_id: Option<String>,
+    /// Whether the call surely never ran: a stage before the run has stopped it. Not part of the response.
+    #[serde(skip)]
+    pub never_ran: bool,
     /// The schema of the tool's results, for a protocol that shows results by their schema. Not part of the response.
     #[serde(skip)]
     pub returns: Option<Rc<Schema>>,

@@ -227,6 +227,7 @@ pub async fn close(
         render_plan,
         pre_manifest_id: closed.manifests.pre.as_ref().map(String::from),
         post_manifest_id: closed.manifests.post.as_ref().map(String::from),
+        never_ran: end.refused,
         returns: call.and_then(|it| it.returns.clone()),
     })
 }

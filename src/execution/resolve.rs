@@ -159,12 +159,9 @@ pub async fn look_up(scope: &Scope, calls: &[OpenedCall]) -> Result<Vec<CallLook
             .extend(call.name.as_ref().map(|it| registry::look_up_tools(scope.workspace(), it.lookup(), it.version)));
         statements.extend(find_standing(scope, call));
     }
-    // Of several calls, an earlier one may write what a later one reads.
-    let early = match calls {
-        [call] => early_read(call),
-        _ => None,
-    };
-    if let (Some(read), [call]) = (&early, calls) {
+    // Of several calls, an earlier one may write what a later one reads. Nothing comes before the first one.
+    let early = calls.first().and_then(early_read);
+    if let (Some(read), [call, ..]) = (&early, calls) {
         statements.extend(read.statements(scope, &call.session));
     }
     let mut rows = scope.enter(statements).await?.into_iter();

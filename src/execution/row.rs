@@ -144,6 +144,8 @@ impl CallRow {
             duration_ms: self.duration_ms.unwrap_or(0),
             pre_manifest_id: self.pre_manifest_id,
             post_manifest_id: self.post_manifest_id,
+            // The row does not tell whether a call that failed has run.
+            never_ran: false,
             returns: None,
         })
     }

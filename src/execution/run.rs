@@ -22,7 +22,7 @@ pub async fn run(
 ) -> Ended {
     let call = cleared.call();
     if owned::is_owned(&call.target.tool) {
-        return Err(match owned::hand_over(scope, identity, call).await {
+        return Err(match owned::hand_over(scope, identity, call, journal.session_seen).await {
             Ok(result) => CallStop::Recorded(Box::new(result)),
             Err(error) => stop(scope, identity.id, RunFailure::Broken(error)),
         });
@@ -54,13 +54,14 @@ pub async fn carry_out(
         if let Some(report) = failed.report_mut() {
             journal.content = report.content.take().map(String::from);
             if let Some(files) = report.files.take() {
-                (journal.manifests, journal.session_seen) = (files.manifests, files.session_seen);
+                journal.manifests = files.manifests;
+                journal.session_seen |= files.session_seen;
             }
         }
         stop(scope, identity.id, failed)
     })?;
     journal.manifests = output.manifests;
-    journal.session_seen = output.session_seen;
+    journal.session_seen |= output.session_seen;
     journal.printed = output.printed;
     journal.content = output.content;
     if let Some(failure) = validate::result(call.returns.as_deref(), &output.result) {

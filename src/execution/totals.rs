@@ -1,5 +1,6 @@
-//! The number of all calls that have ever ended, and the bytes that calls store. Calls up to a mark are already counted, and upkeep moves the mark
-//! forward. So the figures are always exact, and cost as much after a million calls as after ten.
+//! The number of all calls that have ever ended, and the bytes that calls store. Calls up to a mark are already counted, and
+//! upkeep moves the mark forward. So the figures are always exact, and cost as much after a million calls as after ten.
+//! Calls that end below the mark are noted, and `series::count` corrects the totals by them.
 
 use super::store;
 use crate::app::App;

@@ -7,6 +7,7 @@ use crate::callers::Scope;
 use crate::error::Result;
 use crate::ids::{AgentId, ApprovalId, CallId};
 use crate::registry::{self, schema};
+use crate::time::Timestamp;
 
 /// The outcome of the call, or its status if it still waits or runs. None, if this caller has no such call.
 pub async fn standing(scope: &Scope, call: &CallId, approval: &ApprovalId) -> Result<Option<ToolResult>> {
@@ -31,4 +32,23 @@ pub async fn standing(scope: &Scope, call: &CallId, approval: &ApprovalId) -> Re
         result.error = Some(CallFailure::expired());
     }
     Ok(Some(result))
+}
+
+/// What is to be expected of calls that waited for their approvals.
+pub enum Outlook {
+    /// One of them has ended, or its approval has expired: there is something new to tell.
+    Changed,
+    /// They wait, or run. `expires_at` is when the first of the approvals expires.
+    Unchanged { expires_at: Option<Timestamp> },
+}
+
+/// What is to be expected of the calls of these approvals, in one round trip.
+pub async fn outlook(scope: &Scope, approvals: &[ApprovalId]) -> Result<Outlook> {
+    let now = scope.app().clock();
+    let [rows] = scope.read([store::approvals::count_undecided(scope.workspace(), approvals, now)]).await?;
+    let undecided = store::approvals::read_undecided(&rows)?;
+    Ok(match undecided.calls < approvals.len() {
+        true => Outlook::Changed,
+        false => Outlook::Unchanged { expires_at: undecided.expires_at },
+    })
 }

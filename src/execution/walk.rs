@@ -31,7 +31,7 @@ pub async fn walk(scope: &Scope, mut call: OpenedCall, mut lookup: CallLookup) -
         max_result_bytes: call.asked.max_result_bytes,
         unwritten: (!opened).then(|| UnwrittenCall::of(&call)),
     };
-    let mut journal = Journal::default();
+    let mut journal = Journal { session_seen: call.asked.session_exists, ..Journal::default() };
     match resolved {
         Ok(mut resolved) => {
             let ended = stages(scope, &identity, &mut resolved, &mut journal).await;

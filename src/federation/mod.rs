@@ -18,6 +18,7 @@ pub use bundled_files::BundledFiles;
 pub use given::{ServerChange, ServerIn};
 pub use peer::{ServerAnswer, call};
 pub use server::{ServerDetails, ServerOut, ServerRecord, ServerSettings, Transport};
+pub use stdio::has_host;
 
 use crate::callers::Scope;
 use crate::error::{Error, Result};
@@ -25,7 +26,7 @@ use crate::ids::{ServerId, UpstreamId};
 use crate::page::{Page, PageRequest};
 use crate::read_only::{ReadOnly, shown};
 use crate::registry;
-use crate::upstreams::{self, Accepted, HeldBackOut, Refreshed};
+use crate::upstreams::{self, AcceptIn, Accepted, HeldBackOut, Refreshed};
 use server::McpServer;
 
 /// The most MCP servers of one workspace.
@@ -112,7 +113,7 @@ pub async fn list_held_back(scope: &Scope, id: &ServerId, request: &PageRequest)
     upstreams::list_held_back::<ServerSettings>(scope, &id.into(), request).await
 }
 
-/// Accepts what is held back of the MCP server: everything, or these tools.
-pub async fn accept(scope: &Scope, id: &ServerId, tools: Option<&[String]>) -> Result<Vec<Accepted>> {
-    upstreams::accept::<ServerSettings>(scope, &id.into(), tools).await
+/// Accepts what is held back of the MCP server: everything, or the given tools.
+pub async fn accept(scope: &Scope, id: &ServerId, given: &AcceptIn) -> Result<Vec<Accepted>> {
+    upstreams::accept::<ServerSettings>(scope, &id.into(), given).await
 }

@@ -40,6 +40,12 @@ const NO_HOST: &str =
 /// Known after the first request, and constant for the life of the isolate: this deployment has no containers.
 static NO_CONTAINERS: AtomicBool = AtomicBool::new(false);
 
+/// Whether stdio servers have somewhere to run, as far as this isolate knows. No host is asked.
+pub fn has_host(app: &App) -> bool {
+    let has_containers = || app.mcp_hosts().is_some() && !NO_CONTAINERS.load(Ordering::Relaxed);
+    app.settings().mcp_host_url.is_some() || has_containers()
+}
+
 /// The process as a host takes it.
 #[derive(Serialize)]
 struct Configuration<'a> {

@@ -132,6 +132,16 @@ pub fn create_session_if_missing(
     Ok(commit::create_session_if_missing(workspace, session, agent, &ids::random_hex::<16>()?, now))
 }
 
+/// The same, if the agent exists.
+pub fn create_session_of_agent_if_missing(
+    workspace: &WorkspaceId,
+    session: &SessionId,
+    agent: &AgentId,
+    now: Timestamp,
+) -> Result<Statement> {
+    Ok(commit::create_session_of_agent_if_missing(workspace, session, agent, &ids::random_hex::<16>()?, now))
+}
+
 /// Writes a file on top of the session's present. Other requests may write at the same time: the database puts the
 /// writes one after the other. Creates the session if no session has that name. A write that is refused changes
 /// nothing.

@@ -20,7 +20,8 @@ mod sweep;
 pub use ahead::AheadContents;
 pub use blob::{Blob, BlobContent, BlobEncoding};
 pub use commit::{
-    FileChangeOrigin, FileManifestSource, MAX_FILE_BYTES, create_session_if_missing, delete_file, write_file,
+    FileChangeOrigin, FileManifestSource, MAX_FILE_BYTES, create_session_if_missing,
+    create_session_of_agent_if_missing, delete_file, write_file,
 };
 pub use contents::{WantedContents, stored_sizes};
 pub use draft::FileDraft;
@@ -32,9 +33,13 @@ pub use lookup::{
 pub use path::FilePath;
 pub use session::{
     FileChangeKind, FileDifference, FileDigest, FileManifest, Session, TextDifference, branch, check_out,
-    delete_session, diff, get_manifest, get_session, list_files, list_manifests, list_sessions,
+    delete_session, diff, get_manifest, get_session, list_files, list_manifests, list_sessions, session_not_found,
+    unless_refused,
 };
 pub use snapshot::{SessionFiles, list_all, list_all_with_bundle, list_bundle};
 pub use store::blob::StoredPiece;
 pub use store::lookup::ListedFile;
+pub use store::session::{
+    find as find_session, find_visible as find_visible_session, read as read_session, refuse_hidden,
+};
 pub use sweep::sweep;

@@ -7,8 +7,8 @@ use super::{FileChangeOrigin, FileManifestSource, store};
 use crate::callers::Scope;
 use crate::db::DbFailure;
 use crate::error::{Error, Result};
-use crate::ids::{FileManifestId, SessionId};
-use crate::page::{Page, PageRequest, bad_cursor};
+use crate::ids::{FileManifestId, MessageId, SessionId};
+use crate::page::{AgeOrder, Page, PageRequest, bad_cursor};
 use crate::quota;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
@@ -19,6 +19,8 @@ pub struct Session {
     pub id: SessionId,
     /// The file manifest that is the session's present. None until the first file is written.
     pub active_manifest_id: Option<FileManifestId>,
+    /// The message that the conversation of the session shows last.
+    pub active_message_id: Option<MessageId>,
     pub files: u32,
     pub bytes: u64,
     pub created_at: Timestamp,
@@ -107,10 +109,10 @@ impl TextDifference {
     }
 }
 
-/// A page of the workspace's sessions, the oldest first. A bound token sees only the sessions that its agent made.
-pub async fn list_sessions(scope: &Scope, request: &PageRequest) -> Result<Page<Session>> {
+/// A page of the workspace's sessions. A bound token sees only the sessions that its agent made.
+pub async fn list_sessions(scope: &Scope, order: AgeOrder, request: &PageRequest) -> Result<Page<Session>> {
     let agent = scope.caller().await?.agent.as_ref();
-    let [rows] = scope.read([store::session::list(scope.workspace(), agent, request)?]).await?;
+    let [rows] = scope.read([store::session::list(scope.workspace(), agent, order, request)?]).await?;
     let sessions = store::session::read_all(&rows)?;
     Ok(request.page(sessions, |it| PageRequest::age_cursor(it.created_at, it.id.as_str())))
 }
@@ -122,16 +124,20 @@ pub async fn get_session(scope: &Scope, id: &SessionId) -> Result<Session> {
 
 /// Deletes the session. From then on nothing of it can be seen, and a session of the same name can be made. The sweep
 /// deletes the file manifests, and frees contents that no session uses any more. Sessions that branched off keep their
-/// own file manifests.
-pub async fn delete_session(scope: &Scope, id: &SessionId) -> Result<()> {
-    let [_, deleted] = scope
+/// own file manifests. Returns the generation of the session, if the session had a conversation.
+pub async fn delete_session(scope: &Scope, id: &SessionId) -> Result<Option<u32>> {
+    let [_, conversation, deleted] = scope
         .write([
             store::session::refuse_hidden(scope.workspace(), id, scope.session_token()),
+            store::session::find_conversation(scope.workspace(), id),
             store::session::delete(scope.workspace(), id),
         ])
         .await?
         .map_err(|failure| session_failure(failure, id))?;
-    if deleted.changes() == 0 { Err(session_not_found(id)) } else { Ok(()) }
+    if deleted.changes() == 0 {
+        return Err(session_not_found(id));
+    }
+    store::session::read_conversation(&conversation)
 }
 
 /// Makes another file manifest of the session its present. Later file manifests stay and can be checked out again.
@@ -294,7 +300,7 @@ pub(super) fn session_failure(failure: DbFailure, session: &SessionId) -> Error 
 
 /// The result of a batch that stores something in the session, or the error if the batch failed. `what` says what cannot
 /// be done if the workspace's quota is used up.
-pub(super) async fn unless_refused<T>(
+pub async fn unless_refused<T>(
     scope: &Scope,
     session: &SessionId,
     what: &str,
@@ -306,7 +312,7 @@ pub(super) async fn unless_refused<T>(
     }
 }
 
-fn session_not_found(session: &SessionId) -> Error {
+pub fn session_not_found(session: &SessionId) -> Error {
     Error::not_found("Session", session)
 }
 

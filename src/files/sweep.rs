@@ -51,12 +51,12 @@ async fn free_a_piece(db: &Db, now: Timestamp) -> Result<bool> {
         sweep::delete_blobs(now),
     ]);
     let answers = db.batch(&statements).await?;
-    let [manifests, sessions, _, _, cleared, entries, blobs] = answers.as_slice() else { return Ok(false) };
+    let [messages, manifests, sessions, _, _, cleared, entries, blobs] = answers.as_slice() else { return Ok(false) };
     let cleared = cleared.first::<ClearedDirectory>()?;
     let spans = spans(entries.all()?);
     let mut statements = spans.iter().flat_map(free_entries).collect::<Vec<_>>();
     statements.extend(cleared.iter().flat_map(sweep::clear_paths));
-    let found = [manifests, sessions, blobs].iter().any(|it| it.changes() > 0) || !statements.is_empty();
+    let found = [messages, manifests, sessions, blobs].iter().any(|it| it.changes() > 0) || !statements.is_empty();
     if !statements.is_empty() {
         db.batch(&statements).await?;
     }

@@ -4,8 +4,7 @@ use super::store;
 use crate::callers::Scope;
 use crate::changes::Action;
 use crate::error::{Error, Result};
-use crate::page::{Page, PageRequest, bad_cursor};
-use crate::text_enum::text_enum;
+use crate::page::{AgeOrder, Page, PageRequest, bad_cursor};
 use crate::time::Timestamp;
 use futures_util::stream::{self, Stream};
 use serde::{Deserialize, Serialize};
@@ -16,14 +15,6 @@ use worker::send::SendFuture;
 /// How many rows an export reads at once.
 const EXPORTED_AT_ONCE: u32 = 1_000;
 
-text_enum! {
-    /// Whether the oldest or the newest change comes first.
-    LogOrder {
-        Oldest = "oldest",
-        Newest = "newest",
-    }
-}
-
 /// Which changes to list. Every condition must hold.
 pub struct ChangeFilter {
     pub tool_id: Option<String>,
@@ -32,7 +23,7 @@ pub struct ChangeFilter {
     pub action: Option<Action>,
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
-    pub order: LogOrder,
+    pub order: AgeOrder,
 }
 
 impl ChangeFilter {

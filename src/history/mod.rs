@@ -4,5 +4,5 @@ mod log;
 mod state;
 mod store;
 
-pub use log::{ChangeFilter, ChangeOut, LogOrder, export, list};
+pub use log::{ChangeFilter, ChangeOut, export, list};
 pub use state::{Moment, State, state};

@@ -1,9 +1,10 @@
 //! SQL for reading the table `changes`.
 
-use super::log::{ChangeFilter, LogOrder};
+use super::log::ChangeFilter;
 use crate::changes::Action;
 use crate::db::{Statement, first_bytes, sql};
 use crate::ids::WorkspaceId;
+use crate::page::AgeOrder;
 use crate::time::Timestamp;
 
 /// How many bytes of states one query returns. The row that exceeds this limit is still returned. The rows after it are
@@ -27,10 +28,10 @@ const OPERATOR_NAME: &str = "iif(c.operator GLOB 'tok_*', coalesce(
 /// `asked`: the first and the last number between which the changes must be. Times never decrease in the log, so a time
 /// can be translated into a number of the log. The bounds are numbers and not conditions, so that a query begins at its
 /// first row, however far away this row is.
-fn asked(order: LogOrder) -> String {
+fn asked(order: AgeOrder) -> String {
     let (after, before) = match order {
-        LogOrder::Oldest => ("coalesce(?2 + 1, 0)", "4294967295"),
-        LogOrder::Newest => ("0", "coalesce(?2 - 1, 4294967295)"),
+        AgeOrder::Oldest => ("coalesce(?2 + 1, 0)", "4294967295"),
+        AgeOrder::Newest => ("0", "coalesce(?2 - 1, 4294967295)"),
     };
     format!(
         "asked AS MATERIALIZED (
@@ -48,13 +49,13 @@ fn asked(order: LogOrder) -> String {
 /// found, the other columns are null.
 pub fn list_changes(workspace: &WorkspaceId, filter: &ChangeFilter, after: Option<u32>, limit: u32) -> Statement {
     let order = match filter.order {
-        LogOrder::Oldest => "seq",
-        LogOrder::Newest => "seq DESC",
+        AgeOrder::Oldest => "seq",
+        AgeOrder::Newest => "seq DESC",
     };
     let walk = Walk::of(filter);
     let (first, last) = match filter.order {
-        LogOrder::Oldest => ("low", "min(high, coalesce((SELECT reached FROM reach), high))"),
-        LogOrder::Newest => ("max(low, coalesce((SELECT reached FROM reach), low))", "high"),
+        AgeOrder::Oldest => ("low", "min(high, coalesce((SELECT reached FROM reach), high))"),
+        AgeOrder::Newest => ("max(low, coalesce((SELECT reached FROM reach), low))", "high"),
     };
     let found = first_bytes(
         &format!(
@@ -150,7 +151,7 @@ impl Walk {
 
     /// The SQL of the number up to which the query may look. Null if the query may look at all rows: because the walk
     /// is exact, or because there are not so many.
-    fn reached(&self, order: LogOrder) -> String {
+    fn reached(&self, order: AgeOrder) -> String {
         if self.is_exact() {
             return "NULL".to_owned();
         }
@@ -162,16 +163,16 @@ impl Walk {
                   ORDER BY seq {} LIMIT 1 OFFSET {further})",
                 self.along,
                 match order {
-                    LogOrder::Oldest => "",
-                    LogOrder::Newest => "DESC",
+                    AgeOrder::Oldest => "",
+                    AgeOrder::Newest => "DESC",
                 }
             ),
             // The numbers have no gaps.
-            (false, LogOrder::Oldest) => format!(
+            (false, AgeOrder::Oldest) => format!(
                 "(SELECT iif(first + {further} < min(high, {newest}), first + {further}, NULL)
                   FROM (SELECT max(low, 1) AS first, high FROM asked))"
             ),
-            (false, LogOrder::Newest) => format!(
+            (false, AgeOrder::Newest) => format!(
                 "(SELECT iif(first - {further} > max(low, 1), first - {further}, NULL)
                   FROM (SELECT low, min(high, {newest}) AS first FROM asked))"
             ),

@@ -40,6 +40,18 @@ pub struct AgentIn {
     default_tools: Option<bool>,
     /// Whether MCP shows the agent `find_tools` and `call_tool` instead of all its tools; false if not given.
     find_tools: Option<bool>,
+    /// What the playground tells the agent's model before the conversation, up to 32,768 bytes.
+    #[schema(max_length = 32768, example = "You answer questions about mail.")]
+    system_prompt: Option<String>,
+    /// The name of the agent's model in the playground; the workspace's model if not given.
+    #[schema(max_length = 200)]
+    model: Option<String>,
+    /// How often a turn of the playground asks the model at most, 1 to 64; 16 if not given, or if it is 0.
+    #[schema(minimum = 0, maximum = 64)]
+    max_steps: Option<u32>,
+    /// The temperature of the model in the playground, 0 to 2; the model's own if not given, or if it is -1.
+    #[schema(minimum = -1, maximum = 2)]
+    temperature: Option<f64>,
 }
 
 impl AgentIn {
@@ -52,6 +64,10 @@ impl AgentIn {
             permission_level: self.permission_level,
             default_tools: self.default_tools,
             find_tools: self.find_tools,
+            system_prompt: self.system_prompt,
+            model: self.model,
+            max_steps: self.max_steps,
+            temperature: self.temperature,
         };
         Profile::new(self.name, given)
     }

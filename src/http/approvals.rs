@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::execution::{self, ApprovalOut, ApprovalStatus, ToolResult};
 use crate::ids::ApprovalId;
 use crate::page::PageRequest;
+use crate::playground;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -84,7 +85,7 @@ fn reason(body: &[u8]) -> Result<Option<String>> {
     ))]
 #[worker::send]
 pub async fn approve_call(Admin(scope): Admin, Named(id): Named<ApprovalId>, Bytes(body): Bytes) -> Result<ToolResult> {
-    execution::approve(&scope, &id, reason(&body)?.as_deref()).await
+    playground::approve(&scope, &id, reason(&body)?.as_deref()).await
 }
 
 /// Deny a call
@@ -100,5 +101,5 @@ pub async fn deny_call(
     Named(id): Named<ApprovalId>,
     Bytes(body): Bytes,
 ) -> Result<Json<ApprovalOut>> {
-    execution::deny(&scope, &id, reason(&body)?.as_deref()).await.map(Json)
+    playground::deny(&scope, &id, reason(&body)?.as_deref()).await.map(Json)
 }

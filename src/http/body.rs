@@ -292,7 +292,8 @@ mod tests {
         let body = json!({
             "nmae": "x", "capabilities": ["net", 1], "max_risk": "huge", "default_tools": "yes", "a/b": 1,
         });
-        let fields = "capabilities, max_risk, allowed_modules, permission_level, default_tools, find_tools";
+        let fields = "capabilities, max_risk, allowed_modules, permission_level, default_tools, find_tools, \
+            system_prompt, model, max_steps, temperature";
         let mut told = told::<AgentIn>(body);
         told.sort_unstable();
         let unknown = format!("is unknown: the fields are name, {fields}");

@@ -1,13 +1,14 @@
 //! `/api/tool-calls`: the record of calls.
 
-use super::extract::{Named, Query, User};
+use super::extract::{Admin, Named, Query, User};
 use super::respond::Json;
 use crate::error::{Error, Result};
+use crate::execution::series::{self, BucketLength, CallSeries};
 use crate::execution::{self, CallFilter, CallOut, MAX_WAIT_SECONDS, Status, Summary};
-use crate::ids::CallId;
+use crate::ids::{CallId, ToolId};
 use crate::page::PageRequest;
 use crate::time::Timestamp;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -87,6 +88,50 @@ pub async fn get_call_summary(User(scope): User) -> Result<Json<Summary>> {
     execution::summary(&scope).await.map(Json)
 }
 
+/// What a series covers.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SeriesQuery {
+    /// The length of a bucket; a minute if not given.
+    #[param(inline, example = "hour")]
+    bucket: Option<BucketLength>,
+    /// A time in the first bucket, at most 1,440 buckets ago. If not given: the series covers the last 60 minutes, 24 hours
+    /// or 30 days.
+    #[param(value_type = Option<String>, format = DateTime)]
+    since: Option<Timestamp>,
+    /// Only calls of this tool.
+    #[param(example = "read_file")]
+    tool_name: Option<String>,
+}
+
+impl SeriesQuery {
+    fn tool(&self) -> Result<Option<ToolId>> {
+        let parse = |name: &str| {
+            ToolId::parse(name).ok_or_else(|| Error::query("tool_name", "must be the id of a tool, without a version"))
+        };
+        self.tool_name.as_deref().map(parse).transpose()
+    }
+}
+
+/// See the calls over time
+///
+/// How many calls of each minute, hour or day ended as `success`, `error` and `denied`, and the median and the 95th
+/// percentile of the durations of those that ran. A call counts in the bucket in which it started, as soon as it has ended.
+/// Every bucket from `since` to now is there: one without calls has zeros, and null for its durations.
+///
+/// The cost does not depend on the number of calls. Upkeep counts calls every five minutes; of those that it has not counted
+/// yet, the latest 10,000 are added, and further ones appear with the next runs. Durations are counted on a logarithmic
+/// scale, so `p50` and `p95` are off by an eighth at most. Calls whose record was deleted still count. A call of a name that
+/// no tool has counts only if `tool_name` is not given.
+#[utoipa::path(get, path = "/api/tool-calls/series", tag = "calls", params(SeriesQuery),
+    responses((status = 200, description = "The buckets, the oldest first", body = CallSeries)))]
+#[worker::send]
+pub async fn get_call_series(Admin(scope): Admin, Query(query): Query<SeriesQuery>) -> Result<Json<CallSeries>> {
+    let length = query.bucket.unwrap_or(BucketLength::Minute);
+    series::series(&scope, length, query.tool()?.as_ref(), query.since).await.map(Json)
+}
+
 /// How long to wait for the end of a call.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -160,6 +205,8 @@ pub async fn render_call(User(scope): User, Named(call_id): Named<CallId>) -> Re
     for (name, value) in [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CONTENT_SECURITY_POLICY, PAGE_POLICY),
+        // No directive of the policy stops WebRTC, which sends to any address. Browsers that know this header do.
+        (HeaderName::from_static("connection-allowlist"), "()"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "private"),
     ] {

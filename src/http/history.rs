@@ -4,8 +4,8 @@ use super::extract::{Admin, Query, wants_lines};
 use super::respond::{Json, Lines};
 use crate::changes::Action;
 use crate::error::{Error, Result};
-use crate::history::{self, ChangeFilter, ChangeOut, LogOrder, Moment, State};
-use crate::page::PageRequest;
+use crate::history::{self, ChangeFilter, ChangeOut, Moment, State};
+use crate::page::{AgeOrder, PageRequest};
 use crate::registry;
 use crate::time::Timestamp;
 use crate::workspace_settings;
@@ -45,7 +45,7 @@ pub struct ChangeQuery {
     until: Option<Timestamp>,
     /// If not given, the oldest come first.
     #[param(inline)]
-    order: Option<LogOrder>,
+    order: Option<AgeOrder>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -76,7 +76,7 @@ pub async fn list_changes(
         action: query.action,
         since: query.since,
         until: query.until,
-        order: query.order.unwrap_or(LogOrder::Oldest),
+        order: query.order.unwrap_or(AgeOrder::Oldest),
     };
     if wants_lines(&headers) {
         if query.limit.is_some() || query.cursor.is_some() {

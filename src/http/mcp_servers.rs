@@ -2,12 +2,12 @@
 
 use super::body::Given;
 use super::extract::{Admin, Body, Named, PageQuery, Query};
-use super::modules::{AcceptIn, AcceptOut, HeldBackPage};
+use super::modules::{AcceptOut, HeldBackPage};
 use super::respond::{Created, Json, NoContent};
 use crate::error::Result;
 use crate::federation::{self, ServerChange, ServerDetails, ServerIn, ServerOut};
 use crate::ids::ServerId;
-use crate::upstreams::Refreshed;
+use crate::upstreams::{AcceptIn, Refreshed};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -121,12 +121,12 @@ pub async fn list_held_back_of_mcp_server(
 #[utoipa::path(post, path = "/api/mcp-servers/{server_id}/accept", tag = "mcp-servers",
     params(("server_id" = String, Path, example = "time")), request_body = AcceptIn,
     responses((status = 200, description = "The new versions", body = AcceptOut),
-        (status = 409, description = "Another request changed the MCP server or a tool in the meantime")))]
+        (status = 409, description = "Another request changed the MCP server or a tool in the meantime, or a hash is of another definition")))]
 #[worker::send]
 pub async fn accept_held_back_of_mcp_server(
     Admin(scope): Admin,
     Named(id): Named<ServerId>,
     Body(given): Body<AcceptIn>,
 ) -> Result<Json<AcceptOut>> {
-    Ok(Json(AcceptOut { accepted: federation::accept(&scope, &id, given.tools.as_deref()).await? }))
+    Ok(Json(AcceptOut { accepted: federation::accept(&scope, &id, &given).await? }))
 }

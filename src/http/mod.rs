@@ -8,6 +8,7 @@ mod attachments;
 mod benchmarks;
 mod body;
 mod call_log;
+mod chat;
 mod cors;
 mod credentials;
 mod execute;
@@ -25,6 +26,7 @@ mod modules;
 mod openapi;
 mod origin;
 mod oversight;
+mod playground;
 mod queries;
 mod registry;
 mod replicas;
@@ -39,6 +41,7 @@ mod toolset_files;
 mod toolset_overrides;
 mod toolsets;
 mod versions;
+mod whoami;
 mod wire;
 mod workspace;
 
@@ -150,6 +153,7 @@ routes![
     toolset_overrides::get_override,
     toolset_overrides::put_override,
     toolset_overrides::delete_override,
+    whoami::get_caller,
     workspace::get_workspace,
     workspace::update_workspace,
     tokens::list_tokens,
@@ -158,8 +162,14 @@ routes![
     execute::execute_tool,
     module_calls::execute_module_tool,
     model_calls::run_tool_calls,
+    chat::chat,
+    chat::resume_chat,
+    chat::stop_chat,
+    playground::list_messages,
+    playground::check_out_message,
     call_log::list_tool_calls,
     call_log::get_call_summary,
+    call_log::get_call_series,
     call_log::get_tool_call,
     call_log::get_call_result,
     call_log::get_call_arguments,

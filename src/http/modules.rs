@@ -6,7 +6,7 @@ use super::respond::{Created, Json, NoContent};
 use crate::error::Result;
 use crate::ids::ModuleName;
 use crate::modules::{self, ModuleChange, ModuleDetails, ModuleIn, ModuleOut};
-use crate::upstreams::{Accepted, HeldBackOut, Refreshed};
+use crate::upstreams::{AcceptIn, Accepted, HeldBackOut, Refreshed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -128,14 +128,6 @@ pub async fn list_held_back(
     Ok(Json(HeldBackPage { held_back: page.items, next_cursor: page.next_cursor }))
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AcceptIn {
-    /// The tools to accept, with or without the name before the dot or colon; all, if not given.
-    #[schema(max_items = 2000, example = json!(["research.web_search"]))]
-    pub tools: Option<Vec<String>>,
-}
-
 #[derive(Serialize, ToSchema)]
 pub struct AcceptOut {
     pub accepted: Vec<Accepted>,
@@ -148,12 +140,12 @@ pub struct AcceptOut {
 #[utoipa::path(post, path = "/api/modules/{module}/accept", tag = "modules",
     params(("module" = String, Path, example = "research")), request_body = AcceptIn,
     responses((status = 200, description = "The new versions", body = AcceptOut),
-        (status = 409, description = "Another request changed the module or a tool in the meantime")))]
+        (status = 409, description = "Another request changed the module or a tool in the meantime, or a hash is of another definition")))]
 #[worker::send]
 pub async fn accept_held_back(
     Admin(scope): Admin,
     Named(name): Named<ModuleName>,
     Body(given): Body<AcceptIn>,
 ) -> Result<Json<AcceptOut>> {
-    Ok(Json(AcceptOut { accepted: modules::accept(&scope, &name, given.tools.as_deref()).await? }))
+    Ok(Json(AcceptOut { accepted: modules::accept(&scope, &name, &given).await? }))
 }

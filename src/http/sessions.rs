@@ -9,7 +9,8 @@ use crate::files::{
     TextDifference,
 };
 use crate::ids::{FileManifestId, SessionId};
-use crate::page::PageRequest;
+use crate::page::{AgeOrder, PageRequest};
+use crate::playground;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -23,6 +24,9 @@ pub struct SessionOut {
     /// The file manifest that is the session's present; null until the first file is written.
     #[schema(example = "man_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
     active_manifest_id: Option<String>,
+    /// The message that the conversation of the session shows last; null until the first message.
+    #[schema(example = "msg_6f1c0d2b9a8e4f7d8c5b3a2f1e0d9c8b")]
+    active_message_id: Option<String>,
     files: u32,
     bytes: u64,
     #[schema(value_type = String, format = DateTime)]
@@ -37,6 +41,7 @@ impl From<Session> for SessionOut {
             id: session.id.to_string(),
             session_id: session.id.to_string(),
             active_manifest_id: session.active_manifest_id.as_ref().map(String::from),
+            active_message_id: session.active_message_id.as_ref().map(String::from),
             files: session.files,
             bytes: session.bytes,
             created_at: session.created_at,
@@ -51,14 +56,31 @@ pub struct SessionPage {
     next_cursor: Option<String>,
 }
 
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SessionQuery {
+    /// The most items that a page may hold.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+    /// The `next_cursor` of the page before this one.
+    #[param(pattern = "^[A-Za-z0-9_-]+$")]
+    cursor: Option<String>,
+    /// Whether the oldest or the newest session comes first; the oldest, if not given.
+    #[param(inline)]
+    order: Option<AgeOrder>,
+}
+
 /// List the sessions
 ///
-/// The oldest come first.
-#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(PageQuery),
+/// The oldest come first, or the newest if the request asks for them.
+#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(SessionQuery),
     responses((status = 200, description = "A page of sessions", body = SessionPage)))]
 #[worker::send]
-pub async fn list_sessions(User(scope): User, Query(query): Query<PageQuery>) -> Result<Json<SessionPage>> {
-    let (sessions, next_cursor) = files::list_sessions(&scope, &query.check()?).await?.map(SessionOut::from);
+pub async fn list_sessions(User(scope): User, Query(query): Query<SessionQuery>) -> Result<Json<SessionPage>> {
+    let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
+    let order = query.order.unwrap_or(AgeOrder::Oldest);
+    let (sessions, next_cursor) = files::list_sessions(&scope, order, &request).await?.map(SessionOut::from);
     Ok(Json(SessionPage { sessions, next_cursor }))
 }
 
@@ -72,12 +94,13 @@ pub async fn get_session(User(scope): User, Named(session_id): Named<SessionId>)
 
 /// Delete a session
 ///
-/// Deletes the session with its file manifests. Sessions that branched off keep their own.
+/// Deletes the session with its file manifests and its conversation. Sessions that branched off keep their own. A turn of
+/// the session that is under way ends.
 #[utoipa::path(delete, path = "/api/sessions/{session_id}", tag = "sessions", params(("session_id" = String, Path)),
     responses((status = 204, description = "The session was deleted")))]
 #[worker::send]
 pub async fn delete_session(User(scope): User, Named(session_id): Named<SessionId>) -> Result<NoContent> {
-    files::delete_session(&scope, &session_id).await?;
+    playground::delete_session(&scope, &session_id).await?;
     Ok(NoContent)
 }
 

@@ -10,11 +10,14 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 use axum::response::Response;
 use futures_util::TryStreamExt;
 use http_body_util::BodyExt;
+use std::sync::Arc;
 use wasm_bindgen::prelude::wasm_bindgen;
+use worker::ResponseBuilder;
 use worker::js_sys::Uint8Array;
+use worker::send::SendWrapper;
 use worker::wasm_bindgen::JsValue;
 use worker::wasm_bindgen_futures::JsFuture;
-use worker::{ResponseBuilder, web_sys};
+use worker::web_sys::{self, ReadableStream};
 
 /// The largest request body that is read as one piece. The handler may refuse a larger body before its end.
 const ONE_PIECE_BYTES: usize = 1024 * 1024;
@@ -64,8 +67,23 @@ fn content_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
+/// The body of another response of the runtime, which is passed on without a look at it. A piece that crossed to Rust and
+/// back would cost more than most events of a stream.
+#[derive(Clone)]
+pub struct PassedOnBody(Arc<SendWrapper<ReadableStream>>);
+
+impl PassedOnBody {
+    pub fn new(stream: ReadableStream) -> Self {
+        Self(Arc::new(SendWrapper::new(stream)))
+    }
+}
+
 pub async fn to_worker(response: Response) -> worker::Result<web_sys::Response> {
     let (mut parts, body) = response.into_parts();
+    if let Some(passed_on) = parts.extensions.remove::<PassedOnBody>() {
+        let builder = ResponseBuilder::new().with_status(parts.status.as_u16()).with_headers(parts.headers.into());
+        return Ok(builder.stream(ReadableStream::clone(&passed_on.0)).into());
+    }
     if body.size_hint().exact().is_none() {
         let failed = |cause: axum::Error| worker::Error::RustError(cause.to_string());
         let pieces = TryStreamExt::map_err(body.into_data_stream(), failed);

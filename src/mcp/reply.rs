@@ -117,7 +117,8 @@ fn rpc_error(error: &Error, request_id: &str) -> RpcError {
         | Error::Conflict(_)
         | Error::TooLarge { .. }
         | Error::NoRoom { .. }
-        | Error::OverQuota { .. } => RpcErrorCode::REFUSED,
+        | Error::OverQuota { .. }
+        | Error::PassedOn(_) => RpcErrorCode::REFUSED,
     };
     let mut data = JsonObject::new();
     data.text("code", error.code());

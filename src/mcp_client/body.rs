@@ -1,10 +1,13 @@
 //! Reads the body of a reply: as one text, or event by event.
 
-use super::event_reader::{EventReader, StreamEvent};
 use super::exchange::ReplyBody;
 use super::failure::FailureCause;
+use crate::event_reader::{EventReader, StreamEvent};
 use crate::memory_turn::{LARGE_BYTES, MemoryTurn};
 use std::collections::VecDeque;
+
+/// The largest event: a result of 10 MiB, and what is around it.
+const MAX_EVENT_BYTES: usize = 10 * 1024 * 1024 + 64 * 1024;
 
 /// The whole body, if it is text of at most `max_bytes`. A large body is read when it is the call's turn.
 pub async fn text<B: ReplyBody>(body: &mut B, max_bytes: usize, turn: &MemoryTurn) -> Result<String, FailureCause> {
@@ -37,7 +40,7 @@ pub struct EventBody<B> {
 
 impl<B: ReplyBody> EventBody<B> {
     pub fn of(body: B) -> Self {
-        Self { body, reader: EventReader::default(), arrived: VecDeque::new(), bytes: 0 }
+        Self { body, reader: EventReader::new(MAX_EVENT_BYTES), arrived: VecDeque::new(), bytes: 0 }
     }
 
     /// The next event. None at the end.

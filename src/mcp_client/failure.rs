@@ -1,5 +1,6 @@
 //! Why a question to a server got no result.
 
+use crate::event_reader::EventFault;
 use crate::json_rpc::{RpcError, RpcErrorCode};
 use crate::outgoing::OutgoingFailure;
 use std::fmt;
@@ -115,6 +116,15 @@ impl From<OutgoingFailure> for FailureCause {
             OutgoingFailure::BrokenOff(cause) => Self::BrokenOff(cause),
             OutgoingFailure::TooLarge => Self::TooLarge("bytes".to_owned()),
             OutgoingFailure::NotText => Self::NotText,
+        }
+    }
+}
+
+impl From<EventFault> for FailureCause {
+    fn from(fault: EventFault) -> Self {
+        match fault {
+            EventFault::TooLarge => Self::TooLarge("bytes".to_owned()),
+            EventFault::NotText => Self::NotText,
         }
     }
 }

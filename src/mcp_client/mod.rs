@@ -7,7 +7,6 @@
 mod body;
 mod calling;
 mod conversation;
-mod event_reader;
 mod event_stream;
 mod exchange;
 mod failure;

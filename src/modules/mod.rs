@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::ids::{ModuleName, UpstreamId};
 use crate::page::{Page, PageRequest};
 use crate::read_only::{ReadOnly, shown};
-use crate::upstreams::{self, Accepted, HeldBackOut, Refreshed};
+use crate::upstreams::{self, AcceptIn, Accepted, HeldBackOut, Refreshed};
 use module::Module;
 
 /// The most modules of one workspace.
@@ -86,7 +86,7 @@ pub async fn list_held_back(scope: &Scope, name: &ModuleName, request: &PageRequ
     upstreams::list_held_back::<ModuleSettings>(scope, &name.into(), request).await
 }
 
-/// Accepts what is held back of the module: everything, or these tools.
-pub async fn accept(scope: &Scope, name: &ModuleName, tools: Option<&[String]>) -> Result<Vec<Accepted>> {
-    upstreams::accept::<ModuleSettings>(scope, &name.into(), tools).await
+/// Accepts what is held back of the module: everything, or the given tools.
+pub async fn accept(scope: &Scope, name: &ModuleName, given: &AcceptIn) -> Result<Vec<Accepted>> {
+    upstreams::accept::<ModuleSettings>(scope, &name.into(), given).await
 }

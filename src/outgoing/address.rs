@@ -38,6 +38,22 @@ pub fn same_origin_url(reference: &str, home: &str) -> Option<String> {
     (is_plain && url.origin() == Url::new(home).ok()?.origin()).then(|| url.href())
 }
 
+/// The origin of an http or https URL, in one spelling: the protocol, the host, and the port if it is not the usual one.
+/// Reads the text alone, so that settings can be compared where no URL is parsed.
+pub fn origin_of(url: &str) -> Option<String> {
+    let (protocol, rest) = url.trim().split_once("://")?;
+    let protocol = protocol.to_ascii_lowercase();
+    let usual = match protocol.as_str() {
+        "https" => ":443",
+        "http" => ":80",
+        _ => return None,
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_ascii_lowercase();
+    let host = host.strip_suffix(usual).unwrap_or(&host);
+    (!host.is_empty()).then(|| format!("{protocol}://{host}"))
+}
+
 /// Whether two hosts, each perhaps with a port, are the same server. A host without a port has the usual port of http or
 /// https: the Worker answers at both. All names of this machine are one host.
 pub fn is_same_server(one: &str, other: &str) -> bool {
@@ -211,6 +227,23 @@ mod tests {
             ("127.0.0.1:8787", "10.0.0.1:8787", false),
         ] {
             assert_eq!(is_same_server(own, other), expected, "{own} and {other}");
+        }
+    }
+
+    #[test]
+    fn an_origin_has_one_spelling() {
+        for (url, expected) in [
+            ("https://A.example/v1?x=1", Some("https://a.example")),
+            ("HTTPS://a.example:443", Some("https://a.example")),
+            ("http://a.example:80/", Some("http://a.example")),
+            ("https://a.example:80/", Some("https://a.example:80")),
+            ("https://u:p@a.example:8443#x", Some("https://a.example:8443")),
+            ("http://[::1]:8080/v1", Some("http://[::1]:8080")),
+            ("ftp://a.example", None),
+            ("https://", None),
+            ("a.example", None),
+        ] {
+            assert_eq!(origin_of(url).as_deref(), expected, "{url}");
         }
     }
 

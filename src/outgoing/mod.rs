@@ -13,7 +13,7 @@ mod response;
 
 pub use abort::AbortOnDrop;
 pub use address::{
-    UrlRules, check_url, is_same_server, is_this_machine, is_trusted, may_carry_credentials, same_origin_url,
+    UrlRules, check_url, is_same_server, is_this_machine, is_trusted, may_carry_credentials, origin_of, same_origin_url,
 };
 pub use headers::{credentials_in, fault_of_header, fill_in, is_literal, is_sensitive};
 pub use request::{OutgoingRequest, Redirects, RequestBody, Route};

@@ -1,19 +1,26 @@
 //! Metrics of the whole Worker, in the text format of Prometheus (0.0.4). No label names a workspace, because there may
 //! be any number of workspaces, and their names are private.
+//!
+//! Where each workspace has an object, the object reports its figures to a directory in D1 after each upkeep, and the metrics
+//! are the sums of the reports.
 
+use super::directory::{self, Sample};
 use super::store;
 use crate::app::App;
+use crate::db::Db;
 use crate::error::{Error, Result};
 use crate::execution::totals;
+use crate::ids::WorkspaceId;
 use crate::quota::{self, Usage};
 use crate::registry;
+use crate::settings::Storage;
+use crate::time::Timestamp;
 
 /// A metric family: its name without the prefix `pegboard_`, its type, its help text, and the label of its samples. An
 /// empty label means that the samples have none.
 type Family = (&'static str, &'static str, &'static str, &'static str);
 
-/// The metric families that [`store::everything`] counts.
-const COUNTED: [Family; 8] = [
+const FAMILIES: [Family; 12] = [
     ("workspaces", "gauge", "Workspaces in which something was ever changed.", ""),
     ("tools", "gauge", "Tools with an active version and without, the built-ins too.", "active"),
     ("tool_versions", "gauge", "Versions of tools, active or not.", ""),
@@ -22,6 +29,10 @@ const COUNTED: [Family; 8] = [
     ("mcp_servers", "gauge", "MCP servers of others, by what their last discovery found.", "status"),
     ("approvals_pending", "gauge", "Calls that wait for an approval.", ""),
     ("changes_total", "counter", "Rows of the change log.", ""),
+    ("calls_total", "counter", "Calls of tools that have ended, by how they did.", "status"),
+    ("stored_bytes", "gauge", "What all workspaces store, as their quotas count it.", "kind"),
+    ("registration_refusals_24h", "gauge", "Registrations refused in the last 24 hours, by reason.", "reason"),
+    ("database_bytes", "gauge", "The size of all databases of workspaces.", ""),
 ];
 
 /// Returns all metrics, in one round trip. Only the operator of the Worker may see them; the route checks this.
@@ -30,45 +41,66 @@ const COUNTED: [Family; 8] = [
     reason = "the figures are of all workspaces; the route lets in their operator alone"
 )]
 pub async fn metrics(app: &App) -> Result<String> {
-    let statements = [
-        store::everything(app.now()),
-        totals::ended_everywhere(),
-        quota::find_everywhere(),
-        registry::refusals_everywhere(app.now()),
-    ];
-    let rows = app.db()?.batch(&statements).await?;
-    let [everything, ended, usage, refusals] = &rows[..] else {
-        return Err(Error::Internal(format!("D1 gave {} answers to 4 statements", rows.len())));
+    let samples = match app.settings().storage {
+        Some(Storage::Objects) => {
+            let rows = app.directory()?.batch(&[directory::sums_of_reports()]).await?;
+            rows.first().map(|it| it.all()).transpose()?.unwrap_or_default()
+        }
+        _ => count(app.db()?, app.now()).await?,
     };
     let mut text = Exposition::default();
     text.family(&("info", "gauge", "The version that is deployed.", "version"));
     text.sample(env!("CARGO_PKG_VERSION"), 1);
-    let everything = everything.figures()?;
-    for family in &COUNTED {
+    for family in &FAMILIES {
         text.family(family);
-        for it in everything.iter().filter(|it| it.name == family.0) {
-            text.sample(it.more.as_deref().unwrap_or_default(), it.count.into());
+        for it in samples.iter().filter(|it| it.family == family.0) {
+            text.sample(&it.label, it.value);
         }
     }
-    text.family(&("calls_total", "counter", "Calls of tools that have ended, by how they did.", "status"));
+    Ok(text.text)
+}
+
+/// Reports the figures of the workspace whose object this is to the directory.
+#[expect(clippy::disallowed_methods, reason = "upkeep has no caller")]
+pub async fn report(app: &App, workspace: &WorkspaceId) -> Result<()> {
+    let samples = count(app.db()?, app.now()).await?;
+    app.directory()?.batch(&[directory::put_report(workspace, &samples, app.now())?]).await?;
+    Ok(())
+}
+
+/// Counts everything in one database.
+async fn count(db: &Db, now: Timestamp) -> Result<Vec<Sample>> {
+    let statements = [
+        store::everything(now),
+        totals::ended_everywhere(),
+        quota::find_everywhere(),
+        registry::refusals_everywhere(now),
+    ];
+    let rows = db.batch(&statements).await?;
+    let [everything, ended, usage, refusals] = &rows[..] else {
+        return Err(Error::Internal(format!("the database gave {} answers to 4 statements", rows.len())));
+    };
+    let mut samples = Vec::new();
+    let mut add = |family: &str, label: &str, value: u64| {
+        samples.push(Sample { family: family.to_owned(), label: label.to_owned(), value });
+    };
+    for it in everything.figures()? {
+        add(&it.name, it.more.as_deref().unwrap_or_default(), it.count.into());
+    }
     let (uncounted, ended) =
         ended.figures()?.into_iter().partition::<Vec<_>, _>(|it| it.name == totals::UNCOUNTED_BYTES);
     for it in ended {
-        text.sample(&it.name, it.count.into());
+        add("calls_total", &it.name, it.count.into());
     }
     let Usage { files_bytes, calls_bytes } = quota::read(usage)?;
     let uncounted_bytes = uncounted.iter().map(|it| u64::from(it.count)).sum::<u64>();
-    text.family(&("stored_bytes", "gauge", "What all workspaces store, as their quotas count it.", "kind"));
-    text.sample("files", files_bytes);
-    text.sample("calls", calls_bytes + uncounted_bytes);
-    let help = "Registrations refused in the last 24 hours, by reason.";
-    text.family(&("registration_refusals_24h", "gauge", help, "reason"));
+    add("stored_bytes", "files", files_bytes);
+    add("stored_bytes", "calls", calls_bytes + uncounted_bytes);
     for it in refusals.figures()? {
-        text.sample(&it.name, it.count.into());
+        add("registration_refusals_24h", &it.name, it.count.into());
     }
-    text.family(&("database_bytes", "gauge", "The size of the database.", ""));
-    text.sample("", refusals.database_bytes());
-    Ok(text.text)
+    add("database_bytes", "", refusals.database_bytes());
+    Ok(samples)
 }
 
 /// The text of the response so far, and the name and label of the current family.

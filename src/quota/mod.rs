@@ -1,4 +1,4 @@
-//! The bytes that a workspace stores in files, their history and calls, and the operator's bound on them
+//! The bytes that a workspace stores in files, their history, calls and messages, and the operator's bound on them
 //! (`WORKSPACE_QUOTA_BYTES`). Batches that store something count it, or ask for room, in the same transaction. So racing
 //! requests do not exceed the bound together. 0021_count_stored_bytes.sql says what counts with how many bytes, and
 //! 0035_count_render_plans.sql adds the render plans of calls.
@@ -6,8 +6,8 @@
 mod store;
 
 pub use store::{
-    CALL_BYTES, CONTENTS_BYTES, ENTRY_BYTES, FILE_MANIFEST_BYTES, LARGE_CALL_BYTES, Usage, ask_for_room,
-    count_files_within, find, find_everywhere, is_used_up, read,
+    CALL_BYTES, CONTENTS_BYTES, ENTRY_BYTES, FILE_MANIFEST_BYTES, LARGE_CALL_BYTES, MESSAGE_BYTES, Usage, ask_for_room,
+    ask_for_room_instead, count_files_within, find, find_everywhere, is_used_up, read,
 };
 
 use crate::callers::Scope;

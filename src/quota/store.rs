@@ -19,11 +19,16 @@ pub const CALL_BYTES: usize = 1_000;
 /// same number.
 pub const LARGE_CALL_BYTES: u32 = 5_096;
 
+/// The bytes that a message counts with, besides those of its parts and metadata. Triggers of 0040_messages.sql count
+/// messages.
+pub const MESSAGE_BYTES: usize = 600;
+
 /// What a workspace stores, as far as it has been counted.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
 pub struct Usage {
     /// The bytes of files and their history.
     pub files_bytes: u64,
+    /// The bytes of calls and of the messages of conversations.
     pub calls_bytes: u64,
 }
 
@@ -81,6 +86,22 @@ pub fn ask_for_room(workspace: &WorkspaceId, bytes: usize, contents: &[(&str, u3
     .bind(Param::Number(quota_bytes as f64))
     .repeatable();
     if contents.is_empty() { statement } else { statement.bind(json!(contents).to_string()) }
+}
+
+/// Stops its batch ([`is_used_up`]) if `bytes` find no room within the quota in the place of those that are counted already.
+/// `counted` is a query for these, with one row or none. Its `?1` is the workspace, and the caller binds its parameters from
+/// `?4` on. Changes nothing otherwise.
+pub fn ask_for_room_instead(workspace: &WorkspaceId, bytes: usize, counted: &str, quota_bytes: u64) -> Statement {
+    sql(format!(
+        "INSERT INTO workspace_usage (workspace_id, files_bytes, calls_bytes, over) SELECT ?1, 0, 0, 1
+         FROM (SELECT ?2 - coalesce(({counted}), 0) AS bytes) more
+         WHERE more.bytes > 0 AND more.bytes > ?3
+           - coalesce((SELECT files_bytes + calls_bytes FROM workspace_usage WHERE workspace_id = ?1), 0)"
+    ))
+    .bind(workspace.as_str())
+    .bind(Param::Number(bytes as f64))
+    .bind(Param::Number(quota_bytes as f64))
+    .repeatable()
 }
 
 /// Whether a batch failed because the quota is used up. The name is that of the constraint.

@@ -76,12 +76,15 @@ mod tests {
         };
         let code = |replace, downgrade, version: &str| {
             let options = ImportOptions { replace, downgrade, ..ImportOptions::default() };
-            options.may_replace(&present, &ToolsetVersion::parse(version).unwrap()).map_err(|it| it.code()).err()
+            options
+                .may_replace(&present, &ToolsetVersion::parse(version).unwrap())
+                .map_err(|it| it.code().to_owned())
+                .err()
         };
-        assert_eq!(code(false, false, "2.0.0"), Some("ALREADY_EXISTS"));
+        assert_eq!(code(false, false, "2.0.0").as_deref(), Some("ALREADY_EXISTS"));
         assert_eq!(code(true, false, "1.2.0"), None);
         assert_eq!(code(true, false, "1.10.0"), None);
-        assert_eq!(code(true, false, "1.2.0-rc.1"), Some("CONFLICT"));
+        assert_eq!(code(true, false, "1.2.0-rc.1").as_deref(), Some("CONFLICT"));
         assert_eq!(code(true, true, "0.1.0"), None);
         assert!(ImportOptions { downgrade: true, ..ImportOptions::default() }.check().is_err());
     }

@@ -7,14 +7,16 @@ use super::store;
 use super::upstream::Upstream;
 use crate::callers::{Level, Scope};
 use crate::error::{Error, Place, Problem, Result, shortened};
+use crate::hex;
 use crate::ids::{ToolId, UpstreamId};
 use crate::page::{Page, PageRequest};
 use crate::registry::{
     self, FieldDifference, Placement, PlacementOutcome, Preview, StepReason, ToolOut, ToolReading, VersionStep,
 };
 use crate::text_enum::text_enum;
-use serde::Serialize;
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, HashMap};
 use utoipa::ToSchema;
 
 text_enum! {
@@ -27,6 +29,9 @@ text_enum! {
     }
 }
 
+/// How much of a SHA-256 names a definition.
+const HASH_BYTES: usize = 16;
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldBack {
     pub upstream: UpstreamId,
@@ -35,12 +40,29 @@ pub struct HeldBack {
     pub offered: OfferedTool,
 }
 
+impl HeldBack {
+    fn is_named(&self, name: &str) -> bool {
+        let id = self.tool_id.as_str();
+        id == name || id.strip_prefix(self.upstream.prefix()) == Some(name)
+    }
+
+    /// Differs for definitions that differ.
+    fn hash(&self) -> Result<String> {
+        let definition = serde_json::to_vec(&self.offered)
+            .map_err(|cause| Error::Internal(format!("{} cannot be written: {cause}", self.tool_id)))?;
+        Ok(hex::encode(&Sha256::digest(definition)[..HASH_BYTES]))
+    }
+}
+
 /// A definition that waits for an admin, beside the accepted one.
 #[derive(Serialize, ToSchema)]
 pub struct HeldBackOut {
     #[schema(example = "research.web_search")]
     tool_id: String,
     change: HeldBackChange,
+    /// Names the offered definition. Send it back with the acceptance, so that no other definition is accepted instead.
+    #[schema(example = "9b74c9897bac770ffc029102a200c5de")]
+    hash: String,
     /// The step that the new version takes. Null for a new tool, which begins with 1.0.0.
     bump: Option<VersionStep>,
     /// The version that is listed and run now. Null for a new tool.
@@ -51,6 +73,19 @@ pub struct HeldBackOut {
     reasons: Vec<StepReason>,
     /// All fields that differ.
     differences: Vec<FieldDifference>,
+}
+
+/// What an admin accepts.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AcceptIn {
+    /// The tools to accept, with or without the name before the dot or colon; all, if not given.
+    #[schema(max_items = 2000, example = json!(["research.web_search"]))]
+    pub tools: Option<Vec<String>>,
+    /// The `hash` of each definition that the admin has read, by the name of its tool. Nothing is accepted if one of the
+    /// definitions is another one now.
+    #[schema(example = json!({"research.web_search": "9b74c9897bac770ffc029102a200c5de"}))]
+    pub hashes: Option<BTreeMap<String, String>>,
 }
 
 /// A definition that was accepted.
@@ -124,6 +159,7 @@ pub async fn list<S: UpstreamSettings>(
         shown.push(HeldBackOut {
             tool_id: it.tool_id.to_string(),
             change: it.change,
+            hash: it.hash()?,
             bump: preview.needed_step,
             accepted: accepted.map(|it| ToolOut::seen_by(Level::Admin, it.tool.clone())),
             offered: ToolOut::seen_by(Level::Admin, offered),
@@ -134,14 +170,11 @@ pub async fn list<S: UpstreamSettings>(
     Ok(Page { items: shown, next_cursor: page.next_cursor })
 }
 
-/// Accepts what is held back of the upstream: everything, or these tools. Everything is accepted at once, or nothing.
-pub async fn accept<S: UpstreamSettings>(
-    scope: &Scope,
-    id: &UpstreamId,
-    tools: Option<&[String]>,
-) -> Result<Vec<Accepted>> {
+/// Accepts what is held back of the upstream: everything, or the given tools. Everything is accepted at once, or nothing.
+pub async fn accept<S: UpstreamSettings>(scope: &Scope, id: &UpstreamId, given: &AcceptIn) -> Result<Vec<Accepted>> {
     let waiting = Waiting::<S>::of(scope, id).await?;
-    let accepted = wanted(&waiting.held, tools)?;
+    let accepted = wanted(&waiting.held, given.tools.as_deref())?;
+    check_hashes(&waiting.held, given.hashes.iter().flatten())?;
     if accepted.is_empty() {
         return Ok(Vec::new());
     }
@@ -176,13 +209,9 @@ pub async fn accept<S: UpstreamSettings>(
 /// Those of the held-back definitions that the tools name. A tool may be named with or without the upstream's prefix.
 fn wanted<'a>(held: &'a [HeldBack], tools: Option<&[String]>) -> Result<Vec<&'a HeldBack>> {
     let Some(tools) = tools else { return Ok(held.iter().collect()) };
-    let is_named = |it: &HeldBack, name: &str| {
-        let id = it.tool_id.as_str();
-        id == name || id.strip_prefix(it.upstream.prefix()) == Some(name)
-    };
     let mut problems = Vec::new();
     for (index, name) in tools.iter().enumerate() {
-        if !held.iter().any(|it| is_named(it, name)) {
+        if !held.iter().any(|it| it.is_named(name)) {
             let message = format!("{} is not held back", shortened(name));
             problems.push(Problem { place: Place::Body, path: format!("/tools/{index}"), message });
         }
@@ -190,7 +219,19 @@ fn wanted<'a>(held: &'a [HeldBack], tools: Option<&[String]>) -> Result<Vec<&'a 
     if !problems.is_empty() {
         return Err(Error::Invalid(problems));
     }
-    Ok(held.iter().filter(|it| tools.iter().any(|name| is_named(it, name))).collect())
+    Ok(held.iter().filter(|it| tools.iter().any(|name| it.is_named(name))).collect())
+}
+
+/// Refuses the acceptance of a definition that is not the one which the admin has read.
+fn check_hashes<'a>(held: &[HeldBack], hashes: impl Iterator<Item = (&'a String, &'a String)>) -> Result<()> {
+    for (name, hash) in hashes {
+        let present = held.iter().find(|it| it.is_named(name)).map(HeldBack::hash).transpose()?;
+        if present.as_ref() != Some(hash) {
+            let name = shortened(name);
+            return Err(Error::Conflict(format!("{name} is offered with another definition now: read it again")));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -233,5 +274,17 @@ mod tests {
             unreachable!("x is not held back")
         };
         assert_eq!((problems.len(), problems[0].path.as_str()), (1, "/tools/1"));
+    }
+
+    #[test]
+    fn a_definition_that_nobody_has_read_is_not_accepted() {
+        let all = [held("m.a"), held("m.b")];
+        let is_accepted =
+            |name: &str, hash: &str| check_hashes(&all, [(&name.into(), &hash.into())].into_iter()).is_ok();
+        let read = all[0].hash().unwrap();
+        assert!(is_accepted("m.a", &read) && is_accepted("a", &read));
+        let mut changed = held("m.a");
+        changed.offered.description = "something else".into();
+        assert!(!is_accepted("a", &changed.hash().unwrap()) && !is_accepted("a", "") && !is_accepted("gone", &read));
     }
 }

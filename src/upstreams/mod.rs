@@ -23,7 +23,7 @@ mod upstream;
 pub use discovery::{Refreshed, Sight};
 pub use due::{find_due, note_due, note_unknown_tool, note_use, refresh_due, refresh_noted};
 pub use given::{MASK, NO_NAME, Problems, credentials_of, fault_of_credentials, kept_headers, plain, trimmed};
-pub use held_back::{Accepted, HeldBackOut, accept, list as list_held_back};
+pub use held_back::{AcceptIn, Accepted, HeldBackOut, accept, list as list_held_back};
 pub use hidden_characters::{has_hidden, without_hidden};
 pub use kind::{Look, LookFailure, Seen, SettingsColumns, UpstreamRecord, UpstreamSettings};
 pub use limits::{DEFAULT_TIMEOUT_SECONDS, DISCOVERY_SECONDS, FRESH_SECONDS};

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from scripted_model import Reply, serving_model
 from worker import serving
 
 # positive_data_acceptance is left out, because a well-formed request may name something that does not exist.
@@ -45,10 +46,18 @@ SCHEMATHESIS = [
 
 
 def main(template: str) -> int:
-    with serving("api-state", template, ["AUTH=open", "SECRET_KEY=api-test"]) as url:
+    # Without a model every turn would be a 503.
+    with (
+        serving_model(lambda _messages: Reply("Hello")) as model,
+        serving(
+            "api-state",
+            template,
+            ["AUTH=open", "SECRET_KEY=api-test", f"MODEL_URL={model.url}", "MODEL_NAME=scripted"],
+        ) as url,
+    ):
         environment = {**os.environ, "SCHEMATHESIS_HOOKS": "api_hooks", "PYTHONPATH": str(Path(__file__).parent)}
-        # A timeout, because CI must end; the run itself takes about two minutes.
-        return subprocess.run([*SCHEMATHESIS, f"--url={url}"], env=environment, timeout=300, check=False).returncode
+        # A timeout, because CI must end. The run takes about two minutes alone, and several beside other tests.
+        return subprocess.run([*SCHEMATHESIS, f"--url={url}"], env=environment, timeout=1200, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -64,6 +64,7 @@ def write_config():
     del config["build"]
     config["name"] = NAME
     config["main"] = str(ROOT / config["main"])
+    config["assets"]["directory"] = str(ROOT / config["assets"]["directory"])
     config["vars"] |= {
         "AUTH": "open",
         "SECRET_KEY": "container-test",

@@ -9,12 +9,12 @@ from pathlib import Path
 
 
 @contextlib.contextmanager
-def serving(name: str, template: str, variables: list[str]) -> Iterator[str]:
+def serving(name: str, template: str, variables: list[str], options: tuple[str, ...] = ()) -> Iterator[str]:
     """Yields the URL of a server whose state, a copy of `template`, is called `name`."""
     state = Path("target/it") / name
     shutil.rmtree(state, ignore_errors=True)
     shutil.copytree(template, state)
-    serve = ["node", "scripts/lib/serve.mjs", "--state", str(state)]
+    serve = ["node", "scripts/lib/serve.mjs", "--state", str(state), *options]
     for variable in variables:
         serve += ["--var", variable]
     # The server ends with its stdin, and so even if this process is killed.

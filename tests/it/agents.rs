@@ -33,6 +33,10 @@ fn an_agent_is_made_with_defaults_and_read_back() {
       "permission_level": "user",
       "default_tools": true,
       "find_tools": false,
+      "system_prompt": null,
+      "model": null,
+      "max_steps": null,
+      "temperature": null,
       "created_at": "[time]",
       "default_tools_in_use": true
     }
@@ -48,6 +52,7 @@ fn every_field_can_be_given_and_changed() {
     let given = json!({
         "name": "A", "capabilities": ["net", "mail", "net"], "max_risk": "critical", "allowed_modules": ["research"],
         "permission_level": "owner", "default_tools": false, "find_tools": true,
+        "system_prompt": "Be brief.", "model": "@cf/small", "max_steps": 3, "temperature": 0.5,
     });
     let made = client.post("/api/agents", given).created();
     assert_eq!(made["capabilities"], json!(["net", "mail"]));
@@ -58,6 +63,19 @@ fn every_field_can_be_given_and_changed() {
     for kept in ["id", "max_risk", "allowed_modules", "permission_level", "default_tools", "find_tools", "created_at"] {
         assert_eq!(changed[kept], made[kept], "{kept}");
     }
+    for (kept, expected) in
+        [("system_prompt", json!("Be brief.")), ("model", json!("@cf/small")), ("max_steps", json!(3))]
+    {
+        assert_eq!(changed[kept], expected, "{kept}");
+    }
+    let cleared = json!({"system_prompt": "", "model": "", "max_steps": 0, "temperature": -1});
+    let cleared = client.patch(&path, cleared).ok();
+    for field in ["system_prompt", "model", "max_steps", "temperature"] {
+        assert_eq!(cleared[field], json!(null), "{field}");
+    }
+    client.patch(&path, json!({"max_steps": 65})).refused(400, "VALIDATION_ERROR");
+    let changed = client.patch(&path, json!({"temperature": 2})).ok();
+    assert_eq!(changed["temperature"], json!(2.0));
     assert_eq!(client.get(&path).ok(), changed);
     assert_eq!(client.patch(&path, json!({})).ok(), changed);
     client.patch(&path, json!({"id": "agent_other"})).refused(400, "VALIDATION_ERROR");

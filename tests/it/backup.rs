@@ -19,8 +19,9 @@ pub fn furnish(client: &Client) -> String {
         "parameters_schema": "{ \"type\": \"object\" }",
     }));
     client.post("/api/tools/y/deactivate", json!({"reason": "deprecated"})).ok();
-    let agent =
-        client.agent(json!({"name": "Clerk", "capabilities": ["net"], "default_tools": false, "find_tools": true}));
+    let agent = client
+        .agent(json!({"name": "Clerk", "capabilities": ["net"], "default_tools": false, "find_tools": true,
+            "system_prompt": "Be brief.", "model": "m", "max_steps": 3, "temperature": 0.5}));
     client
         .post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "x", "config": {"default_text": "a"}}))
         .created();

@@ -384,8 +384,8 @@ fn modules_restore_only_under_the_same_key_or_with_the_values_given_again() {
     let strict = server.client("ws").with_token(ROOT_TOKEN);
     let insert =
         "INSERT INTO upstreams (workspace_id, name, kind, url, slow, headers, enabled, auto_accept, created_at, revision)
-        VALUES ('ws', 'm', 'manifest', 'http://10.0.0.1', 0, '{}', 1, 0, '2026-11-16T01:00:00.000Z', 1)";
-    server.sql(insert, &[]);
+        VALUES (?1, 'm', 'manifest', 'http://10.0.0.1', 0, '{}', 1, 0, '2026-11-16T01:00:00.000Z', 1)";
+    server.sql(insert, &[json!("ws")]);
     let mut taken = backup(&strict);
     strict.post("/api/registry/restore", taken.clone()).ok();
     taken["modules"][0]["slow"] = json!(true);

@@ -393,8 +393,8 @@ fn all_faults_of_a_body_are_told_at_once() {
     let mut paths = refused.paths();
     paths.sort_unstable();
     assert_eq!(paths, ["/capabilities/1", "/default_tools", "/max_risk", "/name", "/nmae"]);
-    let fields =
-        "the fields are name, capabilities, max_risk, allowed_modules, permission_level, default_tools, find_tools";
+    let fields = "the fields are name, capabilities, max_risk, allowed_modules, permission_level, default_tools, find_tools, \
+        system_prompt, model, max_steps, temperature";
     for told in ["/name: is required", "must be one of safe, low, medium, high, critical", fields, "Did you mean name?"]
     {
         assert!(refused.message.contains(told), "{told}: {}", refused.message);

@@ -29,6 +29,8 @@ fn no_endpoint_takes_more_than_two_round_trips() {
         owner.get(&format!("{path}/toolbox")),
         owner.get("/api/tokens"),
         owner.get("/api/workspace"),
+        owner.get("/api/whoami"),
+        owner.get("/api/tool-calls/series?bucket=hour"),
     ];
     for answer in &reads {
         assert_eq!(answer.status, 200, "{}", answer.text);

@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
-/// Operations that need somebody's module or MCP server to run. Neither runs beside a fresh server.
-const NEED_A_SERVER: [&str; 2] = ["execute_module_tool", "refresh_mcp_server"];
+/// Operations that need somebody's module, MCP server or model to run. None of them runs beside a fresh server.
+const NEED_A_SERVER: [&str; 3] = ["chat", "execute_module_tool", "refresh_mcp_server"];
 
 /// A server as a fresh `scripts/dev` starts it.
 fn server() -> &'static Server {

@@ -300,11 +300,12 @@ fn live(client: &Client) -> Value {
         *value = json!("***");
     }
     modules.sort_by_key(|it| text(it, "name"));
-    let workspace = client.get("/api/workspace").ok();
+    // The log shows the settings of the model only where they are set.
+    let modules_of_guests = client.get("/api/workspace").ok()["default_guest_modules"].clone();
     json!({
         "tools": states, "versions": versions, "agents": agents, "attachments": attachments, "credentials": credentials,
         "modules": modules, "mcp_servers": list("mcp_servers"), "toolsets": list("toolsets"), "overrides": [],
-        "workspace": workspace,
+        "workspace": {"default_guest_modules": modules_of_guests},
     })
 }
 

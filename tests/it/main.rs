@@ -30,12 +30,14 @@
 //! | `approvals` | calls that wait: one decision, one run with the original arguments, sealed, expired |
 //! | `idempotency` | the same call sent twice |
 //! | `call_log` | the record of calls: filters, pages, figures, the sweep |
+//! | `call_series` | the calls over time: exact before and after upkeep, late calls, bounds, cost |
 //! | `crash` | the runtime killed in the middle of writes |
 //! | `database_faults` | passing faults of D1: what is sent again, and what is 503 with `Retry-After` |
 //! | `read_replicas` | bookmarks, by which a caller of a deployment with read replicas reads what it wrote |
 //! | `disconnect` | clients that leave before the response: calls, approvals, messages and MCP go on |
 //! | `tokens` | which callers are accepted, at which level, and until when |
 //! | `changes` | the rows of the change log for all mutations |
+//! | `whoami` | the caller's level and agent, and what the deployment can do |
 //! | `walk` | every route of /openapi.json, with callers of other workspaces, lower levels and bound tokens |
 //! | `cost` | round trips and rows read, also with 10,000 tools |
 //! | `document` | the curl commands of the specification's first document |
@@ -48,6 +50,7 @@
 //! | `mail` | email_search and email_get: the specification's query, filters, any text, both inbox rules, cost |
 //! | `oversight` | stats, health and metrics: exact at any time, and cheap |
 //! | `quota` | what a workspace stores: the quota, the count of bytes, refused calls, the retention of calls |
+//! | `playground` | chats with agents: turns, calls, approvals, branches, faults of models, crashes, keys, cost |
 //! | `rendering` | renderers of tools, the render plans of calls through every door, and the pages of calls |
 //! | `rest_tools` | tools that call REST APIs: where arguments go, what cannot be sent, whose headers go along |
 //! | `upkeep` | the cron trigger |
@@ -64,6 +67,7 @@ mod backup_lines;
 mod backup_modules;
 mod backup_toolsets;
 mod call_log;
+mod call_series;
 mod changes;
 mod conventions;
 mod cost;
@@ -87,8 +91,10 @@ mod memory;
 mod model_calls;
 mod module_access;
 mod modules;
+mod objects;
 mod overrides;
 mod oversight;
+mod playground;
 mod python;
 mod python_files;
 mod quota;
@@ -103,4 +109,5 @@ mod toolsets;
 mod upkeep;
 mod versions;
 mod walk;
+mod whoami;
 mod workspace;

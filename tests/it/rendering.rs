@@ -283,6 +283,7 @@ fn a_page_is_the_artifact_with_the_data_of_the_call() {
     );
     assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
     assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
+    assert_eq!(answer.header("connection-allowlist"), Some("()"));
     assert_eq!(answer.header("cache-control"), Some("private"));
     // The plan stays, and the artifact is the present one.
     file(&client, "artifacts/page.html", b"<p>new</p>");

@@ -33,6 +33,7 @@ fn sessions_are_listed_oldest_first_to_the_end() {
       "id": "[id]",
       "session_id": "[id]",
       "active_manifest_id": "[id]",
+      "active_message_id": null,
       "files": 1,
       "bytes": 1,
       "created_at": "[time]",
@@ -47,6 +48,12 @@ fn sessions_are_listed_oldest_first_to_the_end() {
         assert_eq!(seen, names);
     }
     assert_eq!(workspace().get("/api/sessions").ok(), json!({"sessions": [], "next_cursor": null}));
+    let mut newest_first = whole["sessions"].as_array().unwrap().clone();
+    newest_first.reverse();
+    for limit in [1, 3, 8] {
+        assert_eq!(client.pages("/api/sessions?order=newest", "sessions", limit), newest_first);
+    }
+    client.get("/api/sessions?order=random").refused(400, "VALIDATION_ERROR");
 }
 
 /// A workspace with two agents, a token bound to each, and a session that no agent made.
@@ -400,7 +407,10 @@ fn a_session_has_one_shape_wherever_it_is_shown() {
     written(&files, "x", "2");
     let shown = || files.client.get(&files.url("")).ok();
     let keys = shown().as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    assert_eq!(keys, ["id", "session_id", "active_manifest_id", "files", "bytes", "created_at", "updated_at"]);
+    assert_eq!(
+        keys,
+        ["id", "session_id", "active_manifest_id", "active_message_id", "files", "bytes", "created_at", "updated_at"]
+    );
     let checked_out = files.client.post(&files.url("/checkout"), json!({"manifest_id": one})).ok();
     assert_eq!((&checked_out, &checked_out["active_manifest_id"]), (&shown(), &json!(one)));
     let (branched, made) = branch(&files, &one);

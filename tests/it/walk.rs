@@ -65,6 +65,25 @@ fn routes() -> Vec<Route> {
         ),
         route(
             "post",
+            "/api/playground/sessions/{session_id}/chat",
+            "user",
+            Some(json!({"agentId": "{agent_id}", "message": "Hello"})),
+            403,
+            404,
+        ),
+        route("get", "/api/playground/sessions/{session_id}/chat/{chat_id}/stream", "user", None, 204, 204),
+        route("post", "/api/playground/sessions/{session_id}/stop", "user", None, 404, 404),
+        route("get", "/api/playground/sessions/{session_id}/messages", "user", None, 404, 404),
+        route(
+            "post",
+            "/api/playground/sessions/{session_id}/checkout",
+            "user",
+            Some(json!({"message_id": "house-message"})),
+            404,
+            404,
+        ),
+        route(
+            "post",
             "/api/sessions/{session_id}/branch",
             "user",
             Some(json!({"manifest_id": "{manifest_id}"})),
@@ -81,6 +100,7 @@ fn routes() -> Vec<Route> {
         route("post", "/api/agents/{agent_id}/tool-calls", "guest", tool_calls, 403, 404),
         route("get", "/api/tool-calls", "user", None, 200, 200),
         route("get", "/api/tool-calls/summary", "user", None, 200, 200),
+        route("get", "/api/tool-calls/series", "admin", None, 403, 200),
         route("get", "/api/tool-calls/{call_id}", "user", None, 404, 404),
         route("get", "/api/tool-calls/{call_id}/result", "user", None, 404, 404),
         route("get", "/api/tool-calls/{call_id}/arguments", "user", None, 404, 404),
@@ -138,6 +158,7 @@ fn routes() -> Vec<Route> {
         route("get", "/api/registry/invariants", "admin", None, 403, 200),
         route("get", "/api/registry/backup", "owner", None, 403, 200),
         route("post", "/api/registry/restore", "owner", nothing, 403, 200),
+        route("get", "/api/whoami", "guest", None, 200, 200),
         route("get", "/api/workspace", "user", None, 200, 200),
         route("patch", "/api/workspace", "admin", Some(json!({"default_guest_modules": ["house"]})), 403, 200),
         route("get", "/api/tokens", "owner", None, 403, 200),
@@ -196,9 +217,15 @@ impl House {
         root.post(&format!("/api/agents/{agent}/tools"), json!({"tool_id": "house-tool"})).created();
         let token = root.post("/api/tokens", json!({"name": "x", "level": "guest"})).created();
         let written = root.put("/api/sessions/house-session/files/house-file", "contents").created();
-        let file = "INSERT INTO toolset_files (workspace_id, toolset_id, path, kind, sha256, size)
+        // OR IGNORE, because Miniflare was seen to run a statement twice on a busy machine.
+        let file = "INSERT OR IGNORE INTO toolset_files (workspace_id, toolset_id, path, kind, sha256, size)
             VALUES (?1, 'housekit', 'house-file', 'asset', ?2, 8)";
         closed().sql(file, &[json!(root.workspace()), written["sha256"].clone()]);
+        let message =
+            "INSERT OR IGNORE INTO messages (workspace_id, session_id, generation, id, depth, line, line_start, role,
+            manifest_id, created_at, bytes, chunks, parts) VALUES (?1, 'house-session', 0, 'house-message', 0, 1, 0,
+            'user', ?2, '2026-11-18T00:00:00.000Z', 602, 1, '[]')";
+        closed().sql(message, &[json!(root.workspace()), written["manifest_id"].clone()]);
         let id = |thing: &Value, name: &str| thing[name].as_str().unwrap().to_owned();
         Self {
             root,
@@ -220,6 +247,7 @@ impl House {
                 .replace("{tool_id}", "house-tool")
                 .replace("{version}", "1.0.0")
                 .replace("{agent_id}", &self.agent)
+                .replace("{chat_id}", "chat")
                 .replace("{token_id}", &self.token)
                 .replace("{call_id}", &self.call)
                 .replace("{approval_id}", &self.approval)
@@ -304,7 +332,15 @@ fn lower_levels_are_refused_and_the_level_itself_is_not() {
         }
         assert_eq!(house.contents(), before);
         let status = house.knock(&callers[needed], &route);
-        assert!((200..300).contains(&status), "{}: {} {} answered {status}", LEVELS[needed], route.method, route.path);
+        // A turn is let in, but this server has no model.
+        let lacks_model = route.path.ends_with("/chat") && status == 503;
+        assert!(
+            (200..300).contains(&status) || lacks_model,
+            "{}: {} {} answered {status}",
+            LEVELS[needed],
+            route.method,
+            route.path
+        );
     }
 }
 

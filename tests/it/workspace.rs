@@ -5,20 +5,31 @@ use serde_json::{Value, json};
 
 const PATH: &str = "/api/workspace";
 
+/// The settings in a response, if only modules are set.
+fn out(modules: &[&str]) -> Value {
+    json!({"default_guest_modules": modules, "model_url": null, "model_name": null, "model_key_set": false,
+        "model_streaming": null, "context_tokens": null})
+}
+
+/// The settings in the change log, if only modules are set.
+fn logged(modules: &[&str]) -> Value {
+    json!({"default_guest_modules": modules})
+}
+
 #[test]
 fn settings_are_read_and_changed() {
     let client = workspace();
-    assert_eq!(client.get(PATH).ok(), json!({"default_guest_modules": []}));
+    assert_eq!(client.get(PATH).ok(), out(&[]));
     let changed = client.patch(PATH, json!({"default_guest_modules": ["research", "files-2", "research"]})).ok();
-    assert_eq!(changed, json!({"default_guest_modules": ["research", "files-2"]}));
+    assert_eq!(changed, out(&["research", "files-2"]));
     assert_eq!(client.get(PATH).ok(), changed);
     // A module need not exist, and other workspaces keep their settings.
-    assert_eq!(workspace().get(PATH).ok(), json!({"default_guest_modules": []}));
-    assert_eq!(client.patch(PATH, json!({"default_guest_modules": []})).ok(), json!({"default_guest_modules": []}));
+    assert_eq!(workspace().get(PATH).ok(), out(&[]));
+    assert_eq!(client.patch(PATH, json!({"default_guest_modules": []})).ok(), out(&[]));
 
     let changes = client.changes();
     let told = |it: &Value| [&it["action"], &it["subject"], &it["previous_state"], &it["new_state"]].map(Clone::clone);
-    let none = json!({"default_guest_modules": []});
+    let (none, changed) = (logged(&[]), logged(&["research", "files-2"]));
     assert_eq!(
         changes.iter().map(told).collect::<Vec<_>>(),
         [
@@ -33,7 +44,7 @@ fn a_change_that_changes_nothing_writes_nothing() {
     let client = workspace();
     for body in [json!({}), json!({"default_guest_modules": []}), json!({"default_guest_modules": null})] {
         let answer = client.patch(PATH, body);
-        assert_eq!(answer.ok(), json!({"default_guest_modules": []}));
+        assert_eq!(answer.ok(), out(&[]));
         assert_eq!(answer.cost("rows_written"), 0);
     }
     assert_eq!(client.changes(), Vec::<Value>::new());
@@ -68,8 +79,8 @@ fn only_admins_with_unbound_tokens_change_settings() {
     token("user", None).get(PATH).ok();
     token("user", None).patch(PATH, body.clone()).refused(403, "PERMISSION_DENIED");
     token("owner", Some(&agent)).patch(PATH, body.clone()).refused(403, "PERMISSION_DENIED");
-    assert_eq!(root.get(PATH).ok(), json!({"default_guest_modules": []}));
-    assert_eq!(token("admin", None).patch(PATH, body.clone()).ok(), body);
+    assert_eq!(root.get(PATH).ok(), out(&[]));
+    assert_eq!(token("admin", None).patch(PATH, body.clone()).ok(), out(&["research"]));
 }
 
 #[test]
@@ -83,7 +94,8 @@ fn racing_changes_of_settings_lose_none_that_was_acknowledged() {
     }
     let changes = client.changes();
     assert_eq!(changes.len(), won);
-    assert_eq!(changes.last().unwrap()["new_state"], client.get(PATH).ok());
+    let last = &changes.last().unwrap()["new_state"];
+    assert_eq!(last["default_guest_modules"], client.get(PATH).ok()["default_guest_modules"]);
     // Each change begins with the state that the one before it has left.
     for pair in changes.windows(2) {
         assert_eq!(pair[0]["new_state"], pair[1]["previous_state"]);
@@ -99,5 +111,39 @@ fn a_state_shows_the_settings_of_its_time() {
     client.patch(PATH, json!({"default_guest_modules": ["one", "two"]})).ok();
     assert_eq!(state(1), json!({"default_guest_modules": []}));
     assert_eq!(state(2), json!({"default_guest_modules": ["one"]}));
-    assert_eq!(state(3), client.get(PATH).ok());
+    assert_eq!(state(3), logged(&["one", "two"]));
+}
+
+#[test]
+fn a_workspace_has_a_model_of_its_own_and_never_shows_its_key() {
+    let client = workspace();
+    let body = json!({"model_url": "https://models.example.com/v1", "model_name": "small", "model_key": "sk-hidden",
+        "model_streaming": "without_tools", "context_tokens": 8000});
+    let set = client.patch(PATH, body).ok();
+    let expected = json!({"default_guest_modules": [], "model_url": "https://models.example.com/v1",
+        "model_name": "small", "model_key_set": true, "model_streaming": "without_tools", "context_tokens": 8000});
+    assert_eq!(set, expected);
+    // Another path of the same server keeps the key, another server does not.
+    let moved = client.patch(PATH, json!({"model_url": "https://models.example.com/v2"})).ok();
+    assert_eq!(moved["model_key_set"], json!(true));
+    let other = client.patch(PATH, json!({"model_url": "https://other.example.com/v1"})).ok();
+    assert_eq!(other["model_key_set"], json!(false));
+    let clear = json!({"model_url": "", "model_name": "", "model_streaming": "", "context_tokens": 0});
+    assert_eq!(client.patch(PATH, clear).ok(), out(&[]));
+    let changes = client.changes();
+    assert_eq!(changes.len(), 4);
+    assert_eq!(changes[0]["new_state"]["model_key_set"], json!(true));
+    assert!(!json!(changes).to_string().contains("sk-hidden"));
+}
+
+#[test]
+fn everything_wrong_with_a_model_is_told_at_once() {
+    let client = workspace();
+    let body = json!({"model_url": "http://models.example.com/v1", "model_name": " x", "model_key": "a b\n",
+        "model_streaming": "often", "context_tokens": 1});
+    let refused = client.patch(PATH, body).refused(400, "VALIDATION_ERROR");
+    let mut paths = refused.paths();
+    paths.sort_unstable();
+    assert_eq!(paths, ["/context_tokens", "/model_key", "/model_name", "/model_streaming", "/model_url"]);
+    assert_eq!(client.patch(PATH, json!({"model_key": "sk"})).refused(400, "VALIDATION_ERROR").paths(), ["/model_key"]);
 }

@@ -128,6 +128,29 @@ pub fn find(workspace: &WorkspaceId, id: &ApprovalId, now: Timestamp) -> Stateme
         .bind(id.as_str())
 }
 
+/// Those of some approvals whose calls have not ended: they wait at the time `?2`, or run.
+#[derive(Deserialize)]
+pub struct UndecidedCalls {
+    pub calls: usize,
+    /// When the first approval of those that wait expires.
+    pub expires_at: Option<Timestamp>,
+}
+
+pub fn count_undecided(workspace: &WorkspaceId, ids: &[ApprovalId], now: Timestamp) -> Statement {
+    let ids = ids.iter().map(ApprovalId::as_str).collect::<Vec<_>>();
+    sql("SELECT count(*) AS calls, min(iif(c.status = 'pending_approval', p.expires_at, NULL)) AS expires_at
+         FROM json_each(?3) j CROSS JOIN approvals p ON p.workspace_id = ?1 AND p.id = j.value
+         CROSS JOIN tool_calls c ON c.workspace_id = ?1 AND c.id = p.call_id
+         WHERE c.status = 'running' OR (c.status = 'pending_approval' AND p.expires_at > ?2)")
+    .bind(workspace.as_str())
+    .bind(now.to_string())
+    .bind(serde_json::json!(ids).to_string())
+}
+
+pub fn read_undecided(rows: &Rows) -> Result<UndecidedCalls> {
+    rows.first()?.ok_or_else(|| Error::Internal("approvals were not counted".into()))
+}
+
 /// Lists approvals, the oldest first.
 pub fn list(
     workspace: &WorkspaceId,

@@ -1,4 +1,5 @@
-//! SQL for the tables `tool_calls`, `call_blobs`, `call_totals`, `call_mark`, `idempotency_keys` and `approvals`.
+//! SQL for the tables `tool_calls`, `call_blobs`, `call_totals`, `call_mark`, `late_calls`, `call_series`,
+//! `idempotency_keys` and `approvals`.
 
 pub mod approvals;
 pub mod calls;
@@ -6,5 +7,6 @@ mod columns;
 pub mod keys;
 pub mod log;
 pub mod retention;
+pub mod series;
 pub mod sweep;
 pub mod totals;

@@ -1,5 +1,5 @@
-//! SQL that deletes the records of old calls, for all workspaces. Only calls up to the mark (`call_mark`) are deleted, so
-//! that a counted call stays counted. The last call stays too: SQLite gives a new row the key after the greatest one, and
+//! SQL that deletes the records of old calls, for all workspaces. Only calls up to the mark of the series
+//! (`call_mark.series_key`), which the totals have passed too, are deleted, so that a counted call stays counted. The last call stays too: SQLite gives a new row the key after the greatest one, and
 //! every new call must come after the mark.
 
 use crate::db::{Statement, sql};
@@ -26,7 +26,7 @@ pub struct OldCalls {
 pub fn find(before: Timestamp) -> Statement {
     let next = |key: &str| {
         format!(
-            "{key} > (SELECT calls_looked_at FROM retention) AND {key} <= (SELECT key FROM call_mark)
+            "{key} > (SELECT calls_looked_at FROM retention) AND {key} <= (SELECT series_key FROM call_mark)
              AND {key} < (SELECT max(key) FROM tool_calls)"
         )
     };
@@ -83,7 +83,7 @@ mod tests {
                  WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
                  SELECT 'ws', 'c' || i, 't', 'o', 'success',
                    strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-01', '+' || i || ' seconds'), printf('%.*c', 40000, 'x') FROM n;
-                 UPDATE call_mark SET key = {count};"
+                 UPDATE call_mark SET key = {count}, series_key = {count};"
             ))
             .unwrap();
         database
@@ -104,7 +104,9 @@ mod tests {
         assert_eq!(found(&database, "2026-02-01T00:00:00Z"), json!({"last": 599, "young": 0}), "the last call stays");
         move_on(599).rows_of(&database).unwrap();
         assert_eq!(found(&database, "2026-02-01T00:00:00Z"), json!({"last": null, "young": null}));
-        database.execute_batch("UPDATE call_mark SET key = 0; UPDATE retention SET calls_looked_at = 0").unwrap();
+        database
+            .execute_batch("UPDATE call_mark SET series_key = 0; UPDATE retention SET calls_looked_at = 0")
+            .unwrap();
         assert_eq!(found(&database, "2026-02-01T00:00:00Z"), json!({"last": null, "young": null}), "not counted yet");
     }
 

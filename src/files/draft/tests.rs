@@ -556,3 +556,27 @@ fn contents_are_read_as_they_are_stored() {
     let other = WorkspaceId::parse("other").unwrap();
     assert!(blob::find_pieces(&other, &all, 9).rows_of(&house.database).unwrap().is_empty());
 }
+
+#[test]
+fn a_session_that_went_back_to_no_files_begins_anew() {
+    let mut house = House::new();
+    let one = made(house.commit("s", &[("/a", "1")], &[]));
+    let two = made(house.commit("s", &[("/b", "2")], &[]));
+    for text in ["3", "4"] {
+        house.database.execute_batch("UPDATE sessions SET active_manifest_id = NULL").unwrap();
+        assert!(house.present("s").is_empty());
+        let anew = made(house.commit("s", &[("/c", text), ("/d", "5")], &[]));
+        assert_eq!(house.present("s"), held(&[("/c", text), ("/d", "5")]));
+        let next = made(house.commit("s", &[("/a", "6")], &[]));
+        assert_eq!(house.files("s", &next), held(&[("/a", "6"), ("/c", text), ("/d", "5")]));
+        assert_eq!(house.files("s", &anew), held(&[("/c", text), ("/d", "5")]));
+        house.check();
+    }
+    // The old files are still there, and can be gone on with.
+    assert_eq!(house.files("s", &two), held(&[("/a", "1"), ("/b", "2")]));
+    house.check_out("s", &two);
+    let on = made(house.commit("s", &[("/b", "7")], &[]));
+    assert_eq!(house.files("s", &on), held(&[("/a", "1"), ("/b", "7")]));
+    assert_eq!(house.files("s", &one), held(&[("/a", "1")]));
+    house.check();
+}

@@ -52,13 +52,38 @@ pub fn create_session_if_missing(
     tree: &str,
     now: Timestamp,
 ) -> Statement {
-    sql("INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at, agent_id)
-         VALUES (?1, ?2, ?3, ?4, ?4, ?5)
+    create_session("true", workspace, session, agent, tree, now)
+}
+
+/// The same, if the agent exists.
+pub fn create_session_of_agent_if_missing(
+    workspace: &WorkspaceId,
+    session: &SessionId,
+    agent: &AgentId,
+    tree: &str,
+    now: Timestamp,
+) -> Statement {
+    let exists = "EXISTS (SELECT 1 FROM agents WHERE workspace_id = ?1 AND id = ?5)";
+    create_session(exists, workspace, session, Some(agent), tree, now)
+}
+
+fn create_session(
+    only_if: &str,
+    workspace: &WorkspaceId,
+    session: &SessionId,
+    agent: Option<&AgentId>,
+    tree: &str,
+    now: Timestamp,
+) -> Statement {
+    sql(format!(
+        "INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at, agent_id)
+         SELECT ?1, ?2, ?3, ?4, ?4, ?5 WHERE {only_if}
          ON CONFLICT (workspace_id, id) DO UPDATE SET
            generation = generation + 1, deleted = 0, tree_id = excluded.tree_id, active_manifest_id = NULL,
            head_id = NULL, forks = 0, created_at = excluded.created_at, updated_at = excluded.updated_at,
-           agent_id = excluded.agent_id
-         WHERE deleted = 1")
+           agent_id = excluded.agent_id, active_message_id = NULL
+         WHERE deleted = 1"
+    ))
     .bind(workspace.as_str())
     .bind(session.as_str())
     .bind(tree)
@@ -145,6 +170,8 @@ pub(super) const COLUMNS: &str = "workspace_id, session_id, generation, tree_id,
 /// manifest that its session made last, the new file manifest continues the line of `base`. Otherwise the new file
 /// manifest begins a line that forks from `base`.
 ///
+/// A session that went back to having no files begins another tree, because the first labels of the old one are used.
+///
 /// If the name of the line is too long, the new file manifest begins a tree of its own, which has the name `id`.
 /// [`insert_copies`] then copies the entries of all files. The bound balances the two costs. Every fork makes all later
 /// labels longer, and so the cost of `n` forks grows with the square of `n`. A new tree costs an entry for each file. So
@@ -152,11 +179,11 @@ pub(super) const COLUMNS: &str = "workspace_id, session_id, generation, tree_id,
 pub(super) fn successor(base: &str, id: &str) -> String {
     let continues = format!("{base}.id = {base}.head_id");
     let line = format!("CASE WHEN {base}.id IS NULL THEN '' WHEN {continues} THEN {base}.line ELSE {} END", fork(base));
-    let too_long = too_long(&line, base);
+    let new_tree = format!("({base}.id IS NULL AND {base}.head_id IS NOT NULL OR {})", too_long(&line, base));
     format!(
-        "CASE WHEN {too_long} THEN {id} ELSE {base}.tree_id END,
-         CASE WHEN {too_long} THEN '' ELSE {line} END,
-         CASE WHEN {continues} AND NOT {too_long} THEN {base}.seq + 1 ELSE 1 END"
+        "CASE WHEN {new_tree} THEN {id} ELSE {base}.tree_id END,
+         CASE WHEN {new_tree} THEN '' ELSE {line} END,
+         CASE WHEN {continues} AND NOT {new_tree} THEN {base}.seq + 1 ELSE 1 END"
     )
 }
 
@@ -352,7 +379,8 @@ pub fn insert_branch_session(commit: &FileCommit<'_>, from: &SessionId, at: &Fil
          ON CONFLICT (workspace_id, id) DO UPDATE SET
            generation = generation + 1, deleted = 0, tree_id = excluded.tree_id,
            active_manifest_id = excluded.active_manifest_id, head_id = excluded.head_id, forks = 0,
-           created_at = excluded.created_at, updated_at = excluded.updated_at, agent_id = excluded.agent_id
+           created_at = excluded.created_at, updated_at = excluded.updated_at, agent_id = excluded.agent_id,
+           active_message_id = NULL
          WHERE deleted = 1",
         base("?4", "?5")
     ))

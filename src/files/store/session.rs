@@ -6,8 +6,8 @@ use crate::callers::token_may_see;
 use crate::db::{DbFailure, Rows, Statement, sql};
 use crate::error::{Error, Result};
 use crate::files::{FileManifest, FileManifestSource, Session};
-use crate::ids::{AgentId, FileManifestId, SessionId, TokenId, WorkspaceId};
-use crate::page::PageRequest;
+use crate::ids::{AgentId, FileManifestId, MessageId, SessionId, TokenId, WorkspaceId};
+use crate::page::{AgeOrder, PageRequest};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
@@ -15,6 +15,7 @@ use serde::Deserialize;
 struct SessionRow {
     id: String,
     active_manifest_id: Option<String>,
+    active_message_id: Option<String>,
     files: u32,
     bytes: u64,
     created_at: Timestamp,
@@ -28,6 +29,7 @@ impl TryFrom<SessionRow> for Session {
         Ok(Self {
             id: parse_stored_session_id(&row.id)?,
             active_manifest_id: row.active_manifest_id.as_deref().map(parse_stored_manifest_id).transpose()?,
+            active_message_id: row.active_message_id.as_deref().map(parse_stored_message_id).transpose()?,
             files: row.files,
             bytes: row.bytes,
             created_at: row.created_at,
@@ -40,21 +42,41 @@ fn parse_stored_session_id(id: &str) -> Result<SessionId> {
     SessionId::parse(id).ok_or_else(|| Error::Internal(format!("the session {id} has a broken id")))
 }
 
+fn parse_stored_message_id(id: &str) -> Result<MessageId> {
+    MessageId::parse(id).ok_or_else(|| Error::Internal(format!("the message {id} has a broken id")))
+}
+
 /// Selects sessions `s` with the number and size of their present files.
 fn select_sessions(rest: &str) -> Statement {
     sql(format!(
-        "SELECT s.id, s.active_manifest_id, coalesce(m.files, 0) AS files, coalesce(m.bytes, 0) AS bytes,
+        "SELECT s.id, s.active_manifest_id, s.active_message_id, coalesce(m.files, 0) AS files, coalesce(m.bytes, 0) AS bytes,
            s.created_at, s.updated_at FROM sessions s
          LEFT JOIN manifests m ON m.workspace_id = s.workspace_id AND m.id = s.active_manifest_id
          WHERE s.workspace_id = ?1 AND s.deleted = 0 AND {rest}"
     ))
 }
 
-/// A page of sessions, the oldest first. If `agent` is set, only the sessions that this agent made.
-pub fn list(workspace: &WorkspaceId, agent: Option<&AgentId>, request: &PageRequest) -> Result<Statement> {
-    let (created_at, id) = request.after_age()?;
+/// A page of sessions. If `agent` is set, only the sessions that this agent made.
+pub fn list(
+    workspace: &WorkspaceId,
+    agent: Option<&AgentId>,
+    order: AgeOrder,
+    request: &PageRequest,
+) -> Result<Statement> {
+    let (created_at, id) = match (order, request.after_age()?) {
+        // After every time.
+        (AgeOrder::Newest, ("", _)) => ("~", ""),
+        (_, position) => position,
+    };
+    let (follows, direction) = match order {
+        AgeOrder::Oldest => (">", ""),
+        AgeOrder::Newest => ("<", " DESC"),
+    };
     let made_by = if agent.is_some() { "s.agent_id = ?5 AND " } else { "" };
-    let rest = format!("{made_by}(s.created_at, s.id) > (?2, ?3) ORDER BY s.created_at, s.id LIMIT +?4");
+    let rest = format!(
+        "{made_by}(s.created_at, s.id) {follows} (?2, ?3)
+         ORDER BY s.created_at{direction}, s.id{direction} LIMIT +?4"
+    );
     let statement =
         select_sessions(&rest).bind(workspace.as_str()).bind(created_at).bind(id).bind(request.rows_to_ask());
     Ok(match agent {
@@ -93,6 +115,22 @@ pub fn read(rows: &Rows) -> Result<Option<Session>> {
 
 pub fn read_all(rows: &Rows) -> Result<Vec<Session>> {
     rows.all::<SessionRow>()?.into_iter().map(Session::try_from).collect()
+}
+
+/// The generation of the session, if the session has a conversation.
+pub fn find_conversation(workspace: &WorkspaceId, id: &SessionId) -> Statement {
+    sql("SELECT generation FROM sessions
+         WHERE workspace_id = ?1 AND id = ?2 AND deleted = 0 AND active_message_id IS NOT NULL")
+    .bind(workspace.as_str())
+    .bind(id.as_str())
+}
+
+pub fn read_conversation(rows: &Rows) -> Result<Option<u32>> {
+    #[derive(Deserialize)]
+    struct Row {
+        generation: u32,
+    }
+    Ok(rows.first::<Row>()?.map(|it| it.generation))
 }
 
 /// Marks a session as deleted. The sweep deletes its file manifests, and then the session itself.

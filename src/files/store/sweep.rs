@@ -2,7 +2,7 @@
 //! reach any more.
 
 use super::{held_before, usage};
-use crate::db::{Statement, sql};
+use crate::db::{Statement, first_bytes, sql};
 use crate::time::Timestamp;
 use serde::Deserialize;
 
@@ -12,6 +12,10 @@ pub const MANIFESTS: u32 = 2_000;
 /// How many deleted sessions one batch looks at, and how many file manifests of these sessions the batch deletes.
 const DEAD_SESSIONS: u32 = 20;
 const DEAD_MANIFESTS: u32 = 1_000;
+
+/// How many messages of deleted sessions one batch looks at, and about how many bytes of them it deletes at most.
+const DEAD_MESSAGES: u32 = 500;
+const DEAD_MESSAGE_BYTES: u32 = 16 * 1024 * 1024;
 
 /// How many paths of a cleared directory one batch looks at.
 const CLEARED_PATHS: u32 = 1_000;
@@ -46,13 +50,15 @@ pub fn find_old_manifests(before: Timestamp) -> Statement {
     .bind(MANIFESTS)
 }
 
-/// Deletes the file manifests up to the key `last` that are older than `before`, are no session's present, and have not
-/// been a present since `before`.
+/// Deletes the file manifests up to the key `last` that are older than `before`, are no session's present, have not been a
+/// present since `before`, and are named by no message.
 pub fn delete_old_manifests(before: Timestamp, last: u32) -> Statement {
     sql("DELETE FROM manifests AS m WHERE m.key > (SELECT looked_at FROM retention) AND m.key <= ?2 AND m.created_at < ?1
            AND NOT EXISTS (SELECT 1 FROM sessions s
              WHERE s.workspace_id = m.workspace_id AND s.id = m.session_id AND s.active_manifest_id = m.id)
-           AND NOT EXISTS (SELECT 1 FROM past_presents p WHERE p.manifest_key = m.key AND p.ended_at >= ?1)")
+           AND NOT EXISTS (SELECT 1 FROM past_presents p WHERE p.manifest_key = m.key AND p.ended_at >= ?1)
+           AND NOT EXISTS (SELECT 1 FROM messages g INDEXED BY messages_by_manifest
+             WHERE g.workspace_id = m.workspace_id AND g.manifest_id = m.id)")
     .bind(before.to_string())
     .bind(last)
 }
@@ -62,12 +68,23 @@ pub fn move_retention(last: u32) -> Statement {
     sql("UPDATE retention SET looked_at = ?1").bind(last)
 }
 
-/// Deletes some file manifests of the first deleted sessions, and then the sessions that have none left. A session that
-/// has some left waits until all others have had their turn. The first statement deletes nothing if no session waits.
-pub fn delete_dead_sessions() -> [Statement; 3] {
+/// Deletes some messages and some file manifests of the first deleted sessions, and then the sessions that have none
+/// left. A session that has some left waits until all others have had their turn. The first two statements delete nothing
+/// if no session waits.
+pub fn delete_dead_sessions() -> [Statement; 4] {
     let first = "(SELECT * FROM dead_sessions ORDER BY turn LIMIT +?1) d";
     let of_session = "m.workspace_id = d.workspace_id AND m.session_id = d.session_id AND m.generation = d.generation";
+    let message_of_session =
+        "g.workspace_id = d.workspace_id AND g.session_id = d.session_id AND g.generation = d.generation";
+    let messages = first_bytes(
+        &format!("SELECT g.key, g.bytes FROM {first} CROSS JOIN messages g ON {message_of_session} LIMIT +?2"),
+        "key",
+        DEAD_MESSAGE_BYTES,
+    );
     [
+        sql(format!("DELETE FROM messages WHERE key IN (SELECT key FROM ({messages}))"))
+            .bind(DEAD_SESSIONS)
+            .bind(DEAD_MESSAGES),
         sql(format!(
             "DELETE FROM manifests WHERE key IN (
                SELECT m.key FROM {first} CROSS JOIN manifests m INDEXED BY manifests_by_session ON {of_session} LIMIT +?2)"
@@ -77,7 +94,8 @@ pub fn delete_dead_sessions() -> [Statement; 3] {
         sql(format!(
             "DELETE FROM dead_sessions WHERE turn IN (
                SELECT d.turn FROM {first} WHERE NOT EXISTS (
-                 SELECT 1 FROM manifests m INDEXED BY manifests_by_session WHERE {of_session}))"
+                 SELECT 1 FROM manifests m INDEXED BY manifests_by_session WHERE {of_session})
+                 AND NOT EXISTS (SELECT 1 FROM messages g WHERE {message_of_session}))"
         ))
         .bind(DEAD_SESSIONS),
         sql("UPDATE dead_sessions SET turn = (SELECT max(turn) + 1 FROM dead_sessions)
@@ -289,4 +307,58 @@ pub fn delete_blobs(now: Timestamp) -> Statement {
     .bind(BLOBS)
     .bind(BLOB_BYTES)
     .bind(now.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::native::{migrated, migrations};
+    use rusqlite::Connection;
+
+    /// Two sessions, each with an old file manifest, and messages of which one names such a file manifest.
+    const ROWS: &str = "
+        INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at) VALUES ('w', 'a', 'ta', '', ''),
+          ('w', 'b', 'tb', '', '');
+        INSERT INTO manifests (workspace_id, id, session_id, tree_id, line, seq, source, created_at, files, bytes)
+          VALUES ('w', 'm1', 'a', 'ta', '', 1, 'edit', '', 1, 1), ('w', 'm2', 'a', 'ta', '', 2, 'edit', '', 1, 1),
+            ('w', 'm3', 'b', 'tb', '', 1, 'edit', '', 1, 1);
+        WITH RECURSIVE n(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < 1199)
+        INSERT INTO messages (workspace_id, session_id, generation, id, depth, line, line_start, role, manifest_id,
+          created_at, bytes, chunks, parts)
+        SELECT 'w', iif(n < 1190, 'a', 'b'), 0, 'g' || n, n, 1, 0, 'user', iif(n = 7, 'm2', NULL), '', 602, 1, '[]' FROM n;";
+
+    fn count(database: &Connection, rest: &str) -> u32 {
+        database.query_row(&format!("SELECT count(*) FROM {rest}"), [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn retention_keeps_what_a_message_names() {
+        let database = migrated(&migrations("db"));
+        database.execute_batch(ROWS).unwrap();
+        let now = Timestamp::parse("2026-11-18T00:00:00.000Z").unwrap();
+        let delete = delete_old_manifests(now, 1_000);
+        let plan = delete.plan_of(&database);
+        assert!(plan.contains("messages_by_manifest (workspace_id=? AND manifest_id=?)"), "{plan}");
+        delete.rows_of(&database).unwrap();
+        assert_eq!((count(&database, "manifests"), count(&database, "manifests WHERE id = 'm2'")), (1, 1));
+    }
+
+    #[test]
+    fn the_messages_of_a_deleted_session_go_in_pieces() {
+        let database = migrated(&migrations("db"));
+        database.execute_batch(ROWS).unwrap();
+        let usage =
+            || database.query_row("SELECT sum(calls_bytes) FROM workspace_usage", [], |row| row.get::<_, u32>(0));
+        assert_eq!(usage().unwrap(), 1_200 * 602);
+        database.execute("UPDATE sessions SET deleted = 1 WHERE id = 'a'", []).unwrap();
+        let mut left = Vec::new();
+        for _ in 0..3 {
+            for statement in delete_dead_sessions() {
+                statement.rows_of(&database).unwrap();
+            }
+            left.push((count(&database, "messages WHERE session_id = 'a'"), count(&database, "sessions")));
+        }
+        assert_eq!(left, [(690, 2), (190, 2), (0, 1)]);
+        assert_eq!((count(&database, "messages"), usage().unwrap()), (10, 10 * 602));
+    }
 }

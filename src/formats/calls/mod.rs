@@ -137,7 +137,7 @@ pub fn answer(format: CallFormat, results: &[(ModelCall, CallOutcome)]) -> Vec<V
 }
 
 /// The arguments of a call. `left` is the number of values that all calls together may still hold.
-fn arguments(given: Option<Value>, left: &mut usize) -> Result<Map<String, Value>, String> {
+pub fn arguments(given: Option<Value>, left: &mut usize) -> Result<Map<String, Value>, String> {
     let text = match given {
         None | Some(Value::Null) => return Ok(Map::new()),
         // The values of the body were counted before it was parsed.

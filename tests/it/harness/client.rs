@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
-use ureq::Agent;
-use ureq::http::{HeaderMap, Request};
+use ureq::http::{HeaderMap, Request, Response};
+use ureq::{Agent, Body};
 
 const LARGEST_ANSWER: u64 = 64 * 1024 * 1024;
 
@@ -78,15 +78,7 @@ impl Client {
 
     /// The response. None if there is none, because the server may be killed during the request.
     pub fn try_send(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Option<Answer> {
-        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.url));
-        for (name, value) in &self.headers {
-            request = request.header(name, value);
-        }
-        let response = match body {
-            Some(body) => self.agent.run(request.body(body).unwrap()),
-            None => self.agent.run(request.body(()).unwrap()),
-        };
-        let mut response = response.inspect_err(|error| eprintln!("{method} {path}: {error}")).ok()?;
+        let mut response = self.begin(method, path, body)?;
         let bytes = response.body_mut().with_config().limit(LARGEST_ANSWER).read_to_vec().ok()?;
         Some(Answer {
             request: format!("{method} {path}"),
@@ -95,6 +87,19 @@ impl Client {
             text: String::from_utf8_lossy(&bytes).into_owned(),
             bytes,
         })
+    }
+
+    /// The response as soon as its head is there, with a body that is still to be read.
+    pub fn begin(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Option<Response<Body>> {
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.url));
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let response = match body {
+            Some(body) => self.agent.run(request.body(body).unwrap()),
+            None => self.agent.run(request.body(()).unwrap()),
+        };
+        response.inspect_err(|error| eprintln!("{method} {path}: {error}")).ok()
     }
 
     /// Posts a body, and resets the connection without waiting for the response, as soon as `when` is true.

@@ -1,10 +1,12 @@
 //! The harness: starts the Worker, and sends requests to it.
 
 mod bundle;
+mod chat;
 mod client;
 mod definition;
 mod dice;
 mod mcp_peer;
+mod model_server;
 mod module_server;
 mod received;
 mod sandbox;
@@ -14,10 +16,12 @@ mod upstream;
 mod zip;
 
 pub use bundle::bundle;
+pub use chat::ChatStream;
 pub use client::{Answer, Client};
 pub use definition::definition;
 pub use dice::Dice;
 pub use mcp_peer::{LEGACY, MODERN, McpPeer, PeerReply, SSE, answer_to};
+pub use model_server::{Gate, ModelReply, ModelServer};
 pub use module_server::{ModuleServer, Reply};
 pub use sandbox::Sandbox;
 pub use seed::{Tool, call_id};

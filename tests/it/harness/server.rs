@@ -61,7 +61,8 @@ impl Server {
         let mut words = command.split_whitespace();
         let mut process = Command::new(words.next().unwrap());
         process.args(words).arg("--state").arg(state).args(options);
-        for (name, value) in vars {
+        let storage = std::env::var("PEGBOARD_STORAGE").unwrap_or_else(|_| "d1".into());
+        for (name, value) in [("STORAGE", storage.as_str())].iter().chain(vars) {
             process.arg("--var").arg(format!("{name}={value}"));
         }
         let mut process = process.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("serve.mjs starts");

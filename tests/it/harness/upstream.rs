@@ -48,11 +48,19 @@ fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) -> Option<()> {
             thread::sleep(Duration::from_secs(2));
             ("200 OK", json!("done").to_string())
         }
+        // Only the first request is answered late.
+        "/first-slow" => {
+            if kept.lock().unwrap().iter().filter(|it| it.path() == path).count() == 1 {
+                thread::sleep(Duration::from_secs(2));
+            }
+            ("200 OK", json!("quick").to_string())
+        }
         "/slow" => {
             thread::sleep(Duration::from_secs(5));
             ("200 OK", json!("too late").to_string())
         }
         "/empty" => ("204 No Content", String::new()),
+        "/large" => ("200 OK", json!("x".repeat(600_000)).to_string()),
         "/many" => ("200 OK", format!("[{}0]", "0,".repeat(300_000))),
         rest if rest.starts_with("/rest/") => {
             ("200 OK", json!({"method": method, "target": target, "body": body}).to_string())

@@ -1,9 +1,13 @@
 //! Reads a stream of events (`text/event-stream`), in whatever pieces it arrives. Pure.
 
-use super::failure::FailureCause;
-
-/// The largest event: a result of 10 MiB, and what is around it.
-const MAX_EVENT_BYTES: usize = 10 * 1024 * 1024 + 64 * 1024;
+/// Why a stream cannot be read on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EventFault {
+    /// An event has more bytes than the reader takes.
+    TooLarge,
+    /// A line is not UTF-8.
+    NotText,
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamEvent {
@@ -13,8 +17,8 @@ pub struct StreamEvent {
 }
 
 /// What has been read so far.
-#[derive(Default)]
 pub struct EventReader {
+    max_event_bytes: usize,
     /// The beginning of a line whose end has not arrived.
     line: Vec<u8>,
     /// Whether the last byte was a carriage return. A line feed after it belongs to it.
@@ -29,8 +33,21 @@ pub struct EventReader {
 }
 
 impl EventReader {
+    pub fn new(max_event_bytes: usize) -> Self {
+        Self {
+            max_event_bytes,
+            line: Vec::new(),
+            after_return: false,
+            has_begun: false,
+            kind: String::new(),
+            data: None,
+            last_id: None,
+            retry_millis: None,
+        }
+    }
+
     /// Reads the next piece. Returns the events that end in it.
-    pub fn read(&mut self, mut piece: &[u8]) -> Result<Vec<StreamEvent>, FailureCause> {
+    pub fn read(&mut self, mut piece: &[u8]) -> Result<Vec<StreamEvent>, EventFault> {
         let mut events = Vec::new();
         if self.after_return && !piece.is_empty() {
             self.after_return = false;
@@ -55,18 +72,18 @@ impl EventReader {
         Ok(events)
     }
 
-    fn keep(&mut self, part: &[u8]) -> Result<(), FailureCause> {
+    fn keep(&mut self, part: &[u8]) -> Result<(), EventFault> {
         let event_bytes = self.line.len() + part.len() + self.data.as_ref().map_or(0, String::len);
-        if event_bytes > MAX_EVENT_BYTES {
-            return Err(FailureCause::TooLarge("bytes".to_owned()));
+        if event_bytes > self.max_event_bytes {
+            return Err(EventFault::TooLarge);
         }
         self.line.extend_from_slice(part);
         Ok(())
     }
 
     /// Reads a whole line. An empty line ends an event.
-    fn read_line(&mut self, line: &[u8]) -> Result<Option<StreamEvent>, FailureCause> {
-        let line = std::str::from_utf8(line).map_err(|_| FailureCause::NotText)?;
+    fn read_line(&mut self, line: &[u8]) -> Result<Option<StreamEvent>, EventFault> {
+        let line = std::str::from_utf8(line).map_err(|_| EventFault::NotText)?;
         let line = if self.has_begun { line } else { line.trim_start_matches('\u{feff}') };
         self.has_begun = true;
         if line.is_empty() {
@@ -95,12 +112,14 @@ impl EventReader {
 mod tests {
     use super::*;
 
+    const MAX_EVENT_BYTES: usize = 10 * 1024 * 1024;
+
     fn event(kind: &str, data: &str) -> StreamEvent {
         StreamEvent { kind: kind.into(), data: data.into() }
     }
 
     fn read(pieces: &[&[u8]]) -> (Vec<StreamEvent>, Option<String>, Option<u64>) {
-        let mut reader = EventReader::default();
+        let mut reader = EventReader::new(MAX_EVENT_BYTES);
         let events = pieces.iter().flat_map(|it| reader.read(it).unwrap()).collect();
         (events, reader.last_id, reader.retry_millis)
     }
@@ -140,20 +159,19 @@ mod tests {
 
     #[test]
     fn what_is_not_utf8_is_a_failure() {
-        let mut reader = EventReader::default();
-        assert_eq!(reader.read(b"data: \xff\n"), Err(FailureCause::NotText));
+        let mut reader = EventReader::new(MAX_EVENT_BYTES);
+        assert_eq!(reader.read(b"data: \xff\n"), Err(EventFault::NotText));
     }
 
     #[test]
     fn an_event_has_a_largest_size_in_one_line_and_in_many() {
-        let large = || FailureCause::TooLarge("bytes".to_owned());
         let chunk = vec![b'x'; 1024 * 1024];
-        let mut reader = EventReader::default();
-        assert_eq!((0..12).find_map(|_| reader.read(&chunk).err()), Some(large()));
+        let mut reader = EventReader::new(MAX_EVENT_BYTES);
+        assert_eq!((0..12).find_map(|_| reader.read(&chunk).err()), Some(EventFault::TooLarge));
         let mut line = b"data: ".to_vec();
         line.extend_from_slice(&chunk);
         line.push(b'\n');
-        let mut reader = EventReader::default();
-        assert_eq!((0..12).find_map(|_| reader.read(&line).err()), Some(large()));
+        let mut reader = EventReader::new(MAX_EVENT_BYTES);
+        assert_eq!((0..12).find_map(|_| reader.read(&line).err()), Some(EventFault::TooLarge));
     }
 }

@@ -1,0 +1,200 @@
+//! Workspaces with databases of their own: `STORAGE = "objects"`. `scripts/test it` also runs the tests of other rooms on
+//! objects (`PEGBOARD_STORAGE`); here is what only objects have.
+
+use crate::harness::{Client, ROOT_TOKEN, Server, definition, unique};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// How many workspaces are written to at once, by how many writers each.
+const WORKSPACES: usize = 1_000;
+const WRITERS: usize = 10;
+/// How many threads make the requests.
+const THREADS: usize = 16;
+
+fn server(name: &str, more: &[(&str, &str)]) -> Server {
+    let vars = [("AUTH", "open"), ("SECRET_KEY", "a secret of the tests"), ("STORAGE", "objects")];
+    Server::start(name, &[vars.as_slice(), more].concat())
+}
+
+/// Rows of D1 itself, where only the directory is.
+fn in_d1(server: &Server, sql: &str) -> Vec<Value> {
+    let answer = server.ask(json!({"directory": true, "sql": sql, "params": []}));
+    answer["rows"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
+}
+
+fn upkeep(server: &Server) {
+    let answer = server.ask(json!({"scheduled": "*/5 * * * *"}));
+    assert_eq!(answer["outcome"], "ok", "{answer}");
+}
+
+fn write(client: &Client, path: &str, content: &str) -> Value {
+    client.execute("write_file", json!({"path": path, "content": content})).success()
+}
+
+#[test]
+fn a_workspace_is_in_its_object_and_nowhere_else() {
+    let server = server("objects-apart", &[]);
+    let [one, other] = ["one", "other"].map(|name| server.client(name));
+    let agent = one.agent(json!({"name": "Clerk"}));
+    write(&one, "/a", "of one");
+    write(&other, "/a", "of the other");
+    assert_eq!(one.get("/api/sessions/default/files/a").text, "of one");
+    assert_eq!(other.get("/api/sessions/default/files/a").text, "of the other");
+    other.get(&format!("/api/agents/{agent}")).refused(404, "NOT_FOUND");
+    for name in ["one", "other"] {
+        let workspaces = server.sql("SELECT DISTINCT workspace_id FROM tool_calls WHERE ?1 <> ''", &[json!(name)]);
+        assert_eq!(workspaces, [json!({"workspace_id": name})]);
+    }
+    for table in ["agents", "tool_calls", "sessions", "blobs", "changes"] {
+        assert_eq!(in_d1(&server, &format!("SELECT count(*) AS n FROM {table}")), [json!({"n": 0})], "{table}");
+    }
+}
+
+#[test]
+fn a_token_of_one_workspace_opens_no_other() {
+    let server = Server::start(
+        "objects-tokens",
+        &[("ROOT_TOKEN", ROOT_TOKEN), ("SECRET_KEY", "a secret of the tests"), ("STORAGE", "objects")],
+    );
+    let root = server.client("mine").with_token(ROOT_TOKEN);
+    let user = root.token(json!({"name": "User", "level": "user"}));
+    user.get("/api/tools").ok();
+    user.in_workspace("theirs").get("/api/tools").refused(401, "UNAUTHORIZED");
+    root.in_workspace("theirs").get("/api/tools").ok();
+}
+
+#[test]
+fn an_acknowledged_write_survives_the_runtime() {
+    let server = server("objects-killed", &[]);
+    let client = server.client("ws");
+    for number in 0..20 {
+        write(&client, &format!("/{number}"), "kept");
+        if number % 5 == 4 {
+            server.kill_runtime();
+            server.restart();
+        }
+    }
+    let (entries, session) = (client.get("/api/sessions/default/files").ok(), client.get("/api/sessions/default").ok());
+    assert_eq!((entries["entries"].as_array().unwrap().len(), &session["id"]), (20, &json!("default")));
+}
+
+#[test]
+fn a_race_has_one_winner() {
+    let server = server("objects-race", &[]);
+    let client = server.client("ws");
+    let statuses = std::thread::scope(|threads| {
+        let register = || client.post("/api/tools", definition("contested", "1.0.0", json!({}))).status;
+        let racers = (0..8).map(|_| threads.spawn(register)).collect::<Vec<_>>();
+        racers.into_iter().map(|it| it.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert_eq!(statuses.iter().filter(|it| **it == 201).count(), 1, "{statuses:?}");
+    assert!(statuses.iter().all(|it| [201, 409].contains(it)), "{statuses:?}");
+    assert_eq!(client.get("/api/tools/contested/versions").ok()["versions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn objects_report_to_the_directory_and_the_metrics_are_their_sums() {
+    let vars = [("ROOT_TOKEN", ROOT_TOKEN)];
+    let server = server("objects-metrics", &vars);
+    for (name, calls) in [("one", 2), ("other", 3)] {
+        for number in 0..calls {
+            write(&server.client(name), &format!("/{number}"), "text");
+        }
+        server.client(name).agent(json!({"name": "Clerk"}));
+    }
+    let metrics = || server.client("any").with_token(ROOT_TOKEN).get("/metrics").text;
+    assert!(!metrics().contains("pegboard_agents 2"), "nobody has reported yet");
+    upkeep(&server);
+    let told = metrics();
+    for line in ["pegboard_workspaces 2", "pegboard_agents 2", "pegboard_calls_total{status=\"success\"} 5"] {
+        assert!(told.lines().any(|it| it == line), "{line} is missing:\n{told}");
+    }
+    let directory = in_d1(&server, "SELECT workspace_id FROM directory ORDER BY 1");
+    assert_eq!(directory, [json!({"workspace_id": "one"}), json!({"workspace_id": "other"})]);
+}
+
+#[test]
+fn the_alarm_of_an_object_ends_what_no_request_will_end() {
+    let server = server("objects-upkeep", &[("APPROVAL_SECONDS", "1")]);
+    let client = server.client("ws");
+    client.post("/api/tools", definition("risky", "1.0.0", json!({"requires_approval": true}))).created();
+    let waiting = client.execute("risky", json!({"text": "x"})).json();
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    upkeep(&server);
+    let record = client.record(&waiting);
+    assert_eq!((&record["status"], &record["error"]["code"]), (&json!("error"), &json!("APPROVAL_EXPIRED")));
+}
+
+#[test]
+fn an_object_of_an_older_bundle_gets_the_later_migrations() {
+    let server = server("objects-older", &[]);
+    let client = server.client("ws");
+    write(&client, "/a", "kept");
+    let ws = [json!("ws")];
+    server.sql("DELETE FROM applied_migrations WHERE ?1 <> '' AND name LIKE '0042%'", &ws);
+    server.sql("DROP TABLE directory", &[]);
+    server.restart();
+    assert_eq!(client.get("/api/sessions/default/files/a").text, "kept");
+    assert_eq!(server.sql("SELECT count(*) AS n FROM directory WHERE ?1 <> ''", &ws), [json!({"n": 0})]);
+}
+
+#[test]
+fn a_word_that_nobody_knows_stores_nothing_anywhere() {
+    let server = Server::start("objects-unknown", &[("AUTH", "open"), ("STORAGE", "object")]);
+    let client = server.client("ws");
+    let refused = client.post("/api/agents", json!({"name": "Clerk"})).refused(503, "UNAVAILABLE");
+    assert!(refused.message.contains("STORAGE"), "{}", refused.message);
+    assert_eq!(in_d1(&server, "SELECT count(*) AS n FROM agents"), [json!({"n": 0})]);
+}
+
+#[test]
+fn a_workspace_whose_rows_are_in_d1_does_not_begin_anew_in_an_object() {
+    let server = server("objects-before", &[]);
+    in_d1(
+        &server,
+        "INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at)
+         VALUES ('old', 's', 't', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')",
+    );
+    let old = server.client("old");
+    for refused in [old.get("/api/agents"), old.post("/api/agents", json!({"name": "Clerk"}))] {
+        let refused = refused.refused(503, "UNAVAILABLE");
+        assert!(refused.message.contains("STORAGE"), "{}", refused.message);
+    }
+    write(&server.client("new"), "/a", "kept");
+    // The object has remembered nothing that would let it begin.
+    server.restart();
+    old.get("/api/agents").refused(503, "UNAVAILABLE");
+    in_d1(&server, "DELETE FROM sessions");
+    assert_eq!(old.get("/api/agents").ok()["agents"], json!([]));
+}
+
+#[test]
+fn a_thousand_workspaces_with_ten_writers_each_do_not_mix() {
+    let server = server("objects-many", &[]);
+    let run = unique("many");
+    std::thread::scope(|threads| {
+        for thread in 0..THREADS {
+            let (server, run) = (&server, &run);
+            threads.spawn(move || {
+                for job in (thread..WORKSPACES * WRITERS).step_by(THREADS) {
+                    // Neighbouring jobs are of the same workspace, so that its writers meet.
+                    let (workspace, writer) = (job / WRITERS, job % WRITERS);
+                    let client = server.client(&format!("{run}_{workspace}"));
+                    write(&client, &format!("/{writer}"), &format!("{workspace} {writer}"));
+                }
+            });
+        }
+    });
+    for workspace in 0..WORKSPACES {
+        let client = server.client(&format!("{run}_{workspace}"));
+        let files = client.get("/api/sessions/default/files").ok();
+        let names = files["entries"].as_array().unwrap().iter().map(|it| it["name"].to_string());
+        assert_eq!(names.collect::<BTreeSet<_>>().len(), WRITERS, "{workspace}");
+        if workspace % 100 == 0 {
+            for writer in 0..WRITERS {
+                let text = client.get(&format!("/api/sessions/default/files/{writer}")).text;
+                assert_eq!(text, format!("{workspace} {writer}"));
+            }
+        }
+    }
+}
