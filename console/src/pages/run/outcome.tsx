@@ -1,0 +1,87 @@
+// What came back: of a check, or of a call.
+
+import { may } from "../../api/caller.ts";
+import type { Schemas, ToolResult } from "../../api/types.ts";
+import { link } from "../../location.ts";
+import { ButtonLink } from "../../parts/button.tsx";
+import { StatusBadge } from "../../parts/marks.tsx";
+import { Facts, Panel } from "../../parts/page.tsx";
+import { CallResult } from "../../parts/renderers/index.tsx";
+import { CallFailure, CallOutcome } from "../../parts/renderers/outcome.tsx";
+import { hasEnded, useRecord } from "../../parts/renderers/record.ts";
+import { Duration, JsonText } from "../../parts/values.tsx";
+import { count } from "../../parts/words.ts";
+
+export type Checked = Schemas["ValidationOut"];
+
+export function CheckedPanel({ checked }: { checked: Checked }) {
+  return (
+    <Panel title="Check">
+      {checked.valid ? (
+        <p class="notice good">The arguments fit. Nothing was run.</p>
+      ) : (
+        <div class="notice bad">
+          <strong>The arguments do not fit: {count(checked.errors.length, "violation")}</strong>
+          <ul>
+            {checked.errors.map((it) => (
+              <li key={it.path + it.message}>
+                {it.path === "" ? null : <code>{it.path}</code>} {it.message}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <h3>The arguments with defaults</h3>
+      <JsonText value={checked.arguments} label="The arguments with defaults" name="arguments.json" />
+    </Panel>
+  );
+}
+
+export function OutcomePanel({ result, session }: { result: ToolResult; session: string }) {
+  // A guest may not read records, and so does not see how a waiting call ends.
+  const record = useRecord(!hasEnded(result) && may("user") ? result.call_id : null).data;
+  const status = record?.status ?? result.status;
+  const approval = result.error?.details?.["approval_id"];
+  const isChanged = (result.post_manifest_id ?? null) !== null && result.post_manifest_id !== result.pre_manifest_id;
+  return (
+    <Panel
+      title="Result"
+      actions={
+        <>
+          {may("user") ? (
+            <ButtonLink narrow href={link(["calls", result.call_id])}>
+              Open the call
+            </ButtonLink>
+          ) : null}
+          {isChanged && may("user") ? (
+            <ButtonLink narrow href={link(["files", session])}>
+              Files of the session
+            </ButtonLink>
+          ) : null}
+        </>
+      }
+    >
+      <Facts
+        of={[
+          ["Status", <StatusBadge status={status} />],
+          ["Took", hasEnded({ status }) ? <Duration ms={record?.duration_ms ?? result.duration_ms} /> : "not yet run"],
+          ["Version", result.version ?? "–"],
+          ["Call", <code>{result.call_id}</code>],
+        ]}
+      />
+      {record !== undefined && hasEnded(record) ? (
+        <CallOutcome call={record} />
+      ) : result.status === "pending_approval" ? (
+        <div class="notice warn">
+          <strong>The tool has not run: the call waits for an approval.</strong>
+          <p>{may("admin") ? "Approve or deny it, and the outcome appears here." : may("user") ? "An admin decides. The outcome appears here." : "An admin decides."}</p>
+          {may("admin") ? <ButtonLink href={typeof approval === "string" ? link(["approvals", approval]) : link(["approvals"])}>Open the approval</ButtonLink> : null}
+        </div>
+      ) : result.error ? (
+        <CallFailure callId={result.call_id} error={result.error} />
+      ) : (
+        <CallResult call={{ call_id: result.call_id, tool_name: result.tool_name, result: result.result, render_plan: result.render_plan, session_id: session }} />
+      )}
+    </Panel>
+  );
+}
