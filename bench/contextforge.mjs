@@ -45,10 +45,10 @@ const settings = (folder) => ({
   MCPGATEWAY_A2A_ENABLED: "false",
 });
 
-/** Starts the gateway with an empty database in a folder, where its log is too. */
-export async function startContextForge(python, folder, workers) {
+/** Starts the gateway with an empty database in a folder, where its log is too. `more` are settings that replace others. */
+export async function startContextForge(python, folder, workers, more = {}) {
   mkdirSync(folder, { recursive: true });
-  const env = { PATH: process.env.PATH, HOME: folder, ...settings(folder) };
+  const env = { PATH: process.env.PATH, HOME: folder, ...settings(folder), ...more };
   const jwt = ["-m", "mcpgateway.utils.create_jwt_token", "--username", ADMIN, "--exp", "10080", "--secret", SECRET, "--admin"];
   const options = { cwd: folder, env, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] };
   const token = execFileSync(python, jwt, options).trim().split("\n").at(-1);

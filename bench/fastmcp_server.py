@@ -1,4 +1,5 @@
-"""FastMCP with trivial tools, configured as recommended for production: no sessions, JSON responses, one uvicorn process.
+"""FastMCP with trivial tools, configured as recommended for production: no sessions, JSON responses, one uvicorn process with
+uvloop and httptools.
 With the argument `sessions`, FastMCP has its default settings instead: sessions in the older revisions, event streams.
 The server prints its URL as JSON when it listens, and ends with its stdin."""
 
@@ -37,4 +38,5 @@ threading.Thread(target=end_with_stdin, daemon=True).start()
 alone = sys.argv[1:] != ["sessions"]
 app = server.http_app(path="/mcp", stateless_http=alone, json_response=alone)
 print(json.dumps({"url": f"http://127.0.0.1:{listener.getsockname()[1]}"}), flush=True)
-uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False)).run(sockets=[listener])
+config = uvicorn.Config(app, loop="uvloop", http="httptools", log_level="error", access_log=False)
+uvicorn.Server(config).run(sockets=[listener])

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import { quantile, sideBySide } from "./load.mjs";
+import { cpuSeconds } from "./processes.mjs";
 import { start } from "./server.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -114,32 +115,6 @@ async function importing(worker) {
   });
   const seconds = (performance.now() - begun) / 1000;
   return { bytes: text.length, operations, tools: body.tools, warnings: body.warnings.length, status: body.status, error: body.last_error, seconds, cpuSeconds: cpuSeconds() - before };
-}
-
-/** The CPU seconds of all workerd processes that this process has started. */
-function cpuSeconds() {
-  const tick = 100;
-  let sum = 0;
-  for (const pid of descendants(process.pid)) {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-      if (!stat.includes("(workerd)")) continue;
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      sum += (Number(fields[11]) + Number(fields[12])) / tick;
-    } catch {
-      // The process has ended.
-    }
-  }
-  return sum;
-}
-
-function descendants(pid) {
-  try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
-    return children.flatMap((child) => [child, ...descendants(child)]);
-  } catch {
-    return [];
-  }
 }
 
 /** Calls of a module's tool, against a Worker that makes the same D1 calls and the same POST and nothing else. */
