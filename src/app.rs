@@ -64,6 +64,13 @@ impl App {
         Ok(app)
     }
 
+    /// Tells the workspace's object, if this is its upkeep, that a part of the upkeep has failed.
+    pub fn note_failure_in_object(&self) {
+        if let Some(object) = self.binding(&Symbol::for_(OBJECT)) {
+            let _ = Reflect::set(&object, &"hasFailed".into(), &JsValue::TRUE);
+        }
+    }
+
     /// The same context, for a request that may read data of this freshness. A deployment without read replicas always
     /// reads the latest.
     pub fn reading(mut self, freshness: &Freshness) -> Self {

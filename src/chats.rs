@@ -89,7 +89,7 @@ impl Chat {
                 None => Ok(Answer::Nothing),
             },
             OwnerRequest::Stop => {
-                if let Some(live) = self.owner.stop() {
+                if let Some(live) = self.owner.stop().await? {
                     let _ = select(pin!(live.ended()), Delay::from(STOP_WAIT)).await;
                 }
                 Ok(Answer::Nothing)

@@ -45,6 +45,10 @@ async function runInD1(database, batch) {
   );
 }
 
+// A call of an object carries at most 32 MiB. A string with one character above U+00FF would take two bytes for each of its
+// characters, so a long batch crosses as UTF-8.
+const LONG = 1024 * 1024;
+
 /** The object of a workspace (workspace.js). Each batch gets a new stub, because a stub whose object was reset stays broken. */
 class WorkspaceObject {
   constructor(namespace, name) {
@@ -53,7 +57,8 @@ class WorkspaceObject {
   }
 
   run(batch) {
-    return this.namespace.getByName(this.name).run(batch, this.name);
+    const sent = batch.length < LONG ? batch : encoder.encode(batch);
+    return this.namespace.getByName(this.name).run(sent, this.name);
   }
 }
 

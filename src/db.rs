@@ -12,7 +12,7 @@ mod rows;
 mod schema;
 mod statement;
 
-pub use failure::DbFailure;
+pub use failure::{DbFailure, HAS_OBJECT};
 pub use freshness::Freshness;
 pub use rows::{BETWEEN_TEXTS, Figure, Rows};
 pub use statement::{Condition, ManyRows, Param, Statement, condition, first_bytes, for_each, json_chunks, sql};

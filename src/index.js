@@ -45,8 +45,9 @@ const isForConsole = ({ method, url, headers }) =>
 
 export default {
   fetch(request, env, ctx) {
-    // Most URLs end with something else, and are not parsed here.
-    if (request.url.endsWith("/") && env.ASSETS && isForConsole(request)) return env.ASSETS.fetch(request);
+    // Few URLs end with a slash, or have one before their query; all others are not parsed here.
+    const { url } = request;
+    if ((url.endsWith("/") || url.includes("/?")) && env.ASSETS && isForConsole(request)) return env.ASSETS.fetch(request);
     const response = begin(request, env, ctx);
     if (!READS.has(request.method)) ctx.waitUntil(response);
     return response;

@@ -6,9 +6,9 @@ import { DurableObject } from "cloudflare:workers";
 import { MIGRATIONS } from "../build/migrations.js";
 import { encoded, textsOf } from "./db.js";
 
-// Upkeep runs this long after the first write. An object that nobody writes to waits twice as long each time, up to a day:
-// approvals and records also end where nothing happens.
-const UPKEEP_MS = 5 * 60 * 1000;
+// Upkeep runs this long after the first write, and again while it finds work. An object without work waits twice as long each
+// time, up to a day: approvals and records also end where nothing happens.
+const UPKEEP_SECONDS = 300;
 const LONGEST_PAUSE_MS = 24 * 60 * 60 * 1000;
 
 // A statement that begins so changes nothing.
@@ -20,10 +20,15 @@ const OBJECT = Symbol.for("pegboard.object");
 const [NAME, PAUSE] = ["name", "upkeep_pause"];
 
 // A new object looks whether D1 has rows of its workspace: from the time before STORAGE was changed. They must not seem lost, so
-// the object refuses to be used. Everything that a workspace has comes with a row of one of these tables.
+// the object refuses to be used. Everything that a workspace has comes with a row of one of these tables. Otherwise the same
+// batch enters the workspace into the directory, where operators find it, and where it is seen if STORAGE is changed back.
 const IN_D1 = ["changes", "sessions", "tool_calls"]
   .map((table) => `EXISTS (SELECT 1 FROM ${table} WHERE workspace_id = ?1)`)
   .join(" OR ");
+const ENTER = `INSERT INTO directory (workspace_id, report, reported_at)
+  SELECT ?1, '[]', strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE NOT (${IN_D1})
+  ON CONFLICT (workspace_id) DO NOTHING`;
+const IS_ENTERED = "SELECT 1 FROM directory WHERE workspace_id = ?1";
 // DbFailure::Elsewhere knows these words.
 const STILL_IN_D1 = "the rows of the workspace are in D1";
 
@@ -33,6 +38,11 @@ export const workspaceClass = (upkeep) =>
     #sql;
     #name;
     #alarmAt = Infinity;
+    /** How long upkeep waits after a write, and after its next run. */
+    #shortest;
+    #pause;
+    /** Whether somebody has written since the last upkeep began. */
+    #isWritten = false;
 
     constructor(ctx, env) {
       super(ctx, env);
@@ -41,6 +51,8 @@ export const workspaceClass = (upkeep) =>
       ctx.blockConcurrencyWhile(async () => {
         this.#migrate();
         this.#name = ctx.storage.kv.get(NAME);
+        this.#shortest = 1000 * (Number(env.OBJECT_UPKEEP_SECONDS) || UPKEEP_SECONDS);
+        this.#pause = ctx.storage.kv.get(PAUSE) ?? this.#shortest;
         this.#alarmAt = (await ctx.storage.getAlarm()) ?? Infinity;
       });
     }
@@ -58,17 +70,20 @@ export const workspaceClass = (upkeep) =>
       }
     }
 
-    /** Runs a batch as one transaction. `name` is the workspace: an object learns its name only by being told. */
+    /**
+     * Runs a batch as one transaction. A long batch comes as UTF-8. `name` is the workspace: an object learns its name only by
+     * being told.
+     */
     async run(batch, name) {
       if (this.#name === undefined) await this.#settle(name);
-      const answers = this.#transact(batch);
+      const answers = this.#transact(typeof batch === "string" ? batch : new TextDecoder().decode(batch));
       if (answers.some(({ figures: [changes] }) => changes > 0)) this.#noteWrite();
       return encoded(answers);
     }
 
     async #settle(name) {
-      const found = await this.env.DB.prepare(`SELECT ${IN_D1} AS found`).bind(name).first("found");
-      if (found) throw new Error(STILL_IN_D1);
+      const [, { results }] = await this.env.DB.batch([ENTER, IS_ENTERED].map((sql) => this.env.DB.prepare(sql).bind(name)));
+      if (results.length === 0) throw new Error(STILL_IN_D1);
       this.#name = name;
       this.ctx.storage.kv.put(NAME, name);
     }
@@ -112,10 +127,16 @@ export const workspaceClass = (upkeep) =>
 
     /** Has upkeep done soon. */
     #noteWrite() {
-      const soon = Date.now() + UPKEEP_MS;
-      if (this.#alarmAt <= soon) return;
-      this.ctx.storage.kv.put(PAUSE, UPKEEP_MS);
-      this.#setAlarm(soon);
+      this.#isWritten = true;
+      this.#setPause(this.#shortest);
+      const soon = Date.now() + this.#shortest;
+      if (this.#alarmAt > soon) this.#setAlarm(soon);
+    }
+
+    #setPause(pause) {
+      if (this.#pause === pause) return;
+      this.#pause = pause;
+      this.ctx.storage.kv.put(PAUSE, pause);
     }
 
     /** The runtime holds responses back until the alarm is stored, like every other write. */
@@ -125,16 +146,26 @@ export const workspaceClass = (upkeep) =>
     }
 
     async alarm() {
-      const { kv } = this.ctx.storage;
-      const pause = Math.min(2 * (kv.get(PAUSE) ?? UPKEEP_MS), LONGEST_PAUSE_MS);
-      kv.put(PAUSE, pause);
-      this.#setAlarm(Date.now() + pause);
-      await this.keepUp();
+      // If this run dies, the next one comes all the same.
+      this.#setAlarm(Date.now() + this.#shortest);
+      this.#isWritten = false;
+      const { hasWorked, hasFailed } = await this.keepUp();
+      // Every run is bounded, so a run that has worked may have left work, and so has one that failed. After a run without work
+      // only time brings work.
+      this.#setPause(hasWorked || hasFailed || this.#isWritten ? this.#shortest : Math.min(2 * this.#pause, LONGEST_PAUSE_MS));
+      this.#setAlarm(Date.now() + this.#pause);
     }
 
-    /** Has upkeep done now. What it writes needs no further upkeep. */
+    /** Has upkeep done now. Tells whether it has changed anything, and whether a part of it has failed (src/app.rs). */
     async keepUp() {
-      const object = { run: (batch) => encoded(this.#transact(batch)) };
+      const object = { hasWorked: false, hasFailed: false };
+      object.run = (batch) => {
+        const answers = this.#transact(batch);
+        object.hasWorked ||= answers.some(({ figures: [changes] }) => changes > 0);
+        return encoded(answers);
+      };
       await upkeep(this.#name, Object.assign(Object.create(this.env), { [OBJECT]: object }), this.ctx);
+      const { hasWorked, hasFailed } = object;
+      return { hasWorked, hasFailed };
     }
   };

@@ -179,8 +179,10 @@ async function execute(miniflare, options, command) {
   if (command.scheduled !== undefined) {
     const worker = await miniflare.getWorker();
     const { outcome } = await worker.scheduled({ cron: command.scheduled, scheduledTime: new Date() });
-    if (areObjects) for (const object of await workspaceObjects(miniflare, state)) await object.keepUp();
-    return { outcome };
+    if (!areObjects) return { outcome };
+    const ends = [];
+    for (const object of await workspaceObjects(miniflare, state)) ends.push(await object.keepUp());
+    return { outcome: ends.some(({ hasFailed }) => hasFailed) ? "exception" : outcome, ends };
   }
   if (command.object !== undefined) {
     const namespace = await miniflare.getDurableObjectNamespace(command.object);

@@ -2,7 +2,7 @@
 
 use super::{Caller, Level, Scope, store};
 use crate::app::App;
-use crate::db::{Rows, Statement};
+use crate::db::{Condition, Rows, Statement};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, TokenId, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,13 @@ impl CarriedCaller {
 /// if the caller has no token.
 pub fn find_carried(scope: &Scope) -> Option<Statement> {
     scope.session_token().map(|it| store::find_token(scope.workspace(), it))
+}
+
+/// The condition that the token of a carried caller exists. None, if the caller has no token, or if the scope's own batches
+/// check the token.
+pub fn carried_exists(scope: &Scope) -> Option<Condition> {
+    let token = scope.session_token().filter(|_| scope.token_id().is_none());
+    token.map(|it| store::token_exists(scope.workspace(), it))
 }
 
 /// Reads the result of [`find_carried`]. Fails if the caller's token was revoked, or has expired.

@@ -5,10 +5,11 @@
 //! token costs no round trip of its own.
 
 mod carried;
+mod place;
 mod store;
 mod token;
 
-pub use carried::{CarriedCaller, check_carried, find_carried};
+pub use carried::{CarriedCaller, carried_exists, check_carried, find_carried};
 
 pub use store::{BoundToken, find_bound_tokens, find_tokens_of_agent, token_may_see};
 pub use token::{NewToken, Presented, Token, TokenOut, create, list, revoke};
@@ -175,6 +176,22 @@ impl Scope {
         }
     }
 
+    /// Runs a batch where the rows of the workspace are.
+    async fn batch(&self, mut statements: Vec<Statement>) -> Result<std::result::Result<Vec<Rows>, DbFailure>> {
+        let db = self.db()?;
+        let has_own = matches!(self.own_db.get(), Some(Some(_)));
+        let look = if has_own { None } else { place::look(&self.workspace) };
+        let has_look = look.is_some();
+        statements.extend(look);
+        Ok(db.batch(&statements).await.map(|mut rows| {
+            if has_look {
+                rows.pop();
+                place::remember(&self.workspace);
+            }
+            rows
+        }))
+    }
+
     /// Runs statements that change nothing, and checks the caller in the same batch.
     pub async fn read<const N: usize>(&self, statements: [Statement; N]) -> Result<[Rows; N]> {
         exactly(self.enter(statements.into()).await?).map_err(Error::from)
@@ -186,7 +203,7 @@ impl Scope {
         let unchecked = self.token.as_ref().filter(|_| self.caller.get().is_none());
         statements.extend(unchecked.map(|token| store::find_token(&self.workspace, token.id())));
 
-        let mut rows = self.db()?.batch(&statements).await?;
+        let mut rows = self.batch(statements).await??;
         if let Some(token) = unchecked {
             let found = rows.pop().map(|it| store::read_token(&it)).transpose()?.flatten();
             self.admit(token.check(found, self.app.now())?)?;
@@ -219,6 +236,12 @@ impl Scope {
         self.token.as_ref().map(Presented::id)
     }
 
+    /// The same access for one approval, because what an approval lends ([`Scope::use_sessions_of`]) ends with it.
+    pub async fn for_one_approval(&self) -> Result<Self> {
+        let caller = self.caller().await?.clone();
+        Ok(Self::of_checked_caller(self.app.clone(), self.workspace.clone(), caller, None))
+    }
+
     /// The token whose sessions the request may use: the request's own, or the one that asked for the call which this
     /// request approves.
     pub fn session_token(&self) -> Option<&TokenId> {
@@ -230,7 +253,7 @@ impl Scope {
     /// see everything.
     pub fn use_sessions_of(&self, operator: &str) {
         if let Some(token) = TokenId::parse(operator).filter(TokenId::is_made_here) {
-            // The asker is set at most once: a request approves one call.
+            // The asker is set at most once: a scope approves one call.
             let _ = self.asker.set(token);
         }
     }
@@ -243,7 +266,7 @@ impl Scope {
     /// Like [`Scope::write`], for any number of statements.
     pub async fn write_all(&self, statements: Vec<Statement>) -> Result<std::result::Result<Vec<Rows>, DbFailure>> {
         self.caller().await?;
-        Ok(self.db()?.batch(&statements).await)
+        self.batch(statements).await
     }
 
     /// Runs statements on the database of the benchmarks, for a caller who has been checked. None if the deployment has

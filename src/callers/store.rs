@@ -1,7 +1,7 @@
 //! SQL for the table `tokens`.
 
 use super::{Level, Presented, Token};
-use crate::db::{Condition, Rows, Statement, condition, sql};
+use crate::db::{Condition, HAS_OBJECT, Rows, Statement, condition, sql};
 use crate::error::{Error, Result};
 use crate::hex;
 use crate::ids::{AgentId, TokenId, WorkspaceId};
@@ -12,6 +12,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 const COLUMNS: &str = "id, name, level, agent_id, sha256, expires_at, created_at, created_by";
+
+/// Fails if the workspace has an object. Only a path that is none makes SQLite fail with words of our own.
+pub fn refuse_object(workspace: &WorkspaceId) -> Statement {
+    sql(format!(
+        "SELECT json_extract('0', iif(EXISTS (SELECT 1 FROM directory WHERE workspace_id = ?1), '{HAS_OBJECT}', '$'))"
+    ))
+    .bind(workspace.as_str())
+}
 
 /// True while the token exists.
 pub fn token_exists(workspace: &WorkspaceId, id: &TokenId) -> Condition {

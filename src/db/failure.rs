@@ -15,6 +15,10 @@ pub enum DbFailure {
     NotMigrated,
     /// The workspace was to get a database of its own, but its rows are in the one that all workspaces share.
     Elsewhere,
+    /// The rows of the workspace are in an object, but `STORAGE` says `d1`.
+    InObject,
+    /// The batch is longer than what an object takes. It did not run.
+    TooLong,
     /// The database had no time for the batch, and did not begin to run it.
     Busy(String),
     /// The connection to the database broke, or the database restarted. Nobody knows whether the batch has run.
@@ -38,19 +42,28 @@ const BUSY: [&str; 9] = [
 ];
 
 /// These faults may be met after the database has run the batch.
-const LOST: [&str; 8] = [
+const LOST: [&str; 10] = [
     "Network connection lost",
     "caused object to be reset",
     "reset because its code was updated",
     "exceeded its memory limit and was reset",
     "exceeded its CPU time limit and was reset",
     "this version can no longer access storage",
+    "object has moved to a different machine",
+    "exceeded its allowed execution time",
     "due to an internal error",
     "internal error; reference",
 ];
 
 /// What an object says that finds rows of its workspace in D1 (`workspace.js`).
 const STILL_IN_D1: &str = "the rows of the workspace are in D1";
+
+/// What SQLite's message says if a look for an object has found one.
+pub const HAS_OBJECT: &str = "the workspace has an object";
+
+/// A call of an object carries 32 MiB. The runtime's message begins so, whether the batch is too long or the answer.
+const OBJECT_BATCH_BYTES: u64 = 32 * 1024 * 1024;
+const TOO_LONG: &str = "Serialized RPC arguments or return values are limited to";
 
 impl DbFailure {
     /// Only the text of the message distinguishes failures.
@@ -63,6 +76,10 @@ impl DbFailure {
             Self::NotMigrated
         } else if message.contains(STILL_IN_D1) {
             Self::Elsewhere
+        } else if message.contains(HAS_OBJECT) {
+            Self::InObject
+        } else if message.contains(TOO_LONG) {
+            Self::TooLong
         } else if message.contains("SQLITE_CONSTRAINT") {
             Self::Refused(message)
         } else if BUSY.iter().any(|it| message.contains(it)) {
@@ -84,6 +101,8 @@ impl DbFailure {
             | Self::Refused(_)
             | Self::NotMigrated
             | Self::Elsewhere
+            | Self::InObject
+            | Self::TooLong
             | Self::Other(_) => false,
         }
     }
@@ -100,6 +119,15 @@ impl From<DbFailure> for Error {
             DbFailure::Elsewhere => Self::Unavailable(
                 "The data of this workspace is in D1, but STORAGE says \"objects\": see docs/scale.md",
             ),
+            DbFailure::InObject => Self::Unavailable(
+                "The data of this workspace is in an object, but STORAGE says \"d1\": see docs/scale.md",
+            ),
+            DbFailure::TooLong => Self::NoRoom {
+                message: "The request makes a batch of more than 32 MiB, which the object of a workspace does not take: \
+                          send less at once; a backup can be restored as JSON Lines"
+                    .into(),
+                limit_bytes: OBJECT_BATCH_BYTES,
+            },
             DbFailure::Busy(_) => Self::TryAgain("The database is busy, and nothing was changed: try again"),
             DbFailure::Lost(_) => Self::TryAgain(
                 "The connection to the database was lost: try again. A change may have been made all the same, so look \
@@ -124,6 +152,10 @@ mod tests {
         check("UNIQUE constraint failed: agent_tools.workspace_id: SQLITE_CONSTRAINT", DbFailure::Duplicate);
         let rule = "D1_ERROR: no more of these: SQLITE_CONSTRAINT";
         check(rule, DbFailure::Refused(rule.into()));
+        check("D1_ERROR: bad JSON path: 'the workspace has an object': SQLITE_ERROR", DbFailure::InObject);
+        check("the rows of the workspace are in D1", DbFailure::Elsewhere);
+        let too_long = "Serialized RPC arguments or return values are limited to 32MiB, but the size of this value was 1.";
+        check(too_long, DbFailure::TooLong);
         let unknown = "D1_ERROR: near \"SELEC\": syntax error: SQLITE_ERROR";
         check(unknown, DbFailure::Other(unknown.into()));
     }
@@ -156,6 +188,8 @@ mod tests {
             "Durable Object's isolate exceeded its memory limit and was reset.",
             "Durable Object exceeded its CPU time limit and was reset.",
             "The Durable Object's code has been updated, this version can no longer access storage.",
+            "Cannot access storage because object has moved to a different machine",
+            "Alarm exceeded its allowed execution time",
         ] {
             let failure = DbFailure::from_message(message.into());
             assert_eq!(failure, DbFailure::Lost(message.into()));

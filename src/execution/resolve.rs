@@ -7,7 +7,7 @@ use super::many::RunOrder;
 use super::outcome::{CallFailure, CallStop, Code};
 use super::{store, suggest};
 use crate::agents::{self, AgentStanding, PermissionRefusal, ToolStanding};
-use crate::callers::{Caller, Level, Scope};
+use crate::callers::{self, Caller, Level, Scope};
 use crate::db::{Rows, Statement};
 use crate::error::{Error, Result, shortened};
 use crate::formats;
@@ -144,8 +144,12 @@ pub async fn resolve(
 }
 
 /// Looks up any number of calls in one round trip.
+///
+/// A turn of a chat goes on for minutes, and its token may have been revoked meanwhile. So the batch looks the token up again,
+/// and opens no row without it.
 pub async fn look_up(scope: &Scope, calls: &[OpenedCall]) -> Result<Vec<CallLookup>> {
     let mut statements = Vec::new();
+    let carried = callers::carried_exists(scope);
     for call in calls {
         if let Some(key) = &call.key {
             statements.push(store::keys::forget_expired(scope, key, call.opened_at));
@@ -153,7 +157,11 @@ pub async fn look_up(scope: &Scope, calls: &[OpenedCall]) -> Result<Vec<CallLook
             statements.push(store::keys::find_earlier(scope, key, &call.id));
         }
         if may_act(call) {
-            statements.push(store::calls::open(scope, call));
+            let open = store::calls::open(scope, call);
+            statements.push(match &carried {
+                Some(exists) => open.and(exists.clone()),
+                None => open,
+            });
         }
         statements
             .extend(call.name.as_ref().map(|it| registry::look_up_tools(scope.workspace(), it.lookup(), it.version)));
@@ -164,7 +172,13 @@ pub async fn look_up(scope: &Scope, calls: &[OpenedCall]) -> Result<Vec<CallLook
     if let (Some(read), [call, ..]) = (&early, calls) {
         statements.extend(read.statements(scope, &call.session));
     }
-    let mut rows = scope.enter(statements).await?.into_iter();
+    statements.extend(carried.is_some().then(|| callers::find_carried(scope)).flatten());
+    let mut rows = scope.enter(statements).await?;
+    if carried.is_some() {
+        let token = rows.pop().ok_or_else(|| Error::Internal("D1 left a statement unanswered".into()))?;
+        callers::check_carried(scope, &token)?;
+    }
+    let mut rows = rows.into_iter();
     let mut lookups = calls.iter().map(|call| read_lookup(scope, call, &mut rows)).collect::<Result<Vec<_>>>()?;
     if let (Some(read), Some(lookup)) = (early, lookups.first_mut()) {
         lookup.early = Some(read.answered(&mut rows)?);

@@ -22,8 +22,13 @@ pub fn put_report(workspace: &WorkspaceId, samples: &[Sample], now: Timestamp) -
     Ok(sql(text).bind(workspace.as_str()).bind(report).bind(now.to_string()).repeatable())
 }
 
+/// The family whose samples are the size of one database each.
+pub const LARGEST_DATABASE: &str = "largest_database_bytes";
+
 /// Adds up the reports of all workspaces.
 pub fn sums_of_reports() -> Statement {
-    sql("SELECT value ->> 'family' AS family, value ->> 'label' AS label, sum(value ->> 'value') AS value
+    sql("SELECT value ->> 'family' AS family, value ->> 'label' AS label,
+           iif(value ->> 'family' = ?1, max(value ->> 'value'), sum(value ->> 'value')) AS value
          FROM directory, json_each(report) GROUP BY 1, 2")
+    .bind(LARGEST_DATABASE)
 }

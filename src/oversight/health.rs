@@ -91,7 +91,7 @@ pub struct RegistryHealth {
     status: HealthStatus,
     #[schema(value_type = String, format = DateTime)]
     checked_at: Timestamp,
-    /// The size of the whole database, which all workspaces share.
+    /// The size of the whole database: all workspaces share it, or the workspace has one of its own.
     database_bytes: u64,
     /// Empty if no problem was found.
     alerts: Vec<Alert>,

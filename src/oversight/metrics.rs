@@ -2,9 +2,9 @@
 //! be any number of workspaces, and their names are private.
 //!
 //! Where each workspace has an object, the object reports its figures to a directory in D1 after each upkeep, and the metrics
-//! are the sums of the reports.
+//! are the sums of the reports, and of what is in D1 itself: the built-in tools.
 
-use super::directory::{self, Sample};
+use super::directory::{self, LARGEST_DATABASE, Sample};
 use super::store;
 use crate::app::App;
 use crate::db::Db;
@@ -20,7 +20,7 @@ use crate::time::Timestamp;
 /// empty label means that the samples have none.
 type Family = (&'static str, &'static str, &'static str, &'static str);
 
-const FAMILIES: [Family; 12] = [
+const FAMILIES: [Family; 13] = [
     ("workspaces", "gauge", "Workspaces in which something was ever changed.", ""),
     ("tools", "gauge", "Tools with an active version and without, the built-ins too.", "active"),
     ("tool_versions", "gauge", "Versions of tools, active or not.", ""),
@@ -32,10 +32,12 @@ const FAMILIES: [Family; 12] = [
     ("calls_total", "counter", "Calls of tools that have ended, by how they did.", "status"),
     ("stored_bytes", "gauge", "What all workspaces store, as their quotas count it.", "kind"),
     ("registration_refusals_24h", "gauge", "Registrations refused in the last 24 hours, by reason.", "reason"),
-    ("database_bytes", "gauge", "The size of all databases of workspaces.", ""),
+    ("database_bytes", "gauge", "The size of all databases together: D1, and the objects of workspaces.", ""),
+    (LARGEST_DATABASE, "gauge", "The size of the largest database.", ""),
 ];
 
-/// Returns all metrics, in one round trip. Only the operator of the Worker may see them; the route checks this.
+/// Returns all metrics, in one round trip, or in two if workspaces have objects. Only the operator of the Worker may see
+/// them; the route checks this.
 #[expect(
     clippy::disallowed_methods,
     reason = "the figures are of all workspaces; the route lets in their operator alone"
@@ -44,9 +46,10 @@ pub async fn metrics(app: &App) -> Result<String> {
     let samples = match app.settings().storage {
         Some(Storage::Objects) => {
             let rows = app.directory()?.batch(&[directory::sums_of_reports()]).await?;
-            rows.first().map(|it| it.all()).transpose()?.unwrap_or_default()
+            let reported = rows.first().map(|it| it.all()).transpose()?.unwrap_or_default();
+            together(count(app.db()?, app.now(), true).await?, reported)
         }
-        _ => count(app.db()?, app.now()).await?,
+        _ => count(app.db()?, app.now(), true).await?,
     };
     let mut text = Exposition::default();
     text.family(&("info", "gauge", "The version that is deployed.", "version"));
@@ -63,15 +66,28 @@ pub async fn metrics(app: &App) -> Result<String> {
 /// Reports the figures of the workspace whose object this is to the directory.
 #[expect(clippy::disallowed_methods, reason = "upkeep has no caller")]
 pub async fn report(app: &App, workspace: &WorkspaceId) -> Result<()> {
-    let samples = count(app.db()?, app.now()).await?;
+    // Every object has the built-in tools, which count once.
+    let samples = count(app.db()?, app.now(), false).await?;
     app.directory()?.batch(&[directory::put_report(workspace, &samples, app.now())?]).await?;
     Ok(())
 }
 
-/// Counts everything in one database.
-async fn count(db: &Db, now: Timestamp) -> Result<Vec<Sample>> {
+/// The samples of two places as one list.
+fn together(mut samples: Vec<Sample>, others: Vec<Sample>) -> Vec<Sample> {
+    for other in others {
+        match samples.iter_mut().find(|it| it.family == other.family && it.label == other.label) {
+            Some(it) if it.family == LARGEST_DATABASE => it.value = it.value.max(other.value),
+            Some(it) => it.value += other.value,
+            None => samples.push(other),
+        }
+    }
+    samples
+}
+
+/// Counts everything in one database. Without `builtins`, the built-in tools are not counted.
+async fn count(db: &Db, now: Timestamp, builtins: bool) -> Result<Vec<Sample>> {
     let statements = [
-        store::everything(now),
+        store::everything(now, builtins),
         totals::ended_everywhere(),
         quota::find_everywhere(),
         registry::refusals_everywhere(now),
@@ -100,6 +116,7 @@ async fn count(db: &Db, now: Timestamp) -> Result<Vec<Sample>> {
         add("registration_refusals_24h", &it.name, it.count.into());
     }
     add("database_bytes", "", refusals.database_bytes());
+    add(LARGEST_DATABASE, "", refusals.database_bytes());
     Ok(samples)
 }
 
@@ -150,6 +167,21 @@ mod tests {
             "# HELP pegboard_a What a is.\n# TYPE pegboard_a gauge\npegboard_a 5\n\
              # HELP pegboard_b What b is.\n# TYPE pegboard_b gauge\npegboard_b{c=\"d\"} 18446744073709551615\n"
         );
+    }
+
+    #[test]
+    fn samples_of_two_places_are_added_up() {
+        let sample = |family: &str, label: &str, value| Sample { family: family.into(), label: label.into(), value };
+        let own = vec![sample("tools", "true", 6), sample("agents", "", 0), sample(LARGEST_DATABASE, "", 5)];
+        let reported =
+            vec![sample("tools", "true", 2), sample("tools", "false", 1), sample(LARGEST_DATABASE, "", 3)];
+        let all = vec![
+            sample("tools", "true", 8),
+            sample("agents", "", 0),
+            sample(LARGEST_DATABASE, "", 5),
+            sample("tools", "false", 1),
+        ];
+        assert_eq!(together(own, reported), all);
     }
 
     #[test]

@@ -114,14 +114,15 @@ pub fn broken_versions(workspace: &WorkspaceId, usable: &[&str]) -> Statement {
 /// Counts over all workspaces, under the names of the metrics. An active tool has exactly one active version, so the
 /// number of active versions is the number of active tools. The change log has no gaps, so the last number of a
 /// workspace is the number of its changes. `spaces` goes from one workspace to the next in one step.
-/// Every upstream is read once.
-pub fn everything(now: Timestamp) -> Statement {
+/// Every upstream is read once. Without `builtins`, the built-in tools are not counted.
+pub fn everything(now: Timestamp, builtins: bool) -> Statement {
     let counted = [("modules", Source::Module), ("mcp_servers", Source::Mcp)].into_iter().flat_map(|(name, source)| {
         UpstreamStatus::ALL.iter().map(move |it| {
             format!("('{name}', coalesce((SELECT n FROM statuses WHERE source = '{source}' AND status = '{it}'), 0), '{it}')")
         })
     });
     let upstreams = counted.collect::<Vec<_>>().join(", ");
+    let counted_tools = if builtins { "true" } else { "workspace_id > ''" };
     sql(format!(
         "WITH RECURSIVE spaces(id) AS (
            SELECT min(workspace_id) FROM changes
@@ -130,14 +131,14 @@ pub fn everything(now: Timestamp) -> Statement {
          logs AS MATERIALIZED (
            SELECT (SELECT max(seq) FROM changes WHERE workspace_id = spaces.id) AS last FROM spaces WHERE id IS NOT NULL),
          active AS MATERIALIZED (
-           SELECT count(*) AS n FROM tool_versions INDEXED BY tool_versions_active WHERE active = 1),
+           SELECT count(*) AS n FROM tool_versions INDEXED BY tool_versions_active WHERE active = 1 AND {counted_tools}),
          statuses AS MATERIALIZED (SELECT source, status, count(*) AS n FROM upstreams GROUP BY source, status)
          SELECT column1 AS name, column2 AS count, column3 AS more FROM (VALUES
            ('workspaces', (SELECT count(*) FROM logs), NULL),
            ('changes_total', (SELECT coalesce(sum(last), 0) FROM logs), NULL),
            ('tools', (SELECT n FROM active), 'true'),
-           ('tools', (SELECT count(*) FROM tools) - (SELECT n FROM active), 'false'),
-           ('tool_versions', (SELECT count(*) FROM tool_versions), NULL),
+           ('tools', (SELECT count(*) FROM tools WHERE {counted_tools}) - (SELECT n FROM active), 'false'),
+           ('tool_versions', (SELECT count(*) FROM tool_versions WHERE {counted_tools}), NULL),
            ('agents', (SELECT count(*) FROM agents), NULL),
            ('approvals_pending', (SELECT count(*) FROM approvals INDEXED BY approvals_pending
              WHERE status = 'pending' AND expires_at > ?1), NULL),

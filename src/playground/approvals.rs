@@ -86,10 +86,10 @@ async fn decide(scope: &Scope, answer: &ApprovalAnswer) -> Result<()> {
     if caller.level < Level::Admin || caller.agent.is_some() {
         return Ok(());
     }
-    let reason = answer.reason.as_deref();
+    let (scope, reason) = (scope.for_one_approval().await?, answer.reason.as_deref());
     let decided = match answer.approved {
-        true => execution::approve(scope, &answer.approval_id, reason).await.map(|it| it.outcome.err()),
-        false => execution::deny(scope, &answer.approval_id, reason).await.map(|it| it.outcome.err()),
+        true => execution::approve(&scope, &answer.approval_id, reason).await.map(|it| it.outcome.err()),
+        false => execution::deny(&scope, &answer.approval_id, reason).await.map(|it| it.outcome.err()),
     };
     match decided {
         Ok(None) | Err(Error::Conflict(_) | Error::NotFound { .. }) => Ok(()),

@@ -97,7 +97,7 @@ pub struct KeptEnd {
 }
 
 impl KeptEnd {
-    /// The end of a turn that broke off.
+    /// The end of a turn that broke off. Its message keeps the usage that was stored when it paused.
     pub fn broken_off() -> Self {
         let metadata = json!({"ended_by": "The turn broke off"});
         Self { finish_reason: Some(FinishReason::Error), usage: None, metadata: Some(metadata), may_go_on: true }

@@ -1,6 +1,7 @@
 //! The owner of a session's turns: lets one turn run at a time, and brings to an end what a crash has left behind. The
 //! Durable Object in `chats` wraps it.
 
+use super::fit::fitted;
 use super::kept::KeptTurn;
 use super::live::LiveTurn;
 use super::loading;
@@ -66,9 +67,15 @@ impl Owner {
         self.seat.turn()
     }
 
-    /// Stops the turn that is under way, and returns it. A turn that is being begun is stopped when it has begun.
-    pub fn stop(&self) -> Option<Rc<LiveTurn>> {
-        self.seat.stop().inspect(|it| it.stop())
+    /// Stops the turn that is under way, and returns it. A turn that is being begun is stopped when it has begun. Turns that
+    /// wait for approvals do not go on by themselves any more.
+    pub async fn stop(&self) -> Result<Option<Rc<LiveTurn>>> {
+        let live = self.seat.stop().inspect(|it| it.stop());
+        let memory = self.memory()?;
+        for waiting in memory.all_waiting().await?.into_iter().filter(|it| !it.was_stopped) {
+            memory.keep_waiting(&KeptTurn { was_stopped: true, ..waiting }).await?;
+        }
+        Ok(live)
     }
 
     /// The seat, unless a turn has it.
@@ -270,7 +277,12 @@ impl Owner {
                 Ok(Look::IsOver) => {}
                 Err(cause) => {
                     console_error!("the message {} could not be looked after: {cause:?}", waiting.message_id);
-                    pauses.push(self.times().look_after());
+                    // Only somebody who sets a model or makes room ends such a fault. The object looks ever more rarely.
+                    let lasts = matches!(cause, Error::Unavailable(_)) || messages::is_final(&cause);
+                    pauses.push(match lasts {
+                        true => self.times().next_look(waited(&waiting), None),
+                        false => self.times().look_after(),
+                    });
                 }
             }
         }
@@ -315,7 +327,7 @@ impl Owner {
         let scope = turn.caller.clone().scope(App::new(self.env.clone())?);
         let mut writer = MessageWriter::resumed(turn.message_id.clone(), parts, turn.style);
         writer.interrupt("The turn broke off while the call was made; the record of the call tells its outcome");
-        let mut message = turn.message(writer.into_parts(), &end, scope.app().clock());
+        let mut message = turn.message(fitted(writer.into_parts()), &end, scope.app().clock());
         let stored = messages::store_answer(&scope, &turn.session, turn.generation, &mut message).await;
         match stored {
             Ok(()) => memory.end(turn.waiting_after(&end, &message.parts, now()).as_ref()).await,

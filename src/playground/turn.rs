@@ -121,7 +121,7 @@ impl Turn {
             return Ok(Some(TurnEnd::Answered(finish)));
         }
         self.save().await?;
-        let interruption = self.make_calls(&planned).await;
+        let interruption = self.make_calls(&planned).await?;
         self.save().await?;
         self.live.tell(MessageWriter::end_step);
         let (bytes, waits) = {
@@ -146,10 +146,10 @@ impl Turn {
         conversation(self.agent.profile.system_prompt.as_deref(), &history, budget)
     }
 
-    /// Makes the calls of a step.
-    async fn make_calls(&mut self, planned: &[PlannedCall]) -> Option<Interruption> {
+    /// Makes the calls of a step. Fails if the caller may go on no longer.
+    async fn make_calls(&mut self, planned: &[PlannedCall]) -> Result<Option<Interruption>> {
         if self.live.is_dismissed() {
-            return Some(Interruption::Stopped);
+            return Ok(Some(Interruption::Stopped));
         }
         let context = CallContext {
             scope: &self.scope,
@@ -169,8 +169,11 @@ impl Turn {
                 console_error!("calls of the session {} failed: {cause}", self.kept.session);
             }
             self.live.tell(|it| it.interrupt(&format!("The call could not be made: {error}")));
+            if matches!(error, Error::Unauthorized(_)) {
+                return Err(error);
+            }
         }
-        interruption
+        Ok(interruption)
     }
 
     async fn save(&mut self) -> Result<()> {

@@ -22,9 +22,11 @@ fn in_d1(server: &Server, sql: &str) -> Vec<Value> {
     answer["rows"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
 }
 
-fn upkeep(server: &Server) {
+/// Has the upkeep of all objects done, and returns how each of them ended.
+fn upkeep(server: &Server) -> Vec<Value> {
     let answer = server.ask(json!({"scheduled": "*/5 * * * *"}));
     assert_eq!(answer["outcome"], "ok", "{answer}");
+    answer["ends"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
 }
 
 fn write(client: &Client, path: &str, content: &str) -> Value {
@@ -104,13 +106,27 @@ fn objects_report_to_the_directory_and_the_metrics_are_their_sums() {
     }
     let metrics = || server.client("any").with_token(ROOT_TOKEN).get("/metrics").text;
     assert!(!metrics().contains("pegboard_agents 2"), "nobody has reported yet");
+    // A workspace is in the directory from its first request on.
+    let directory = || in_d1(&server, "SELECT workspace_id FROM directory ORDER BY 1");
+    assert_eq!(directory(), [json!({"workspace_id": "one"}), json!({"workspace_id": "other"})]);
     upkeep(&server);
     let told = metrics();
-    for line in ["pegboard_workspaces 2", "pegboard_agents 2", "pegboard_calls_total{status=\"success\"} 5"] {
+    for line in [
+        "pegboard_workspaces 2",
+        "pegboard_agents 2",
+        "pegboard_calls_total{status=\"success\"} 5",
+        // The built-in tools count once, although every object has them.
+        "pegboard_tools{active=\"true\"} 6",
+    ] {
         assert!(told.lines().any(|it| it == line), "{line} is missing:\n{told}");
     }
-    let directory = in_d1(&server, "SELECT workspace_id FROM directory ORDER BY 1");
-    assert_eq!(directory, [json!({"workspace_id": "one"}), json!({"workspace_id": "other"})]);
+    let bytes = |name: &str| {
+        let line = told.lines().find(|it| it.starts_with(name)).unwrap_or_else(|| panic!("{told}"));
+        line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    let (all, largest) = (bytes("pegboard_database_bytes "), bytes("pegboard_largest_database_bytes "));
+    assert!(largest > 100_000 && all > 2 * largest, "{all} {largest}");
+    assert_eq!(directory().len(), 2);
 }
 
 #[test]
@@ -123,6 +139,69 @@ fn the_alarm_of_an_object_ends_what_no_request_will_end() {
     upkeep(&server);
     let record = client.record(&waiting);
     assert_eq!((&record["status"], &record["error"]["code"]), (&json!("error"), &json!("APPROVAL_EXPIRED")));
+}
+
+/// The object's own alarm, which no test calls.
+#[test]
+fn an_object_wakes_up_by_itself() {
+    let server = server("objects-alarm", &[("APPROVAL_SECONDS", "1"), ("OBJECT_UPKEEP_SECONDS", "2")]);
+    let client = server.client("ws");
+    client.post("/api/tools", definition("risky", "1.0.0", json!({"requires_approval": true}))).created();
+    let waiting = client.execute("risky", json!({"text": "x"})).json();
+    let mut status = Value::Null;
+    // Nothing but reads comes in, so only the alarm can end the call. It comes two seconds after a write, and again while it
+    // finds work.
+    for _ in 0..60 {
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        status = client.record(&waiting)["status"].clone();
+        if status == "error" {
+            break;
+        }
+    }
+    assert_eq!(status, "error");
+    let reported = in_d1(&server, "SELECT json_array_length(report) > 5 AS is_full FROM directory");
+    assert_eq!(reported, [json!({"is_full": 1})]);
+}
+
+#[test]
+fn upkeep_tells_whether_it_has_worked() {
+    let server = server("objects-pauses", &[]);
+    write(&server.client("ws"), "/a", "text");
+    let worked = || upkeep(&server).iter().map(|it| it["hasWorked"].clone()).collect::<Vec<_>>();
+    assert_eq!(worked(), [true], "the call is counted");
+    // Statistics of the query planner may follow.
+    worked();
+    assert_eq!(worked(), [false], "nothing is left");
+}
+
+#[test]
+fn an_upkeep_that_fails_is_told_and_ends() {
+    let server = server("objects-failing", &[]);
+    write(&server.client("ws"), "/a", "text");
+    server.sql("ALTER TABLE idempotency_keys RENAME TO away", &[]);
+    let answer = server.ask(json!({"scheduled": "*/5 * * * *"}));
+    assert_eq!((&answer["outcome"], &answer["ends"][0]["hasFailed"]), (&json!("exception"), &json!(true)), "{answer}");
+    // The other steps have run, and the object has reported.
+    let reported = in_d1(&server, "SELECT json_array_length(report) > 5 AS is_full FROM directory");
+    assert_eq!(reported, [json!({"is_full": 1})]);
+    server.sql("ALTER TABLE away RENAME TO idempotency_keys", &[]);
+    upkeep(&server);
+    assert_eq!(server.client("ws").get("/api/sessions/default/files/a").text, "text");
+}
+
+/// A string with one character above U+00FF takes two bytes for each of its characters on the way to an object.
+#[test]
+fn a_file_of_ten_megabytes_with_any_characters_is_written_and_read() {
+    let server = server("objects-large", &[]);
+    let client = server.client("ws");
+    // JSON in JSON: nearly every second character is escaped, in the record of the call once more.
+    let line = r#"{"a":"€","b":"c"},"#;
+    let content = line.repeat(10 * 1024 * 1024 / line.len());
+    client.execute("write_file", json!({"path": "/large.json", "content": content})).success();
+    let read = client.execute("read_file", json!({"path": "/large.json"})).json();
+    assert_eq!(read["result"].as_str().map(str::len), Some(content.len()));
+    let record = client.record(&read);
+    assert_eq!(record["status"], "success");
 }
 
 #[test]
@@ -166,6 +245,24 @@ fn a_workspace_whose_rows_are_in_d1_does_not_begin_anew_in_an_object() {
     old.get("/api/agents").refused(503, "UNAVAILABLE");
     in_d1(&server, "DELETE FROM sessions");
     assert_eq!(old.get("/api/agents").ok()["agents"], json!([]));
+}
+
+#[test]
+fn a_workspace_that_has_an_object_does_not_begin_anew_in_d1() {
+    let server = Server::start("objects-after", &[("AUTH", "open")]);
+    for name in ["moved", "kept"] {
+        server.sql("INSERT INTO directory VALUES (?1, '[]', '2026-11-01T00:00:00.000Z')", &[json!(name)]);
+    }
+    server.sql("DELETE FROM directory WHERE workspace_id = ?1", &[json!("kept")]);
+    let moved = server.client("moved");
+    for refused in [moved.post("/api/agents", json!({"name": "Clerk"})), moved.get("/api/agents")] {
+        let refused = refused.refused(503, "UNAVAILABLE");
+        assert!(refused.message.contains("STORAGE"), "{}", refused.message);
+    }
+    let refused = moved.execute("write_file", json!({"path": "/a", "content": "lost"}));
+    assert_eq!(refused.status, 503, "{}", refused.text);
+    assert_eq!(server.sql("SELECT count(*) AS n FROM tool_calls WHERE workspace_id = ?1", &[json!("moved")])[0]["n"], 0);
+    write(&server.client("kept"), "/a", "kept");
 }
 
 #[test]

@@ -65,7 +65,7 @@ pub fn delete_old_manifests(before: Timestamp, last: u32) -> Statement {
 
 /// Makes the next run of retention begin after the key `last`.
 pub fn move_retention(last: u32) -> Statement {
-    sql("UPDATE retention SET looked_at = ?1").bind(last)
+    sql("UPDATE retention SET looked_at = ?1 WHERE looked_at <> ?1").bind(last)
 }
 
 /// Deletes some messages and some file manifests of the first deleted sessions, and then the sessions that have none

@@ -566,7 +566,8 @@ pub fn put_answer(
          FROM sessions s CROSS JOIN messages p ON {} AND p.id = ?5 AND p.role = 'user'
          WHERE {SESSION} AND s.generation = ?3
          ON CONFLICT (workspace_id, session_id, generation, id) DO UPDATE SET
-           manifest_id = excluded.manifest_id, finish_reason = excluded.finish_reason, usage = excluded.usage,
+           manifest_id = excluded.manifest_id, finish_reason = excluded.finish_reason,
+           usage = coalesce(excluded.usage, usage),
            bytes = excluded.bytes, chunks = excluded.chunks, metadata = excluded.metadata, parts = excluded.parts
          WHERE role = 'assistant'",
         place_under("s.generation"),

@@ -171,3 +171,26 @@ fn a_token_that_is_revoked_meanwhile_goes_on_with_no_turn() {
     assert_eq!(chat.model.times_asked(), asked, "nobody is there for whom the turn could go on");
     assert_eq!(said(&chat.say("Hi")), "Hello", "others can go on");
 }
+
+#[test]
+fn a_token_that_is_revoked_during_a_turn_makes_no_further_call() {
+    let chat = closed_chat();
+    let made = chat.client.post("/api/tokens", json!({"name": "t", "level": "user"})).created();
+    let user = chat.as_caller(&chat.client.with_token(made["token"].as_str().unwrap()));
+    let (upstream, gate) = (crate::harness::Upstream::start(), crate::harness::Gate::default());
+    chat.attach_http("asks", &upstream.at("/text"), json!({}));
+    let first = ModelReply::stream().text("Let me.").wait(&gate);
+    chat.model.reply(first.call("asks", "{}").finish("tool_calls"));
+    let mut stream = user.begin("Go");
+    stream.until("text-delta");
+    chat.client.delete(&format!("/api/tokens/{}", made["id"].as_str().unwrap())).no_content();
+    let asked = chat.model.times_asked();
+    gate.open();
+    let events = stream.rest();
+    assert!(super::error(&events).contains("not valid any more"), "{events:?}");
+    assert_eq!((upstream.received().len(), chat.model.times_asked()), (0, asked));
+    assert!(chat.records().iter().all(|it| it["tool_name"] != "asks"), "no row was opened");
+    let message = chat.last_message();
+    assert_eq!((&message["finish_reason"], &super::calls_of(&message)[0]["state"]), (&json!("error"), &json!("output-error")));
+    assert_eq!(said(&chat.say("Hi")), "Hello", "others can go on");
+}

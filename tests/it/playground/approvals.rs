@@ -501,6 +501,23 @@ fn a_stop_decides_no_further_approval() {
 }
 
 #[test]
+fn a_turn_that_waits_does_not_go_on_after_a_stop() {
+    let chat = open_chat();
+    let (_, approvals) = pause(&chat, &[write("/a"), write("/b")]);
+    chat.stop().no_content();
+    decide(&chat.client, &approvals[0], "approve").success();
+    let states = || calls_of(&chat.last_message()).iter().map(|it| it["state"].clone()).collect::<Vec<_>>();
+    eventually("the message tells of the approval", || states() == ["output-available", "approval-requested"]);
+    decide(&chat.client, &approvals[1], "deny").ok();
+    eventually("the message tells of the denial", || states() == ["output-available", "output-denied"]);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!((chat.model.times_asked(), chat.messages().len()), (1, 2));
+    // Whoever has stopped the turn can go on with the conversation.
+    chat.model.reply(ModelReply::says("Well then."));
+    assert_eq!(said(&chat.say("Go on")), "Well then.");
+}
+
+#[test]
 fn the_result_of_an_approved_call_is_cut_as_the_attachment_says() {
     let (chat, upstream) = (Chat::new(), Upstream::start());
     let (secret, text) = (json!({"type": "string", "writeOnly": true}), json!({"type": "string"}));
