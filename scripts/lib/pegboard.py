@@ -21,9 +21,11 @@ STREAM_TIMEOUT_SECONDS = 120
 class Refused(Exception):
     """Pegboard refused a request. The text says why."""
 
-    def __init__(self, status: int, code: str, message: str):
+    def __init__(self, status: int, code: str, message: str, retry_after: int | None = None):
         super().__init__(message)
         self.status, self.code = status, code
+        # After how many seconds the request may succeed.
+        self.retry_after = retry_after
 
 
 class NoAnswer(Exception):
@@ -99,9 +101,10 @@ class Pegboard:
     def _refusal(self, error: urllib.error.HTTPError) -> Refused:
         with error:
             body = error.read()
+        retry_after = error.headers.get("Retry-After") or ""
         try:
             told = json.loads(body)["error"]
-            return Refused(error.code, told["code"], told["message"])
+            return Refused(error.code, told["code"], told["message"], int(retry_after) if retry_after.isdigit() else None)
         except (ValueError, KeyError, TypeError):
             shown = body[:200].decode(errors="replace")
             return Refused(error.code, "", f"{self.url} answered {error.code}: {shown}")

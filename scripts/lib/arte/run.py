@@ -31,8 +31,10 @@ brackets, separated by commas.
 If the mail does not tell the answer, reply: I don't know."""
 # How often a question's turn is looked for again after its connection broke off.
 RECONNECTIONS = 6
-# With these, every other question would be refused too.
+# With these, every other question would be refused too; but a 503 with Retry-After passes by itself.
 HOPELESS = frozenset({400, 401, 403, 404, 421, 503})
+# The pauses, in seconds, before a question is asked again that met such a 503.
+PAUSES = (2, 5, 15, 30, 60)
 
 
 class Hopeless(Exception):
@@ -132,7 +134,7 @@ class Run:
             except Empty:
                 return
             try:
-                row = self._row(question)
+                row = self._patiently(question)
                 self.results.add(row)
                 done.put(row)
             except (Refused, NoAnswer) as error:
@@ -141,6 +143,17 @@ class Run:
             except Exception as error:  # A fault of this program must not leave the main thread waiting.
                 done.put(Hopeless(f"{type(error).__name__}: {error}"))
                 raise
+
+    def _patiently(self, question: Question) -> dict:
+        """What becomes of a question. A fault that passes is waited for: who asks again finds the turn that has begun."""
+        for pause in PAUSES:
+            try:
+                return self._row(question)
+            except Refused as refused:
+                if refused.status != 503 or refused.retry_after is None:
+                    raise
+                time.sleep(max(pause, refused.retry_after))
+        return self._row(question)
 
     def _row(self, question: Question) -> dict:
         """What becomes of a question."""

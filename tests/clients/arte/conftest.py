@@ -89,6 +89,17 @@ def arte(served, clerk, tmp_path, request) -> "Arte":
     return Arte(url, model, "".join(it for it in request.node.name if it.isalnum())[:60], tmp_path / "out")
 
 
+@pytest.fixture
+def busy_arte(state, clerk, tmp_path):
+    """A server whose database has no time for the first turn, however often the Worker tries it within a request."""
+    fault = {"has": ["INSERT INTO messages"], "times": 4, "ran": False, "message": "D1_ERROR: D1 DB is overloaded."}
+    variables = ["AUTH=open", "SECRET_KEY=arte-test", "PRIVATE_URLS=allow", f"D1_FAULTS={json.dumps([fault])}"]
+    with serving_model(clerk) as model:
+        variables += [f"MODEL_URL={model.url}", "MODEL_NAME=clerk"]
+        with serving("arte-busy", str(state), variables) as url:
+            yield Arte(url, model, "busy", tmp_path / "out")
+
+
 @dataclass
 class Arte:
     """scripts/arte as people run it, in a workspace of the test's own."""

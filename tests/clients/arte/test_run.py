@@ -81,6 +81,12 @@ def test_questions_that_failed_are_asked_again(arte, clerk):
     assert clerk.asked.count("1") == 1
 
 
+def test_a_database_that_is_busy_is_waited_for(busy_arte, clerk):
+    told = busy_arte.run("--limit", 2, "--parallel", 1)
+    assert "2 of 2 right" in told.stdout
+    assert clerk.asked == ["1", "2"]
+
+
 def test_a_model_judges_without_asking_again(arte, clerk):
     arte.run()
     asked = len(clerk.asked)
