@@ -1,16 +1,18 @@
 // The frame around every page: who the person is, the navigation, the keys, and the page itself.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useErrorBoundary } from "preact/hooks";
-import { caller, isWorkspaceName, may, signIn, token, visit, workspace } from "./api/caller.ts";
+import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
+import { caller, callerTurn, may, signIn, token, visit, workspace } from "./api/caller.ts";
 import { useEvery, useLoad } from "./api/load.ts";
+import { isWorkspaceName } from "./api/names.ts";
 import { knock, online } from "./api/reach.ts";
 import { ApiError, request } from "./api/request.ts";
 import { Finder } from "./finder.tsx";
 import { KeyHelp, useKeys } from "./keys.tsx";
-import { askedWorkspace, link, linkHere, segments } from "./location.ts";
+import { askedWorkspace, link, linkHere, query, segments } from "./location.ts";
 import { Button } from "./parts/button.tsx";
 import { copy } from "./parts/clipboard.tsx";
+import { CopyByHand } from "./parts/copy_by_hand.tsx";
 import { isHelpOpen } from "./parts/letter_keys.ts";
 import { Badge } from "./parts/marks.tsx";
 import { Failure, Loading } from "./parts/states.tsx";
@@ -59,6 +61,10 @@ function Session() {
   useEffect(() => {
     caller.value = who.data === undefined ? null : { ...who.data, agent_id: who.data.agent_id ?? null };
   }, [who.data]);
+  const firstTurn = useRef(callerTurn.value);
+  useEffect(() => {
+    if (callerTurn.value !== firstTurn.current) who.reload();
+  }, [callerTurn.value]);
   if (who.error !== undefined && ASKS_WHO.has(who.error.status)) return <SignIn why={whyOf(who.error)} />;
   if (caller.value === null) return who.error === undefined ? <Loading what="Asking who you are" /> : <Failure error={who.error} retry={who.reload} />;
   return <Frame />;
@@ -121,14 +127,18 @@ function Frame() {
         {area === undefined ? <NoPage name={current} /> : <Guarded key={current} area={area} path={path} />}
       </main>
       <Toasts />
+      <CopyByHand />
       {isHelpOpen.value ? <KeyHelp /> : null}
     </div>
   );
 }
 
-/** A fault of one page leaves the rest of the console usable. */
+/** A fault of one view leaves the rest of the console usable, also the other views of its page. */
 function Guarded({ area, path }: { area: Area; path: string[] }) {
   const [fault, reset] = useErrorBoundary();
+  useEffect(() => {
+    if (fault !== undefined) reset();
+  }, [segments.value, query.value]);
   if (fault !== undefined) {
     const message = fault instanceof Error ? fault.message : String(fault);
     return <Failure error={new ApiError(0, "CONSOLE", `The page could not be shown: ${message}`, null, null)} retry={reset} />;

@@ -2,8 +2,12 @@
 
 import { useSignal } from "@preact/signals";
 import { signIn, workspace } from "./api/caller.ts";
+import { isToken, isWorkspaceName } from "./api/names.ts";
 import { Button } from "./parts/button.tsx";
 import { TextField } from "./parts/field.tsx";
+
+/** What is wrong with a text that cannot be a token. */
+const TOKEN_FAULT = "This is no token: it has a space, or a letter that no token has.";
 
 interface SignInProps {
   /** Why somebody is asked. */
@@ -17,21 +21,33 @@ interface SignInProps {
 export function SignIn({ why, to = workspace.value, stay }: SignInProps) {
   const name = useSignal(to);
   const secret = useSignal("");
+  const wasTried = useSignal(false);
+  const [given, key] = [name.value.trim(), secret.value.trim()];
+  const violation = (isGood: boolean, words: string) => (wasTried.value && !isGood ? words : undefined);
   const submit = (event: Event) => {
     event.preventDefault();
-    signIn(name.value.trim(), secret.value.trim());
+    wasTried.value = true;
+    if (isWorkspaceName(given) && isToken(key)) signIn(given, key);
   };
   return (
     <main class="sign-in">
       <form class="panel" onSubmit={submit}>
         <h1>Pegboard</h1>
         <p role="alert">{why}</p>
-        <TextField label="Workspace" value={name.value} onChange={(it) => (name.value = it)} required hint="1 to 64 letters, digits, _ or -" />
+        <TextField
+          label="Workspace"
+          value={name.value}
+          onChange={(it) => (name.value = it)}
+          required
+          violation={violation(isWorkspaceName(given), "No workspace has such a name.")}
+          hint="1 to 64 letters, digits, _ or -"
+        />
         <TextField
           label="Token"
           type="password"
           value={secret.value}
           onChange={(it) => (secret.value = it)}
+          violation={violation(isToken(key), TOKEN_FAULT)}
           hint="It begins with peg_. It stays in this tab, and is gone when the tab is closed."
         />
         <Button kind="primary" type="submit">

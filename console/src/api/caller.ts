@@ -2,21 +2,26 @@
 // gone when the tab is closed, and no other tab has it.
 
 import { signal } from "@preact/signals";
+import { isToken, isWorkspaceName } from "./names.ts";
 import type { Schemas } from "./types.ts";
 
 const TOKEN = "pegboard-token";
 const WORKSPACE = "pegboard-workspace";
 
-export const token = signal(sessionStorage.getItem(TOKEN) ?? "");
-/** The workspace is no secret, so a new tab begins with the last one. */
-export const workspace = signal(sessionStorage.getItem(WORKSPACE) ?? localStorage.getItem(WORKSPACE) ?? "demo");
+/** A stored value that cannot be sent is forgotten. */
+const stored = (storage: Storage, key: string, isGood: (text: string) => boolean) => [storage.getItem(key) ?? ""].find((it) => it !== "" && isGood(it));
 
-export const isWorkspaceName = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name);
+export const token = signal(stored(sessionStorage, TOKEN, isToken) ?? "");
+/** The workspace is no secret, so a new tab begins with the last one. */
+export const workspace = signal(stored(sessionStorage, WORKSPACE, isWorkspaceName) ?? stored(localStorage, WORKSPACE, isWorkspaceName) ?? "demo");
 
 /** What the Worker says about the person. `agent_id` is the agent that the token is bound to. */
 export type Caller = Schemas["WhoAmI"] & { agent_id: string | null };
 /** Null until the Worker has answered. */
 export const caller = signal<Caller | null>(null);
+
+/** Rises when what the Worker says about the person may have changed, such as whether there is a model. */
+export const callerTurn = signal(0);
 
 /** Rises whenever somebody signs in or out, also as the same person. */
 export const visit = signal(0);

@@ -14,7 +14,8 @@ export interface Loaded<T> {
   reload: () => void;
 }
 
-function apiError(cause: unknown): ApiError {
+/** Whatever went wrong, as an error that a view can show. */
+export function apiError(cause: unknown): ApiError {
   if (cause instanceof ApiError) return cause;
   return new ApiError(0, "CONSOLE", cause instanceof Error ? cause.message : String(cause), null, null);
 }
@@ -25,18 +26,22 @@ function apiError(cause: unknown): ApiError {
  * answer is still on its way.
  */
 export function useLoad<T>(asked: ApiRequest<T> | null, every?: number): Loaded<T> {
+  const read = asked === null ? null : (signal: AbortSignal) => send(asked, signal);
+  return useRead(asked === null ? "" : `${asked.method} ${asked.url} ${String(asked.body ?? "")}`, read, every);
+}
+
+/** Like `useLoad`, for data that are not what `send` returns. `key` says which data they are. */
+export function useRead<T>(key: string, read: ((signal: AbortSignal) => Promise<T>) | null, every?: number): Loaded<T> {
   const [state, setState] = useState<{ key: string; data?: T; error?: ApiError }>({ key: "" });
   const [turn, setTurn] = useState(0);
-  const key = asked === null ? "" : `${asked.method} ${asked.url} ${String(asked.body ?? "")}`;
-  const current = useRef(asked);
-  current.current = asked;
+  const current = useRef(read);
+  current.current = read;
   const isUnderWay = useRef(false);
   useEffect(() => {
-    const wanted = current.current;
-    if (wanted === null) return;
+    if (current.current === null) return;
     const abort = new AbortController();
     isUnderWay.current = true;
-    send(wanted, abort.signal).then(
+    current.current(abort.signal).then(
       (data) => {
         isUnderWay.current = false;
         setState({ key, data });
@@ -58,16 +63,19 @@ export function useLoad<T>(asked: ApiRequest<T> | null, every?: number): Loaded<
   const poll = useCallback(() => {
     if (!isUnderWay.current) reload();
   }, []);
-  useEvery(key === "" ? undefined : every, poll);
   const isOfKey = state.key === key;
+  useEvery(read === null || (isOfKey && isFinal(state.error)) ? undefined : every, poll);
   useReturn(isOfKey && isLost(state.error), reload);
   const data = isOfKey ? state.data : undefined;
   const error = isOfKey ? state.error : undefined;
-  return { data, error, loading: asked !== null && data === undefined && error === undefined, reload };
+  return { data, error, loading: read !== null && data === undefined && error === undefined, reload };
 }
 
 /** Whether the request, or its response, got lost on the way. */
 export const isLost = (error: ApiError | null | undefined): boolean => error?.code === "OFFLINE";
+
+/** Whether the same request would be refused again: by level, or because the thing is gone. Nobody asks again by a clock. */
+const isFinal = (error: ApiError | undefined): boolean => error !== undefined && [401, 403, 404].includes(error.status);
 
 /** Runs `work` as soon as Pegboard answers again, if something is `waiting` for that. */
 export function useReturn(waiting: boolean, work: () => void): void {
@@ -100,7 +108,10 @@ export function useEvery(interval: number | undefined, work: () => void): void {
 export interface Pages<T> {
   items: T[];
   error: ApiError | undefined;
+  /** No answer has come yet. */
   loading: boolean;
+  /** A page is on its way. */
+  busy: boolean;
   /** Whether there are items after these. */
   hasMore: boolean;
   /** The list was live, and is not read again as long as it shows further pages. */
@@ -159,7 +170,7 @@ export function usePages<T, R extends { next_cursor?: string | null }>(
     if (underWay.current === null) reload();
   }, []);
   const showsFurther = state.pages > 1;
-  useEvery(showsFurther ? undefined : every, poll);
+  useEvery(showsFurther || (isOfKey && isFinal(state.error)) ? undefined : every, poll);
   const loadMore = () => fetchPage(state.next ?? undefined, state.items, state.pages);
   // Behind the first page nothing is read at intervals, so what got lost there was a further page.
   const again = useRef(reload);
@@ -169,7 +180,8 @@ export function usePages<T, R extends { next_cursor?: string | null }>(
   return {
     items: isOfKey ? state.items : [],
     error: isOfKey ? state.error : undefined,
-    loading: !isOfKey || (busy && state.items.length === 0),
+    loading: !isOfKey,
+    busy,
     hasMore: isOfKey && state.next !== null,
     standsStill: isOfKey && showsFurther && every !== undefined,
     loadMore,

@@ -104,6 +104,15 @@ export const brokenStream = (): ApiError => lost("The connection is lost. The co
 const lostRequest = (method: Method): ApiError =>
   lost(method === "get" ? "The console reads again as soon as Pegboard answers." : "Nobody knows whether this request arrived. Look before you send it again.");
 
+/** Waits for the body of a response. A body that breaks off is lost, like a response that never came. */
+export async function whole<T>({ method }: ApiRequest<unknown>, body: Promise<T>): Promise<T> {
+  try {
+    return await body;
+  } catch (cause) {
+    throw cause instanceof TypeError ? lostRequest(method) : cause;
+  }
+}
+
 /** Sends a request, and returns the response if the API accepts it. */
 export async function respond(asked: ApiRequest<unknown>, signal?: AbortSignal): Promise<Response> {
   if (asked.fault !== undefined) throw new ApiError(0, "CONSOLE", asked.fault, null, null);
@@ -122,7 +131,7 @@ export async function respond(asked: ApiRequest<unknown>, signal?: AbortSignal):
     throw lostRequest(asked.method);
   }
   online.value = true;
-  if (!response.ok) throw await refusal(response, asking);
+  if (!response.ok) throw await refusal(asked, response, asking);
   return response;
 }
 
@@ -131,12 +140,18 @@ export async function send<T>(asked: ApiRequest<T>, signal?: AbortSignal): Promi
   const response = await respond(asked, signal);
   if (response.status === 204) return null as T;
   const isJson = (response.headers.get("Content-Type") ?? "").includes("json");
-  return (isJson ? await response.json() : await response.text()) as T;
+  return (await whole(asked, isJson ? response.json() : response.text())) as T;
 }
 
-async function refusal(response: Response, asking: number): Promise<ApiError> {
+/** Sends a request, and returns the bytes of the response. */
+export async function sendForBytes(asked: ApiRequest<unknown>, signal?: AbortSignal): Promise<Blob> {
+  const response = await respond(asked, signal);
+  return whole(asked, response.blob());
+}
+
+async function refusal(asked: ApiRequest<unknown>, response: Response, asking: number): Promise<ApiError> {
   const requestId = response.headers.get("X-Request-Id");
-  const text = await response.text();
+  const text = await whole(asked, response.text());
   let body: { error?: { code?: string; message?: string; details?: Record<string, unknown> | null } };
   try {
     body = JSON.parse(text) as typeof body;

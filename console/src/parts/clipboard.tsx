@@ -1,15 +1,20 @@
 // Copying texts, and requests as curl.
 
+import { signal } from "@preact/signals";
 import { type ApiRequest, curl } from "../api/request.ts";
 import { Button } from "./button.tsx";
 import { tell } from "./toast.tsx";
 
+/** A text that the browser did not let the page copy, so that the person copies it. `copy_by_hand` shows it. */
+export const uncopied = signal<string | null>(null);
+
 export async function copy(text: string): Promise<void> {
   try {
+    // Browsers have no clipboard for pages that came by plain http, unless they came from this machine.
     await navigator.clipboard.writeText(text);
     tell("Copied");
   } catch {
-    tell("The browser does not let this page copy");
+    uncopied.value = text;
   }
 }
 

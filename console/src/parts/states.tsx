@@ -92,7 +92,7 @@ export function ShowPages<T>({ of, empty, children }: { of: Pages<T>; empty: Com
       {of.hasMore || of.standsStill ? (
         <div class="row">
           {of.hasMore ? (
-            <Button onClick={of.loadMore} disabled={of.loading}>
+            <Button onClick={of.loadMore} disabled={of.busy}>
               Show more
             </Button>
           ) : null}

@@ -39,6 +39,29 @@ test("an empty inbox says what belongs there", async () => {
   await page.getByRole("heading", { name: "No call waits" }).waitFor();
   assert.equal(await page.title(), "Approvals · Pegboard");
   await accessible(page);
+  // The next questions leave it as it is.
+  await page.evaluate(() => {
+    window.flickers = 0;
+    new MutationObserver(() => (window.flickers += document.querySelectorAll("main .loading").length)).observe(document.body, { childList: true, subtree: true });
+  });
+  await page.getByRole("main").getByRole("link", { name: "The tools" }).focus();
+  for (let turn = 0; turn < 2; turn += 1) await page.waitForResponse((it) => it.url().includes("/api/approvals?"));
+  await page.getByRole("heading", { name: "No call waits" }).waitFor();
+  assert.equal(await page.evaluate(() => window.flickers), 0, "the list is said to be loading");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "The tools", "the focus stays");
+  await page.context().close();
+});
+
+test("a decision in the list of all is shown at once", async () => {
+  const asked = await ask("/all.txt");
+  const page = await house.open("approvals?status=all");
+  const card = cardOf(page, asked);
+  await button(card, "Deny").waitFor();
+  // The list stands still.
+  await page.route("**/api/approvals?*", () => {});
+  await button(card, "Deny").click();
+  await card.getByText("Denied by anonymous").waitFor();
+  assert.equal(await button(card, "Approve and run").count(), 0);
   await page.context().close();
 });
 
@@ -141,6 +164,18 @@ test("an approval that expires says so, and is decided by nobody", async () => {
   await cardOf(page, asked).getByText("Nobody decided. The approval expired 2 h ago.").waitFor();
   assert.equal(await button(cardOf(page, asked), "Approve and run").count(), 0);
   assert.equal(await page.title(), "Approvals · Pegboard");
+
+  // Who decides in that moment is told so.
+  await page.unroute("**/api/approvals?*");
+  await page.unroute(`**/api/approvals/${asked.approval}`);
+  await page.reload();
+  await button(cardOf(page, asked), "Deny").waitFor();
+  await page.route("**/api/approvals?*", () => {});
+  await page.route(`**/api/approvals/${asked.approval}`, (route) => route.fulfill({ json: expired }));
+  await page.route(`**/api/approvals/${asked.approval}/approve`, (route) => route.fulfill({ status: 409, json: { error: { code: "CONFLICT", message: "The approval has expired", details: null } } }));
+  await button(cardOf(page, asked), "Approve and run").click();
+  await cardOf(page, asked).getByText("Your decision came too late: the approval had expired.").waitFor();
+  await expectRefusals(page, 409);
   await page.context().close();
   await api("POST", `/api/approvals/${asked.approval}/deny`);
 });

@@ -193,6 +193,57 @@ test("files are uploaded, dropped, shown, downloaded and deleted, byte for byte"
   await page.context().close();
 });
 
+test("files that are dropped during an upload are told to wait, and the report stays whole", async () => {
+  await put("slow", "/seed.txt", "seed");
+  const page = await house.open("files/slow");
+  await page.getByRole("treeitem", { name: /seed\.txt/ }).waitFor();
+  let goOn;
+  const isHeld = new Promise((done) => (goOn = done));
+  await page.route("**/files/first.txt", async (route) => {
+    await isHeld;
+    await route.continue();
+  });
+  await page.getByLabel("Files to upload").setInputFiles(["first.txt", "second.txt"].map((name) => ({ name, mimeType: "text/plain", buffer: Buffer.from(name) })));
+  await seen(page, "Uploading 1 of 2 files");
+  const dropped = await page.evaluateHandle(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(["dropped"], "dropped.txt"));
+    return transfer;
+  });
+  await page.dispatchEvent(".browse", "drop", { dataTransfer: dropped });
+  await seen(page, "Files are being uploaded. Drop these again when the others are done.");
+  goOn();
+  await seen(page, "2 files uploaded");
+  assert.equal(await read("slow", "/dropped.txt"), null);
+  await page.context().close();
+});
+
+test("an older answer about a directory does not undo a newer one", async () => {
+  await put("late", "/box/one.txt", "1");
+  const page = await house.open("files/late");
+  await page.getByRole("treeitem", { name: "box" }).waitFor();
+  let goOn;
+  const isHeld = new Promise((done) => (goOn = done));
+  let first = true;
+  await page.route("**/files/box?*", async (route) => {
+    if (!first) return route.continue();
+    first = false;
+    const old = await route.fetch();
+    await isHeld;
+    await route.fulfill({ response: old });
+  });
+  await page.getByRole("treeitem", { name: "box" }).click();
+  await until(() => !first, "the first question");
+  await put("late", "/box/two.txt", "2");
+  await page.getByRole("treeitem", { name: /two\.txt/ }).waitFor();
+  const arrived = page.waitForResponse((it) => it.url().includes("/files/box?"));
+  goOn();
+  await arrived;
+  await page.waitForTimeout(200);
+  assert.equal(await page.getByRole("treeitem", { name: /two\.txt/ }).count(), 1);
+  await page.context().close();
+});
+
 test("any two states are compared, line by line and side by side; the last run is told", async () => {
   const first = (await put("diffs", "/a.txt", "one\ntwo\nthree\n")).manifest_id;
   await put("diffs", "/b.json", '{"b": 1}\n');
@@ -272,6 +323,18 @@ test("the editor has its styles under the strict policy, in light and dark, and 
     await page.getByRole("treeitem", { name: new RegExp(path.slice(1)) }).click();
     await editorOf(page, path).locator("span").first().waitFor();
   }
+  // Markdown can be read as a document too, by a link of its own.
+  await page.getByRole("treeitem", { name: /doc\.md/ }).click();
+  await page.getByRole("button", { name: "As a document" }).click();
+  const document = page.getByRole("region", { name: "/doc.md" }).locator(".markdown");
+  await document.getByRole("heading", { name: "Gas" }).waitFor();
+  assert.match(page.url(), /view=document/);
+  await page.reload();
+  await document.locator("strong", { hasText: "up" }).waitFor();
+  await accessible(page);
+  await pictures(page, "files-document");
+  await page.getByRole("button", { name: "As a document" }).click();
+  await editorOf(page, "/doc.md").getByText("Gas").waitFor();
   await accessible(page);
   // A long text is shown, without colours.
   await page.getByRole("treeitem", { name: /long\.py/ }).click();

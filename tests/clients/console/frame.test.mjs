@@ -204,3 +204,102 @@ test("a path that climbs reaches nothing but its own session", async () => {
   allow(page, /status of 404/);
   await page.context().close();
 });
+
+test("what can be no name and no token is told, never sent, and forgotten if it was stored", async () => {
+  const page = await house.open("settings");
+  await heading(page, "Settings").waitFor();
+  await page.route("**/api/whoami", (route) => route.fulfill(refusal(401, "Who are you?")));
+  await page.reload();
+  await page.getByLabel("Workspace").fill("wörk");
+  await page.getByLabel("Token").fill("peg_…");
+  await button(page, "Sign in").click();
+  await page.getByText("No workspace has such a name.").waitFor();
+  await page.getByText("This is no token").waitFor();
+  await accessible(page);
+  await page.unrouteAll();
+  await page.getByLabel("Workspace").fill(house.workspace);
+  await page.getByLabel("Token").fill(await makeToken("typed", "user"));
+  await button(page, "Sign in").click();
+  await page.getByText("with a token, in this tab only").waitFor();
+  await expectRefusals(page, 401);
+
+  const other = page.getByRole("region", { name: "Another workspace or token" });
+  await other.getByLabel("Token").fill("peg_ä");
+  assert.ok(await other.getByRole("button").isDisabled());
+
+  await page.context().addInitScript(() => {
+    if (window !== window.top) return;
+    sessionStorage.setItem("pegboard-workspace", "wörk");
+    sessionStorage.setItem("pegboard-token", "peg_日本");
+  });
+  await page.reload();
+  await page.getByText("without a token: this Pegboard is open").waitFor();
+  await present(page).getByText(house.workspace, { exact: true }).waitFor();
+  await page.context().close();
+});
+
+const SEEN_BY = {
+  guest: ["Tools", "Run", "Agents", "Settings"],
+  user: ["Tools", "Run", "Agents", "Calls", "Files", "Toolsets", "Playground", "Settings"],
+  admin: ["Overview", "Tools", "Run", "Agents", "Approvals", "Calls", "Files", "Toolsets", "Servers", "Changes", "Playground", "Settings"],
+};
+
+test("the navigation has the pages that the level may see, and each of them opens", async () => {
+  for (const [level, titles] of Object.entries(SEEN_BY)) {
+    const page = await house.open("settings", { token: await makeToken(`navigation ${level}`, level) });
+    await heading(page, "Settings").waitFor();
+    assert.deepEqual(await navigation(page).getByRole("link").allInnerTexts(), titles, level);
+    for (const title of titles) {
+      await navigation(page).getByRole("link", { name: title, exact: true }).click();
+      await page.waitForLoadState("networkidle");
+      await page.locator("main h1").waitFor();
+      assert.equal(await page.getByText("You may not see or do this").count(), 0, `${title} as ${level}`);
+    }
+    await page.context().close();
+  }
+});
+
+test("a page that the level may not see says so to whoever has a link", async () => {
+  for (const [level, paths] of [["guest", ["calls", "approvals", "playground"]], ["user", ["approvals"]]]) {
+    const page = await house.open("settings", { token: await makeToken(`link ${level}`, level) });
+    await heading(page, "Settings").waitFor();
+    for (const path of paths) {
+      await visit(page, path);
+      await heading(page, `${path[0].toUpperCase()}${path.slice(1)}`).waitFor();
+      await page.getByRole("alert").getByText("You may not see or do this").first().waitFor();
+      await accessible(page);
+      await expectRefusals(page, 403);
+    }
+    await page.context().close();
+  }
+});
+
+test("a browser gets the console at the root, whatever the query says, and other clients get JSON", async () => {
+  for (const path of ["/", "/?", "/?from=mail", "/?next=/api/"]) {
+    const page = await fetch(url + path, { headers: { accept: "text/html,*/*;q=0.8" } });
+    assert.match(await page.text(), /<div id="app">/, path);
+    const told = await fetch(url + path);
+    assert.match(told.headers.get("content-type"), /json/, path);
+    await told.body.cancel();
+  }
+  const list = await fetch(`${url}/api/tools?q=/?`, { headers: { accept: "text/html", "x-workspace-id": house.workspace } });
+  assert.match(list.headers.get("content-type"), /json/);
+  await list.body.cancel();
+});
+
+test("what the browser does not let the page copy is shown, so that it can be copied by hand", async () => {
+  const page = await house.open("settings");
+  // So it is on a page that came by plain http from another machine.
+  await page.context().addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+  await page.reload();
+  await button(page, "Copy as curl").first().click();
+  const dialog = page.getByRole("dialog", { name: "Copy it by hand" });
+  const field = dialog.getByLabel("Text to copy");
+  assert.match(await field.inputValue(), /^curl 'http.*\/api\/whoami'/);
+  assert.equal(await field.evaluate((it) => it.value.slice(it.selectionStart, it.selectionEnd)), await field.inputValue(), "everything is selected");
+  await accessible(page);
+  await pictures(page, "copy-by-hand");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.context().close();
+});

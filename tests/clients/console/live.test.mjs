@@ -111,3 +111,25 @@ test("a call that was waited for is not asked about any more", async () => {
   assert.equal(calls.requests, 0);
   await page.context().close();
 });
+
+test("what is final is not asked about again: a decision, and a refusal of the whole list", async () => {
+  const { error } = await run("keep", { path: "/final.txt", content: "f" });
+  const id = error.details.approval_id;
+  const page = await house.open(`approvals/${id}`);
+  await button(page, "Deny").waitFor();
+  await api("POST", `/api/approvals/${id}/deny`);
+  await page.getByText("Denied by").waitFor();
+  const approvals = count(page, "/api/approvals");
+  await sleep(INTERVAL_MS);
+  assert.equal(approvals.requests, 0);
+  await page.context().close();
+
+  const { token } = await api("POST", "/api/tokens", { name: "visitor", level: "guest" });
+  const guest = await house.open("calls", { token });
+  await guest.getByRole("alert").getByText("You may not see or do this").waitFor();
+  const calls = count(guest, "/api/tool-calls");
+  await sleep(INTERVAL_MS);
+  assert.equal(calls.requests, 0);
+  await expectRefusals(guest, 403);
+  await guest.context().close();
+});

@@ -76,6 +76,43 @@ test("a page without a clock of its own is read again", async () => {
   await page.context().close();
 });
 
+test("files and directories that could not be read are read, and a file stays on the screen", async () => {
+  await run("write_file", { path: "/far/deep.txt", content: "far away" });
+  await run("write_file", { path: "/near.txt", content: "close by" });
+  const page = await house.open("files/desk?path=%2Fnear.txt");
+  const editor = (path) => page.locator(".editor-host").getByRole("textbox", { name: path, exact: true });
+  await editor("/near.txt").getByText("close by").waitFor();
+  await cutOff(page);
+  await page.getByRole("treeitem", { name: "far" }).focus();
+  await page.keyboard.press("ArrowRight");
+  await page.getByRole("alert").getByText("The console reads again as soon as Pegboard answers.").first().waitFor();
+  assert.equal(await editor("/near.txt").getByText("close by").count(), 1);
+  await page.getByRole("button", { name: "Try again" }).last().click();
+  await bringBack(page);
+  await page.getByRole("treeitem", { name: /deep\.txt/ }).waitFor();
+  await page.getByRole("alert").first().waitFor({ state: "detached" });
+
+  // The file itself gets lost.
+  await cutOff(page);
+  await page.getByRole("treeitem", { name: /deep\.txt/ }).click();
+  await page.getByRole("region", { name: "/far/deep.txt" }).getByText("The console reads again as soon as Pegboard answers.").waitFor();
+  await bringBack(page);
+  await editor("/far/deep.txt").getByText("far away").waitFor();
+  assert.equal(await page.getByRole("alert").count(), 0);
+  await page.context().close();
+});
+
+test("a fault of one view is gone in the next view of the same page", async () => {
+  const page = await house.open("agents");
+  await page.route(`**/api/agents/${agent}`, (route) => route.fulfill({ json: { id: agent, name: "Clerk" } }));
+  await page.getByRole("link", { name: "Clerk" }).click();
+  await page.getByRole("alert").getByText("The page could not be shown").waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  assert.equal(await page.getByRole("alert").count(), 0);
+  await page.context().close();
+});
+
 test("a form that could not be sent stays as it is, and nothing is sent twice", async () => {
   const page = await house.open("run/write_file?session=desk");
   await field(page, "path").fill("/typed.txt");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { KEEP, accessible, expectRefusals, openHouse, pictures, until } from "./house.mjs";
+import { KEEP, accessible, allow, expectRefusals, openHouse, pictures, until } from "./house.mjs";
 
 // A server that is used again has the calls of the last time.
 const house = await openHouse(`console-overview-${Date.now().toString(36)}`);
@@ -108,6 +108,19 @@ test("figures that cannot be read leave the rest of the page usable", async () =
   await page.getByRole("button", { name: "Try again" }).click();
   await figure(page, "Calls a minute").waitFor();
   await expectRefusals(page, 503);
+  await page.context().close();
+});
+
+test("plots that cannot be drawn leave their values", async () => {
+  const page = await house.open("settings");
+  allow(page, /net::ERR_FAILED/);
+  await page.route(/\/assets\/uPlot[^/]*\.js$/, (route) => route.abort());
+  await page.getByRole("link", { name: "Overview", exact: true }).click();
+  const calls = figure(page, "Calls a minute");
+  await calls.getByText("The drawing could not be loaded. The values are below.").waitFor();
+  await calls.getByText("Values", { exact: true }).click();
+  await calls.getByRole("table").waitFor();
+  await accessible(page);
   await page.context().close();
 });
 

@@ -217,6 +217,50 @@ test("the agent that answers is the one that was asked for, or the one that answ
   await page.context().close();
 });
 
+test("a branch that was refused keeps what was typed, and an answer is shown as a document once it is complete", async () => {
+  const page = await house.open(`playground/edited?agent=${agent}&new=true`);
+  const held = gate();
+  const script = model.script([text("It is **half"), held.opened, text(" done**:\n\n- one\n- two")], text("Another one."));
+  await say(page, `Begin ${script.tag}`);
+  await sees(page, "It is **half");
+  held.open();
+  await idle(page);
+  await page.locator(".messages strong").getByText("half done").waitFor();
+  assert.deepEqual(await page.locator(".messages .markdown li").allInnerTexts(), ["one", "two"]);
+
+  await page.route("**/api/playground/sessions/edited/chat", (route) => route.fulfill({ status: 503, json: { error: { code: "UNAVAILABLE", message: "The database rests", details: null } } }));
+  await button(page.locator(".message.user"), "Edit").click();
+  const field = page.getByLabel("The message, written anew");
+  await field.fill(`Begin again ${script.tag}`);
+  await button(page, "Send as a branch").click();
+  await page.getByRole("alert").getByText("The database rests").waitFor();
+  await idle(page);
+  assert.equal(await field.inputValue(), `Begin again ${script.tag}`);
+  await expectRefusals(page, 503);
+  await page.unrouteAll();
+  await button(page, "Send as a branch").click();
+  await sees(page, "Another one.");
+  await idle(page);
+  assert.equal(await field.count(), 0);
+  await page.context().close();
+});
+
+test("the notice about the model goes when a model is set", async () => {
+  const other = await openHouse(`console-model-${Date.now().toString(36)}`);
+  const page = await other.open("playground");
+  const notice = page.getByText("No model is configured");
+  await notice.waitFor();
+  await page.getByRole("link", { name: "the settings of the workspace" }).click();
+  await page.getByLabel("Address", { exact: true }).fill(model.url);
+  await page.getByLabel("Model", { exact: true }).fill("scripted");
+  await button(page, "Save the settings").click();
+  await page.getByText("The settings are saved").waitFor();
+  await page.getByRole("link", { name: "Playground", exact: true }).click();
+  await page.getByRole("heading", { name: "Playground", level: 1 }).waitFor();
+  await notice.waitFor({ state: "detached" });
+  await other.close();
+});
+
 test("a model that fails is told, and what was typed is not lost", async () => {
   await api("PATCH", "/api/workspace", { model_url: "http://127.0.0.1:9/v1" });
   const page = await house.open(`playground/broken?agent=${agent}&new=true`);

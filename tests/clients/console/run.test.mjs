@@ -53,6 +53,9 @@ async function register(id, definition) {
   });
 }
 
+/** Goes to a page without leaving the console. */
+const visit = (page, path) => page.evaluate((it) => (location.hash = `#/${it}`), path);
+
 /** Opens the form of a tool in a page that is open already. */
 async function openForm(page, id, name = id, query = "") {
   await page.goto(`${page.url().split("#")[0]}#/run/${id}${query}`);
@@ -156,6 +159,21 @@ test("a tool is found by typing, with the keyboard alone", async () => {
   await page.getByText("No tool has the words “nosuchword”.").waitFor();
   await picker.press("Escape");
   assert.equal(await picker.getAttribute("aria-expanded"), "false");
+
+  // Enter right after the last letter opens no tool of the list before.
+  await visit(page, "run");
+  await page.getByRole("link", { name: /read_file/ }).waitFor();
+  await picker.press("ArrowDown");
+  await until(async () => (await page.getByRole("option").count()) > 1, "the list of all tools");
+  await picker.evaluate((field) => {
+    field.value = "find qui";
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+  });
+  await until(async () => (await page.getByRole("option").count()) === 1, "one tool is found");
+  assert.match(page.url(), /#\/run$/);
+  await picker.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Find me quickly" }).waitFor();
   await page.context().close();
 });
 
@@ -364,8 +382,9 @@ test("each built-in runs from its form", async (t) => {
   await t.test("execute_python", async () => {
     await openForm(page, "execute_python", "Execute Python", session);
     await step(page, ["fill", "/code", "print(6 * 7)"]);
-    const { status } = await run();
-    if (status === "success") await result(page).getByText("42").first().waitFor();
+    const record = await run();
+    assert.equal(record.status, "success", JSON.stringify(record.error));
+    await result(page).getByText("42").first().waitFor();
   });
   await t.test("email_search", async () => {
     await openForm(page, "email_search", "Search Emails", session);
@@ -373,13 +392,18 @@ test("each built-in runs from its form", async (t) => {
     await step(page, ["fill", "/inbox_id", "matt.motley@enron.com"]);
     await step(page, ["fill", "/sent_after", "2001-01-01"]);
     const record = await run();
+    // The server of this test has no mail.
+    assert.equal(record.status, "success", JSON.stringify(record.error));
+    assert.equal(record.result.total, 0);
     assert.deepEqual(record.arguments, { query: "gas price", inbox_id: "matt.motley@enron.com", sent_after: "2001-01-01", limit: 10, match: "auto", order: "rank" });
   });
   await t.test("email_get", async () => {
     await openForm(page, "email_get", "Get Email", session);
     await page.getByRole("button", { name: "Read a message found before" }).click();
     assert.equal(await page.getByLabel("message_id", { exact: true }).inputValue(), "<1234567890@enron.com>");
-    await run();
+    const { status, error } = await run();
+    assert.deepEqual([status, error?.code], ["error", "TOOL_ERROR"]);
+    await result(page).getByText(error.message).waitFor();
   });
   await page.context().close();
 });

@@ -149,9 +149,21 @@ test("one tool: facts, limits, and its schema as a table", async () => {
   assert.ok((await indent("kind")) > (await indent("place")), "inner properties are indented");
   await page.getByText("60 calls a minute, 60 left now").waitFor();
   assert.match(await page.getByRole("region", { name: "Handler" }).last().innerText(), /127\.0\.0\.1/);
-  assert.match(await page.getByRole("link", { name: "Run" }).last().getAttribute("href"), /#\/run\/word_count/);
   await accessible(page);
   await pictures(page, "tools-one");
+
+  // The tool runs on its own page.
+  await page.getByRole("link", { name: "Run", exact: true }).click();
+  await page.getByRole("button", { name: "Check", exact: true }).waitFor();
+  assert.match(page.url(), /#\/tools\/word_count\?tab=run$/);
+  assert.equal(await page.getByRole("link", { name: "Run", exact: true }).count(), 0, "the button of the form is the only one");
+  await page.getByRole("textbox", { name: "text", exact: true }).fill("one two");
+  await page.getByLabel("Session", { exact: true }).fill("desk");
+  assert.match(page.url(), /#\/tools\/word_count\?tab=run&session=desk$/);
+  await page.getByRole("button", { name: "Check", exact: true }).click();
+  await page.getByText("The arguments fit. Nothing was run.").waitFor();
+  await accessible(page);
+  await pictures(page, "tools-run");
   await page.context().close();
 });
 

@@ -75,6 +75,40 @@ test("a bundle is looked at, imported, and visible at once", async () => {
   await page.context().close();
 });
 
+test("what is imported is what was checked, and the same file can be chosen again", async () => {
+  const page = await house.open("toolsets?import=open");
+  const input = page.getByLabel("ZIP of the toolset");
+  let goOn;
+  const isHeld = new Promise((done) => (goOn = done));
+  await page.route("**/api/toolsets?*", async (route) => {
+    await isHeld;
+    await route.continue();
+  });
+  await choose(page, "text.zip", Buffer.from("no archive"));
+  await page.getByText("Checking the bundle").waitFor();
+  assert.ok(await input.isDisabled(), "no other file can be chosen during the check");
+  goOn();
+  await page.getByText("The file is no ZIP archive").waitFor();
+  assert.equal(await input.inputValue(), "", "the browser tells the page about the same name again");
+  await choose(page, "text.zip", zip({ "toolset.yaml": 'manifest_version: "1"\nid: mended\nname: Mended\nversion: "1.0.0"\n' }));
+  await button(page, "Import Mended 1.0.0").waitFor();
+  await page.getByText("text.zip, ").waitFor();
+  await expectRefusals(page, 400);
+  await page.context().close();
+});
+
+test("a file of a toolset that could not be read has a way to try again", async () => {
+  const page = await house.open("toolsets/notes?tab=files");
+  await page.route("**/api/toolsets/notes/files/**", (route) => route.fulfill({ status: 503, json: { error: { code: "UNAVAILABLE", message: "The database rests", details: null } } }));
+  await page.getByRole("link", { name: "tools/tasks.py" }).click();
+  await page.getByRole("alert").getByText("The database rests").waitFor();
+  await page.unrouteAll();
+  await button(page, "Try again").click();
+  await page.getByRole("region", { name: "tools/tasks.py" }).last().getByText("def list_tasks").waitFor();
+  await expectRefusals(page, 503);
+  await page.context().close();
+});
+
 test("files can be read, and overrides lead to their tools", async () => {
   const page = await house.open("toolsets/notes?tab=files");
   await page.getByRole("link", { name: "tools/tasks.py" }).click();

@@ -59,7 +59,7 @@ export function ApprovalCard({ of, onDecided, isCurrent = false, choose }: CardP
       <CallValue callId={of.call_id} kind="arguments" value={of.arguments ?? {}} label={`Arguments of ${of.tool_name}`} />
       {isLate ? (
         <p class="notice warn" role="alert">
-          Your decision came too late: {decidedBy(of)} had {of.status === "expired" ? "let it expire" : `${of.status} it`} before.
+          Your decision came too late: {of.status === "expired" ? "the approval had expired" : `${decidedBy(of)} had ${of.status} it`} before.
         </p>
       ) : null}
       {of.status === "pending" ? (

@@ -27,6 +27,12 @@ export function merged<T extends Listed>(seen: readonly T[], read: readonly T[])
   return [...all.values()].sort((one, other) => (isBefore(one, other) ? -1 : 1));
 }
 
+/** The list as it was read, but for decisions that are newer than the list. */
+export function decided<T extends Listed>(seen: readonly T[], read: readonly T[]): T[] {
+  const known = new Map(seen.filter((it) => it.status !== "pending").map((it) => [it.id, it]));
+  return read.map((it) => known.get(it.id) ?? it);
+}
+
 /** The calls that waited when they were seen, and that the list of the waiting ones does not have any more. */
 export function gone<T extends Listed>(seen: readonly T[], waiting: readonly T[], hasMore: boolean): T[] {
   const last = waiting.at(-1);

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type Pages, useLoad, usePages } from "../../api/load.ts";
 import { request, send } from "../../api/request.ts";
 import type { Approval } from "../../api/types.ts";
-import { type Status, gone, merged } from "./inbox.ts";
+import { type Status, decided, gone, merged } from "./inbox.ts";
 
 const EVERY_MS = 3_000;
 
@@ -39,7 +39,7 @@ export function useInbox(status: Status): Inbox {
       isOver = true;
     };
   }, [status, pages.items, pages.loading]);
-  return { ...pages, items: status === "pending" ? merged(seen, pages.items) : pages.items, note };
+  return { ...pages, items: status === "pending" ? merged(seen, pages.items) : decided(seen, pages.items), note };
 }
 
 /** How many calls wait, while another list is shown. */

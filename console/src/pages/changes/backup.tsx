@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { may, workspace } from "../../api/caller.ts";
-import { ApiError, type ApiRequest, request, respond, send, upload } from "../../api/request.ts";
+import { ApiError, type ApiRequest, request, send, sendForBytes, upload } from "../../api/request.ts";
 import type { Schemas } from "../../api/types.ts";
 import { link } from "../../location.ts";
 import { Button, useWork, WorkButton } from "../../parts/button.tsx";
@@ -44,7 +44,7 @@ function Save() {
     <Panel title="Back up">
       <p class="soft">Tools with all versions, agents, attachments, the names of credentials, modules, MCP servers, toolsets and settings. Neither the change log nor files of sessions.</p>
       <div class="row">
-        <WorkButton kind="primary" work={async () => download(`${name()}.json`, await (await respond(asDocument)).blob())}>
+        <WorkButton kind="primary" work={async () => download(`${name()}.json`, await sendForBytes(asDocument))}>
           Download one document
         </WorkButton>
         <CopyCurl of={asDocument} />
@@ -53,7 +53,7 @@ function Save() {
       <div class="row">
         <WorkButton
           work={async () => {
-            const lines = await (await respond(asLines)).blob();
+            const lines = await sendForBytes(asLines);
             if (!endsComplete(await lines.slice(-4_096).text())) throw new Error("The registry has changed while it was read, so the backup is not complete. Download it again.");
             download(`${name()}.ndjson`, lines);
           }}

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { usePages } from "../../api/load.ts";
-import { type ApiRequest, request, respond } from "../../api/request.ts";
+import { type ApiRequest, request, sendForBytes } from "../../api/request.ts";
 import { query, setQuery } from "../../location.ts";
 import { Button, WorkButton } from "../../parts/button.tsx";
 import { CopyCurl } from "../../parts/clipboard.tsx";
@@ -78,7 +78,7 @@ export function Log() {
       <FilterBar isFiltered={isFiltered} />
       <div class="row">
         <CopyCurl of={logRequest(filters)} />
-        <WorkButton work={async () => download("changes.jsonl", await (await respond(whole)).blob())}>Download {isFiltered ? "these changes" : "the whole log"}</WorkButton>
+        <WorkButton work={async () => download("changes.jsonl", await sendForBytes(whole))}>Download {isFiltered ? "these changes" : "the whole log"}</WorkButton>
         <CopyCurl of={whole} />
       </div>
       <ShowPages

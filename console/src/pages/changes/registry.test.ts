@@ -17,6 +17,17 @@ test("things are named as the change log names them", () => {
   assert.deepEqual(byKind(subjectsOf(registry)).map(([kind, all]) => [kind, all.length]), [["Tools", 1], ["Attachments", 1], ["Modules", 1], ["Settings", 1]]);
 });
 
+test("a large registry takes no longer for each thing than a small one", () => {
+  const things = Array.from({ length: 50_000 }, (_, id) => ({ kind: id % 2 === 0 ? "Agents" : "Tools", id }));
+  // The time of the processor, because a busy machine makes every clock late.
+  const began = process.cpuUsage();
+  const kinds = byKind(things);
+  const { user } = process.cpuUsage(began);
+  assert.deepEqual(kinds.map(([kind, all]) => [kind, all.length, all[1]?.id]), [["Agents", 25_000, 2], ["Tools", 25_000, 3]]);
+  // A copy of the list for each thing takes seconds.
+  assert.ok(user < 500_000, `it took ${Math.round(user / 1_000)} ms`);
+});
+
 test("what has gone, come and changed is told; the order of fields is no change", () => {
   const then: Registry = { ...EMPTY, versions: [{ id: "a", version: "1.0.0", active: true }], agents: [{ id: "x", name: "X", level: 1 }], credentials: [{ id: "K" }] };
   const now: Registry = { ...EMPTY, versions: [{ id: "a", version: "1.0.0", active: false }, { id: "b", version: "1.0.0" }], agents: [{ level: 1, name: "X", id: "x" }] };

@@ -54,7 +54,11 @@ export function subjectsOf(registry: Registry): Subject[] {
 /** The subjects of each kind, in the order in which they are shown. Kinds without subjects are left out. */
 export function byKind<T extends { kind: string }>(subjects: readonly T[]): [string, T[]][] {
   const found = new Map<string, T[]>();
-  for (const it of subjects) found.set(it.kind, [...(found.get(it.kind) ?? []), it]);
+  for (const it of subjects) {
+    const others = found.get(it.kind);
+    if (others === undefined) found.set(it.kind, [it]);
+    else others.push(it);
+  }
   return [...found];
 }
 

@@ -1,6 +1,7 @@
 // The directories of a session, as far as they were opened.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { apiError, isLost, useReturn } from "../../api/load.ts";
 import { ApiError, type ApiRequest, request, send } from "../../api/request.ts";
 import type { Schemas } from "../../api/types.ts";
 import type { Branch } from "../../parts/tree.tsx";
@@ -56,30 +57,43 @@ export function useDirectories(session: string, manifest: string | undefined, ve
   const loaded = useRef(branches);
   loaded.current = branches;
   const asked = useRef(new Set<string>());
+  /** The directories whose last answer was an error. They stay asked for. */
+  const failed = useRef(new Set<string>());
+  /** How often each directory was read. Only the answer to the last question counts. */
+  const turns = useRef(new Map<string, number>());
   const key = JSON.stringify([session, manifest]);
   const present = useRef(key);
   present.current = key;
 
   const put = useCallback((path: string, work: Promise<Listed>) => {
     const isFor = present.current;
+    const turn = (turns.current.get(path) ?? 0) + 1;
+    turns.current.set(path, turn);
+    const isLate = () => present.current !== isFor || turns.current.get(path) !== turn;
+    const show = (listed: Listed) => {
+      failed.current.delete(path);
+      if (failed.current.size === 0) setError(undefined);
+      setBranches((before) => new Map(before).set(path, listed));
+    };
     work.then(
       (listed) => {
-        if (present.current !== isFor) return;
-        setError(undefined);
-        setBranches((before) => new Map(before).set(path, listed));
+        if (!isLate()) show(listed);
       },
       (cause: unknown) => {
-        if (present.current !== isFor) return;
-        asked.current.delete(path);
+        if (isLate()) return;
         // A directory that is gone has no files any more.
-        if (cause instanceof ApiError && cause.status === 404 && path !== "/") setBranches((before) => new Map(before).set(path, { entries: [], nodes: [], next: null, hasMore: false, pages: 0 }));
-        else setError(cause instanceof ApiError ? cause : new ApiError(0, "CONSOLE", String(cause), null, null));
+        if (cause instanceof ApiError && cause.status === 404 && path !== "/") {
+          asked.current.delete(path);
+          return show({ entries: [], nodes: [], next: null, hasMore: false, pages: 0 });
+        }
+        failed.current.add(path);
+        setError(apiError(cause));
       },
     );
   }, []);
   const want = useCallback(
     (path: string) => {
-      if (asked.current.has(path)) return;
+      if (asked.current.has(path) && !failed.current.has(path)) return;
       asked.current.add(path);
       put(path, list(session, path, manifest, 1));
     },
@@ -94,10 +108,12 @@ export function useDirectories(session: string, manifest: string | undefined, ve
     // Another session or state begins anew; a new version of the same one keeps what is open.
     return () => {
       asked.current = new Set();
+      failed.current = new Set();
       setBranches(new Map());
     };
   }, [key]);
   useEffect(reload, [reload, version]);
+  useReturn(isLost(error), reload);
 
   return {
     branches,

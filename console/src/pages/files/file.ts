@@ -1,7 +1,8 @@
 // One file: how it is asked for, read and kept in a view.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, type ApiRequest, request, respond, send, upload } from "../../api/request.ts";
+import { apiError, isLost, useReturn } from "../../api/load.ts";
+import { ApiError, type ApiRequest, request, respond, send, upload, whole } from "../../api/request.ts";
 import type { Schemas } from "../../api/types.ts";
 import { textOf } from "../../parts/file_text.ts";
 import { directoryRequest } from "./directories.ts";
@@ -43,14 +44,15 @@ export function deleteRequest({ session, path }: Place) {
 }
 
 export async function readFile(place: Place, signal?: AbortSignal): Promise<Found> {
-  const response = await respond(fileRequest(place), signal);
+  const asked = fileRequest(place);
+  const response = await respond(asked, signal);
   const type = response.headers.get("Content-Type") ?? "";
   // A file is never sent as JSON, whatever is in it.
   if (type.includes("json")) {
     await response.body?.cancel();
     return { kind: "directory" };
   }
-  const bytes = await response.arrayBuffer();
+  const bytes = await whole(asked, response.arrayBuffer());
   const text = type.startsWith("text/") ? textOf(bytes) : null;
   return { kind: "file", bytes, text, sha256: (response.headers.get("ETag") ?? "").replace(/^W\/|"/g, ""), manifestId: response.headers.get("X-Manifest-Id") };
 }
@@ -118,13 +120,16 @@ export function useFile({ session, path, manifest }: Place, version: string): Re
       (data) => setState((before) => ({ key, data: kept(before.key === key ? before.data : undefined, data) ?? data })),
       (cause: unknown) => {
         if (abort.signal.aborted) return;
-        setState({ key, error: cause instanceof ApiError ? cause : new ApiError(0, "CONSOLE", String(cause), null, null) });
+        const error = apiError(cause);
+        // Contents that were read before stay on the screen beside the error, unless the file is gone.
+        setState((before) => ({ key, error, ...(before.key === key && before.data !== undefined && error.status !== 404 ? { data: before.data } : {}) }));
       },
     );
     return () => abort.abort();
   }, [key, version, turn]);
   const reload = useCallback(() => setTurn((it) => it + 1), []);
   const { data, error } = state.key === key ? state : {};
+  useReturn(isLost(error), reload);
   return { data, error, loading: data === undefined && error === undefined, reload };
 }
 

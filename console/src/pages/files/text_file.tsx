@@ -2,11 +2,12 @@
 
 import { useState } from "preact/hooks";
 import { send } from "../../api/request.ts";
-import { link } from "../../location.ts";
+import { link, query, setQuery } from "../../location.ts";
 import { Button, useWork } from "../../parts/button.tsx";
 import { CopyCurl } from "../../parts/clipboard.tsx";
 import { Editor, languageOf, SideBySide } from "../../parts/editor/index.tsx";
 import { Badge } from "../../parts/marks.tsx";
+import { Markdown } from "../../parts/renderers/markdown.tsx";
 import { tell } from "../../parts/toast.tsx";
 import { draftOf, setDraft } from "./drafts.ts";
 import { type Place, readFileIfAny, writeRequest } from "./file.ts";
@@ -31,6 +32,7 @@ export function TextFile({ place, file, mayWrite, reload, changed }: TextFilePro
   const isConflict = draft !== undefined && draft.base !== file?.sha256;
   const language = languageOf(path);
   const asked = writeRequest(place, text);
+  const isDocument = language === "markdown" && query.value.get("view") === "document";
 
   const type = (typed: string) => {
     if (!mayWrite) return;
@@ -101,7 +103,14 @@ export function TextFile({ place, file, mayWrite, reload, changed }: TextFilePro
           {draft === undefined ? null : <Badge tone="warn">not saved</Badge>}
         </div>
       ) : null}
-      <Editor label={path} language={language} value={text} readOnly={!mayWrite} onChange={type} />
+      {language === "markdown" ? (
+        <div>
+          <button type="button" class="button narrow" aria-pressed={isDocument} onClick={() => setQuery({ view: isDocument ? undefined : "document" })}>
+            As a document
+          </button>
+        </div>
+      ) : null}
+      {isDocument ? <Markdown text={text} label={path} /> : <Editor label={path} language={language} value={text} readOnly={!mayWrite} onChange={type} />}
     </div>
   );
 }

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { ApiError, respond } from "../../api/request.ts";
 import { Button } from "../../parts/button.tsx";
+import { tell } from "../../parts/toast.tsx";
 import { bytes, count } from "../../parts/words.ts";
 import { writeRequest } from "./file.ts";
 import { inside, LARGEST_BYTES } from "./paths.ts";
@@ -26,6 +27,8 @@ export function useUploads(session: string, changed: () => void): Uploads {
   const [report, setReport] = useState<Report | null>(null);
   const [isBusy, setBusy] = useState(false);
   const send = async (directory: string, files: File[]) => {
+    // A second report would overwrite the first one.
+    if (isBusy) return tell("Files are being uploaded. Drop these again when the others are done.");
     let present: Report = { done: 0, all: files.length, replaced: 0, refused: [] };
     setBusy(true);
     setReport(present);

@@ -1,7 +1,7 @@
 // The messages of a conversation, and the field for the next one.
 
 import { useSignal } from "@preact/signals";
-import { useCallback, useEffect, useRef } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { isLost, useEvery, useReturn } from "../../api/load.ts";
 import { Button, WorkButton } from "../../parts/button.tsx";
 import { CopyCurl } from "../../parts/clipboard.tsx";
@@ -17,7 +17,18 @@ export function Chat({ conversation, agent }: { conversation: Conversation; agen
   const list = useRef<HTMLOListElement>(null);
   const end = useRef<HTMLDivElement>(null);
   const busy = phase.value !== "idle";
-  const shown = conversation.shown;
+  const liveId = live.value?.id;
+  const shown = useMemo(() => conversation.shown, [conversation, conversation.messages.value, liveId]);
+  // A stream comes in many pieces, and none of them changes what was said before.
+  const said = useMemo(
+    () =>
+      shown.map((it) => (
+        <li key={it.id} class={`message ${it.role}`}>
+          <MessageView message={it} conversation={conversation} agent={agent} busy={busy} />
+        </li>
+      )),
+    [shown, conversation, agent, busy],
+  );
   // A turn goes on without listeners, so the chat comes back to it.
   const comeBack = useCallback(() => void conversation.open(), [conversation]);
   useReturn(isLost(error.value), comeBack);
@@ -29,11 +40,7 @@ export function Chat({ conversation, agent }: { conversation: Conversation; agen
       {phase.value === "loading" ? <Loading what="Reading the conversation" /> : null}
       {shown.length === 0 && live.value === null && phase.value === "idle" ? <p class="soft">Say something: the agent answers, and its calls appear here.</p> : null}
       <ol class="messages" aria-live="polite" ref={list}>
-        {shown.map((it) => (
-          <li key={it.id} class={`message ${it.role}`}>
-            <MessageView message={it} conversation={conversation} agent={agent} busy={busy} />
-          </li>
-        ))}
+        {said}
         {live.value === null ? null : (
           <li class="message assistant">
             <MessageView live={live.value} conversation={conversation} agent={agent} busy={busy} />
@@ -79,9 +86,8 @@ function Composer({ conversation, agent, busy }: { conversation: Conversation; a
     const said = text.value.trim();
     if (said === "" || busy || agent === undefined) return;
     text.value = "";
-    await conversation.say(agent, said);
     // What was refused is not lost.
-    if (conversation.error.value !== null && !isStored(conversation, said)) text.value = said;
+    if (!(await conversation.say(agent, said))) text.value = said;
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -114,10 +120,4 @@ function Composer({ conversation, agent, busy }: { conversation: Conversation; a
       </div>
     </form>
   );
-}
-
-function isStored(conversation: Conversation, said: string): boolean {
-  // A message without an id is only on the screen.
-  const users = conversation.messages.value.filter((it) => it.role === "user" && it.id !== "");
-  return (users.at(-1)?.parts as unknown as { text?: string }[] | undefined)?.some((it) => it.text === said) ?? false;
 }

@@ -22,6 +22,8 @@ export class Conversation {
   readonly live = signal<LiveMessage | null>(null);
   readonly phase = signal<Phase>("loading");
   readonly error = signal<ApiError | null>(null);
+  /** Messages of the user that are being written anew, by their ids. What was refused is not lost. */
+  readonly edits = signal<ReadonlyMap<string, string>>(new Map());
   /** Rises whenever a call may have changed the session's files. */
   readonly filesTurn = signal(0);
   readonly #leaving = new AbortController();
@@ -91,12 +93,28 @@ export class Conversation {
     return request("post", "/api/playground/sessions/{session_id}/chat", { path: { session_id: this.session }, body });
   }
 
-  async say(agentId: string, text: string, options: SendOptions = {}): Promise<void> {
+  /** Says something. Returns whether it was kept; what was refused has to be said again. */
+  async say(agentId: string, text: string, options: SendOptions = {}): Promise<boolean> {
     await this.#guarded("busy", async () => {
       this.#cutAt(options.edited ?? options.regenerated);
       if (options.regenerated === undefined) this.messages.value = [...this.messages.value, draftOf(this.session, text)];
       await this.#follow(this.chatRequest(agentId, text, options));
     });
+    return this.error.value === null || this.#isStored(text);
+  }
+
+  #isStored(said: string): boolean {
+    // A message without an id is only on the screen.
+    const last = this.messages.value.findLast((it) => it.role === "user" && it.id !== "");
+    return last !== undefined && partsOf(last).some((it) => it.type === "text" && it.text === said);
+  }
+
+  /** Keeps what is typed in the place of a message, or drops it if it is null. */
+  edit(messageId: string, text: string | null): void {
+    const next = new Map(this.edits.value);
+    if (text === null) next.delete(messageId);
+    else next.set(messageId, text);
+    this.edits.value = next;
   }
 
   /** Decides the approval of a call, and follows the turn that goes on. */

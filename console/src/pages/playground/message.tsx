@@ -1,11 +1,12 @@
 // One message: its texts, thoughts and calls, and the ways to other branches.
 
-import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import type { ApiRequest } from "../../api/request.ts";
 import type { Message } from "../../api/types.ts";
 import { Button, WorkButton } from "../../parts/button.tsx";
 import { CopyCurl, CurlMenu } from "../../parts/clipboard.tsx";
 import { Badge } from "../../parts/marks.tsx";
+import { Markdown } from "../../parts/renderers/markdown.tsx";
 import { Time } from "../../parts/values.tsx";
 import type { CallRecord, LiveMessage, Part } from "./assembly.ts";
 import { CallCard } from "./call_card.tsx";
@@ -25,25 +26,39 @@ export function MessageView({ message, live, conversation, agent, busy }: Messag
   const parts = live?.parts ?? (message === undefined ? [] : partsOf(message));
   const records = new Map(parts.filter((it): it is CallRecord => it.type === "data-call").map((it) => [it.id, it]));
   const isUser = message?.role === "user";
-  const editing = useSignal<string | null>(null);
-  const goBack = conversation.checkOutRequest(message?.id ?? "");
+  const id = message?.id ?? "";
+  const edited = conversation.edits.value.get(id);
+  const goBack = conversation.checkOutRequest(id);
   return (
     <article class="stack" aria-label={isUser ? "You" : "The agent"}>
       <header class="spread small soft">
         <strong>{isUser ? "You" : "Agent"}</strong>
         {message === undefined ? <Badge tone="accent">answering</Badge> : <Time at={message.created_at} />}
       </header>
-      {editing.value === null ? parts.map((it, index) => <PartView key={index} part={it} records={records} conversation={conversation} busy={busy} />) : <Edit text={editing} message={message} conversation={conversation} agent={agent} />}
+      {edited === undefined ? (
+        parts.map((it, index) => (
+          <PartView
+            key={index}
+            part={it}
+            record={it.type === "dynamic-tool" ? records.get(it.toolCallId) : undefined}
+            isAnswer={message !== undefined && !isUser}
+            conversation={conversation}
+            busy={busy}
+          />
+        ))
+      ) : (
+        <Edit text={edited} id={id} conversation={conversation} agent={agent} />
+      )}
       {message === undefined ? null : <Ending message={message} />}
-      {message === undefined || message.id === "" || editing.value !== null ? null : (
+      {message === undefined || message.id === "" || edited !== undefined ? null : (
         <footer class="row small">
           <Branches message={message} conversation={conversation} busy={busy} />
           {isUser ? (
-            <Button kind="quiet" narrow disabled={busy} onClick={() => (editing.value = textOf(parts))}>
+            <Button kind="quiet" narrow disabled={busy} onClick={() => conversation.edit(id, textOf(parts))}>
               Edit
             </Button>
           ) : (
-            <WorkButton kind="quiet" narrow disabled={busy || agent === undefined} work={async () => void (agent !== undefined && (await conversation.say(agent, "", { regenerated: message.id })))}>
+            <WorkButton kind="quiet" narrow disabled={busy || agent === undefined} work={async () => void (agent !== undefined && (await conversation.say(agent, "", { regenerated: id })))}>
               Answer again
             </WorkButton>
           )}
@@ -57,10 +72,28 @@ export function MessageView({ message, live, conversation, agent, busy }: Messag
   );
 }
 
-function PartView({ part, records, conversation, busy }: { part: Part; records: Map<string, CallRecord>; conversation: Conversation; busy: boolean }) {
+interface PartProps {
+  part: Part;
+  /** The record of a call. */
+  record: CallRecord | undefined;
+  /** The part belongs to an answer of the agent that is complete. */
+  isAnswer: boolean;
+  conversation: Conversation;
+  busy: boolean;
+}
+
+/** A part of a message. The pieces of a stream change one part each, and the others are not rendered again. */
+function PartView(props: PartProps) {
+  return useMemo(() => <PartContents {...props} />, [props.part, props.record, props.isAnswer, props.conversation, props.busy]);
+}
+
+function PartContents({ part, record, isAnswer, conversation, busy }: PartProps) {
   switch (part.type) {
-    case "text":
-      return <p class="said">{part.text}</p>;
+    case "text": {
+      const plain = <p class="said">{part.text}</p>;
+      // Half an answer is half a document.
+      return isAnswer ? <Markdown text={part.text} label="Answer" meanwhile={plain} /> : plain;
+    }
     case "reasoning":
       return (
         <details class="soft">
@@ -69,7 +102,7 @@ function PartView({ part, records, conversation, busy }: { part: Part; records: 
         </details>
       );
     case "dynamic-tool":
-      return <CallCard call={part} record={records.get(part.toolCallId)} conversation={conversation} busy={busy} />;
+      return <CallCard call={part} record={record} conversation={conversation} busy={busy} />;
     case "data-call":
     case "step-start":
       return null;
@@ -122,21 +155,20 @@ function Branches({ message, conversation, busy }: { message: Message; conversat
 }
 
 /** A message of the user that is written anew. The new one begins a branch beside the old one. */
-function Edit({ text, message, conversation, agent }: { text: { value: string | null }; message: Message | undefined; conversation: Conversation; agent: string | undefined }) {
-  const said = text.value?.trim() ?? "";
-  const options = { edited: message?.id ?? "" };
+function Edit({ text, id, conversation, agent }: { text: string; id: string; conversation: Conversation; agent: string | undefined }) {
+  const said = text.trim();
+  const options = { edited: id };
   const save = async () => {
-    text.value = null;
-    if (said !== "" && agent !== undefined) await conversation.say(agent, said, options);
+    if (said === "" || (agent !== undefined && (await conversation.say(agent, said, options)))) conversation.edit(id, null);
   };
   return (
     <div class="stack">
-      <textarea aria-label="The message, written anew" rows={3} value={text.value ?? ""} onInput={(event) => (text.value = event.currentTarget.value)} />
+      <textarea aria-label="The message, written anew" rows={3} value={text} onInput={(event) => conversation.edit(id, event.currentTarget.value)} />
       <div class="row">
         <WorkButton kind="primary" narrow disabled={agent === undefined} work={save}>
           Send as a branch
         </WorkButton>
-        <Button narrow onClick={() => (text.value = null)}>
+        <Button narrow onClick={() => conversation.edit(id, null)}>
           Cancel
         </Button>
         {agent === undefined ? null : <CopyCurl narrow of={conversation.chatRequest(agent, said, options)} action="Send as a branch" />}

@@ -6,7 +6,7 @@ import { request } from "../../api/request.ts";
 import type { Tool } from "../../api/types.ts";
 import { go } from "../../location.ts";
 import { RiskBadge } from "../../parts/marks.tsx";
-import { searchWords } from "./call.ts";
+import { searchWords } from "./search_words.ts";
 
 const SHOWN = 20;
 /** A pause in typing after which the search begins. */
@@ -42,7 +42,8 @@ export function ToolPicker({ tool }: { tool: string | undefined }) {
       else setActive((chosen + (event.key === "ArrowDown" ? 1 : tools.length - 1)) % Math.max(1, tools.length));
     } else if (event.key === "Enter") {
       event.preventDefault();
-      if (isOpen) choose(tools[chosen]);
+      // Until the search has caught up with the typing, the list is about other words.
+      if (isOpen && searchWords(words) === searched) choose(tools[chosen]);
     } else if (event.key === "Escape" && isOpen) {
       event.preventDefault();
       setOpen(false);

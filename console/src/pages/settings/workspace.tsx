@@ -1,7 +1,7 @@
 // The settings of the workspace: guests, the model of the playground, and what is stored.
 
 import { useState } from "preact/hooks";
-import { may } from "../../api/caller.ts";
+import { callerTurn, may } from "../../api/caller.ts";
 import { useLoad } from "../../api/load.ts";
 import { request, send } from "../../api/request.ts";
 import type { Schemas } from "../../api/types.ts";
@@ -77,6 +77,8 @@ function WorkspaceForm({ settings }: { settings: Workspace }) {
       setBefore(after);
       setDraft(draftOf(after));
       tell("The settings are saved");
+      // Whether there is a model is told by whoami.
+      callerTurn.value += 1;
     });
   };
   return (

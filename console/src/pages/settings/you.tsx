@@ -1,7 +1,8 @@
 // Who the person is, another workspace or token, and the theme.
 
 import { useState } from "preact/hooks";
-import { caller, isWorkspaceName, signIn, signOut, token } from "../../api/caller.ts";
+import { caller, signIn, signOut, token } from "../../api/caller.ts";
+import { isToken, isWorkspaceName } from "../../api/names.ts";
 import { request } from "../../api/request.ts";
 import { link } from "../../location.ts";
 import { Button } from "../../parts/button.tsx";
@@ -65,7 +66,7 @@ function Another() {
   const isOpen = who?.open === true;
   // The same workspace with the same token would be the same person.
   const isSame = name.trim() === who?.workspace && secret.trim() === token.value;
-  const canSubmit = isWorkspaceName(name.trim()) && !isSame && (isOpen || secret.trim() !== "");
+  const canSubmit = isWorkspaceName(name.trim()) && isToken(secret.trim()) && !isSame && (isOpen || secret.trim() !== "");
   const submit = (event: Event) => {
     event.preventDefault();
     if (canSubmit) signIn(name.trim(), secret.trim());

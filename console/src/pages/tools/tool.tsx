@@ -4,6 +4,7 @@ import { caller, may } from "../../api/caller.ts";
 import { useLoad } from "../../api/load.ts";
 import { request } from "../../api/request.ts";
 import type { Tool } from "../../api/types.ts";
+import { loadedPage } from "../../loaded_page.tsx";
 import { link, query } from "../../location.ts";
 import { ButtonLink } from "../../parts/button.tsx";
 import { CopyCurl } from "../../parts/clipboard.tsx";
@@ -20,8 +21,12 @@ import { ToolOverride } from "./override.tsx";
 import { ToolMarks } from "./tool_row.tsx";
 import { ToolVersions } from "./versions.tsx";
 
+/** The form is not loaded before somebody wants it. */
+const ToolRun = loadedPage(() => import("../../parts/run/index.tsx"));
+
 const TABS = [
   { id: "about", text: "About" },
+  { id: "run", text: "Run form" },
   { id: "versions", text: "Versions" },
   { id: "override", text: "Override" },
   { id: "agents", text: "Agents" },
@@ -46,8 +51,8 @@ export function ToolPage({ id }: { id: string }) {
           {present !== undefined && present.source === "registered" && may("admin") ? (
             <ButtonLink href={link(["tools"], { view: "register", from: id })}>New version</ButtonLink>
           ) : null}
-          {present === undefined ? null : (
-            <ButtonLink kind="primary" href={link(["run", id])}>
+          {present === undefined || query.value.get("tab") === "run" ? null : (
+            <ButtonLink kind="primary" href={link(["tools", id], { tab: "run", version: version ?? undefined })}>
               Run
             </ButtonLink>
           )}
@@ -69,6 +74,7 @@ function Views({ tool, reload }: { tool: Tool; reload: () => void }) {
       <Notices tool={tool} />
       <Tabs tabs={tabs.map((it) => ({ ...it, href: link(["tools", tool.id], { tab: it.id === "about" ? undefined : it.id }) }))} current={current} />
       {current === "about" ? <AboutTool tool={tool} /> : null}
+      {current === "run" ? <ToolRun key={query.value.get("version")} tool={tool} version={query.value.get("version") ?? undefined} /> : null}
       {current === "versions" ? <ToolVersions tool={tool} changed={reload} /> : null}
       {current === "override" ? <ToolOverride tool={tool} changed={reload} /> : null}
       {current === "agents" ? <ToolAgents tool={tool} /> : null}

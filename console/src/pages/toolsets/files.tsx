@@ -1,14 +1,14 @@
 // The files of a bundle. A text is shown, and every file can be downloaded.
 
-import { useEffect, useState } from "preact/hooks";
-import { ApiError, request, respond } from "../../api/request.ts";
+import { useRead } from "../../api/load.ts";
+import { type ApiRequest, request, sendForBytes } from "../../api/request.ts";
 import type { Schemas } from "../../api/types.ts";
 import { link, query } from "../../location.ts";
 import { Button, WorkButton } from "../../parts/button.tsx";
 import { CopyCurl } from "../../parts/clipboard.tsx";
 import { Badge } from "../../parts/marks.tsx";
 import { Panel } from "../../parts/page.tsx";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { Empty, Show } from "../../parts/states.tsx";
 import { Bytes, download, Text } from "../../parts/values.tsx";
 import { setQuery } from "../../location.ts";
 
@@ -58,32 +58,28 @@ interface Read {
   text: string | null;
 }
 
+async function readFile(asked: ApiRequest<unknown>, signal: AbortSignal): Promise<Read> {
+  const bytes = await sendForBytes(asked, signal);
+  return { bytes, text: textOf(await bytes.arrayBuffer()) };
+}
+
 function OneFile({ id, path }: { id: string; path: string }) {
   const asked = request("get", "/api/toolsets/{toolset_id}/files/{path}", { path: { toolset_id: id, path } });
-  const [read, setRead] = useState<Read | ApiError | null>(null);
-  useEffect(() => {
-    const abort = new AbortController();
-    respond(asked, abort.signal)
-      .then(async (response) => {
-        const bytes = await response.blob();
-        setRead({ bytes, text: textOf(await bytes.arrayBuffer()) });
-      })
-      .catch((cause: unknown) => cause instanceof ApiError && setRead(cause));
-    return () => abort.abort();
-  }, []);
+  const file = useRead(asked.url, (signal) => readFile(asked, signal));
+  const read = file.data;
   const name = path.split("/").at(-1) ?? path;
   return (
     <Panel
       title={path}
       actions={
         <>
-          {read === null || read instanceof ApiError ? null : <WorkButton work={async () => download(name, read.bytes)}>Download</WorkButton>}
+          {read === undefined ? null : <WorkButton work={async () => download(name, read.bytes)}>Download</WorkButton>}
           <CopyCurl of={asked} />
           <Button onClick={() => setQuery({ file: undefined })}>Close</Button>
         </>
       }
     >
-      {read === null ? <Loading /> : read instanceof ApiError ? <Failure error={read} /> : read.text === null ? <p>This file is no text. Download it to look at it.</p> : <Text text={read.text} name={name} label={path} />}
+      <Show of={file}>{({ text }) => (text === null ? <p>This file is no text. Download it to look at it.</p> : <Text text={text} name={name} label={path} />)}</Show>
     </Panel>
   );
 }

@@ -16,29 +16,41 @@ import { changeRows, faultsOf, importWords, neededOptions, type Options } from "
 
 type Imported = Schemas["Imported"];
 
-/** What the API says about the chosen file. */
-type Checked = { options: Options; asked: string | null } & ({ preview: Imported } | { error: ApiError });
+/** What the API says about a file. */
+type Checked = { file: File; options: Options; asked: string | null } & ({ preview: Imported } | { error: ApiError });
 
 export function Import({ close }: { close: () => void }) {
-  const [file, setFile] = useState<File | null>(null);
   const [source, setSource] = useState("");
   const [checked, setChecked] = useState<Checked | null>(null);
   const [run, busy] = useWork();
-  const choose = (chosen: File | null) => {
-    setFile(chosen);
-    setChecked(null);
-    if (chosen !== null) void run(async () => setChecked(await preview(chosen)));
-  };
+  const check = (file: File) =>
+    void run(async () => {
+      setChecked(null);
+      setChecked(await preview(file));
+    });
   return (
     <Panel title="Import a toolset" actions={<Button onClick={close}>Close</Button>}>
       <div class="columns">
         <Field label="ZIP of the toolset" hint="At most 16 MiB. The file is checked at once, and nothing is written yet.">
-          {(control) => <input {...control} type="file" accept=".zip,application/zip" onChange={(event) => choose(event.currentTarget.files?.[0] ?? null)} />}
+          {(control) => (
+            <input
+              {...control}
+              type="file"
+              accept=".zip,application/zip"
+              disabled={busy}
+              onChange={(event) => {
+                const chosen = event.currentTarget.files?.[0];
+                // The same file can be chosen again, once its faults are mended.
+                event.currentTarget.value = "";
+                if (chosen !== undefined) check(chosen);
+              }}
+            />
+          )}
         </Field>
         <TextField label="Where it comes from (optional)" value={source} onChange={setSource} hint="Kept as a note, such as the address of a repository. Nobody fetches it." />
       </div>
       {busy && checked === null ? <Loading what="Checking the bundle and loading its tools" /> : null}
-      {checked !== null && file !== null ? <Outcome file={file} source={source} checked={checked} again={() => choose(file)} /> : null}
+      {checked === null ? null : <Outcome source={source} checked={checked} again={() => check(checked.file)} />}
     </Panel>
   );
 }
@@ -52,20 +64,21 @@ async function preview(file: File): Promise<Checked> {
   let asked: string | null = null;
   for (;;) {
     try {
-      return { options, asked, preview: await send(importOf(file, options, { dry_run: true })) };
+      return { file, options, asked, preview: await send(importOf(file, options, { dry_run: true })) };
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;
       const needed = neededOptions(options, cause);
-      if (needed === null) return { options, asked, error: cause };
+      if (needed === null) return { file, options, asked, error: cause };
       options = needed;
       asked = cause.message;
     }
   }
 }
 
-function Outcome({ file, source, checked, again }: { file: File; source: string; checked: Checked; again: () => void }) {
+function Outcome({ source, checked, again }: { source: string; checked: Checked; again: () => void }) {
+  const { file, options, asked } = checked;
   if ("error" in checked) return <Refused file={file} error={checked.error} again={again} />;
-  const { options, preview: bundle, asked } = checked;
+  const bundle = checked.preview;
   const rows = changeRows(bundle.changes);
   const wanted = importOf(file, options, source.trim() === "" ? {} : { source_ref: source.trim() });
   const install = async () => {

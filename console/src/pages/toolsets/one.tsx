@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { may } from "../../api/caller.ts";
 import { useLoad } from "../../api/load.ts";
-import { request, respond, send } from "../../api/request.ts";
+import { request, send, sendForBytes } from "../../api/request.ts";
 import type { Schemas } from "../../api/types.ts";
 import { go, link, query } from "../../location.ts";
 import { Button, WorkButton } from "../../parts/button.tsx";
@@ -113,7 +113,7 @@ function Actions({ toolset, reload }: { toolset: Details; reload: () => void }) 
   const close = () => setQuestion(null);
   return (
     <>
-      <WorkButton work={async () => download(`${toolset.id}-${toolset.version}.zip`, await (await respond(exported)).blob())}>Export as ZIP</WorkButton>
+      <WorkButton work={async () => download(`${toolset.id}-${toolset.version}.zip`, await sendForBytes(exported))}>Export as ZIP</WorkButton>
       {toolset.enabled ? (
         <Button onClick={() => setQuestion("disable")}>Disable</Button>
       ) : (

@@ -75,16 +75,20 @@ function Canvas(props: CanvasProps) {
   const drawn = useRef<uPlot | null>(null);
   const latest = useRef(props);
   latest.current = props;
+  const [isMissing, setMissing] = useState(false);
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
     let isGone = false;
     const resized = new ResizeObserver(() => drawn.current?.setSize({ width: element.clientWidth, height: HEIGHT }));
-    void import("uplot").then(({ default: Plotter }) => {
-      if (isGone) return;
-      drawn.current = new Plotter(optionsOf(Plotter, element, latest), dataOf(latest.current), element);
-      resized.observe(element);
-    });
+    import("uplot").then(
+      ({ default: Plotter }) => {
+        if (isGone) return;
+        drawn.current = new Plotter(optionsOf(Plotter, element, latest), dataOf(latest.current), element);
+        resized.observe(element);
+      },
+      () => isGone || setMissing(true),
+    );
     const dark = matchMedia("(prefers-color-scheme: dark)");
     // The colours are read again at each drawing.
     const redraw = () => drawn.current?.redraw(false, true);
@@ -102,6 +106,7 @@ function Canvas(props: CanvasProps) {
   useEffect(() => {
     drawn.current?.setData(dataOf(props));
   }, [props.at, props.lines]);
+  if (isMissing) return <p class="notice warn small">The drawing could not be loaded. The values are below.</p>;
   return <div class="plot-canvas" ref={place} role="img" aria-label={`${props.title}. ${props.summary}`} />;
 }
 

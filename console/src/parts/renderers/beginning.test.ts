@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { beginningOf } from "./beginning.ts";
+import { beginningOf, firstLines } from "./beginning.ts";
 
 const VALUES = [null, true, 3.5, "", "a\n\"b\"", [], {}, [1, [2, []], { a: {} }], { a: null, b: ["x", { "c d": 1 }], "": "é\u2028" }];
 
@@ -16,6 +16,14 @@ test("a long value is cut at the limit, and is the beginning of what JSON.string
     assert.deepEqual(beginningOf(long, limit), { text: whole.slice(0, limit), isWhole: false }, `limit ${limit}`);
   }
   assert.deepEqual(beginningOf(long, whole.length), { text: whole, isWhole: true });
+});
+
+test("a long text ends at a line break, if one is near the limit", () => {
+  assert.equal(firstLines("one\ntwo\n", 8), "one\ntwo\n");
+  assert.equal(firstLines("one two\nthree", 10), "one two");
+  assert.equal(firstLines("a\nlong line", 8), "a\nlong l");
+  assert.equal(firstLines("x".repeat(100), 10), "x".repeat(10));
+  assert.equal(firstLines(`\n${"x".repeat(100)}`, 10), `\n${"x".repeat(9)}`);
 });
 
 test("a text of 10 MB is not written as a whole", () => {

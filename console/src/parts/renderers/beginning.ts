@@ -1,5 +1,5 @@
-// The beginning of a JSON text. `JSON.stringify` writes a value as a whole, and a value of 10 MB freezes the page meanwhile;
-// this writes no more than what is shown. Pure.
+// The beginning of a long value. `JSON.stringify` writes a value as a whole, and a value of 10 MB freezes the page meanwhile;
+// `beginningOf` writes no more than what is shown. Pure.
 
 export interface Beginning {
   text: string;
@@ -35,4 +35,11 @@ export function beginningOf(value: unknown, limit: number): Beginning {
   write(value, "");
   const text = pieces.join("");
   return room < 0 ? { text: text.slice(0, limit), isWhole: false } : { text, isWhole: true };
+}
+
+/** The beginning of a text, up to the last line break before `limit`; a text without line breaks ends anywhere. */
+export function firstLines(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const lineBreak = text.lastIndexOf("\n", limit);
+  return text.slice(0, lineBreak > limit / 2 ? lineBreak : limit);
 }

@@ -8,16 +8,24 @@ import { Button } from "../button.tsx";
 import { Loading } from "../states.tsx";
 import { Text, download } from "../values.tsx";
 import { bytes } from "../words.ts";
+import { firstLines } from "./beginning.ts";
 import { withoutReferences } from "./entities.ts";
 import { safeLink } from "./links.ts";
 
 /** Longer documents are cut, because a browser takes long to lay them out. */
 const SHOWN = 50_000;
 
+interface MarkdownProps {
+  text: string;
+  label: string;
+  /** What is shown until the document has been read. */
+  meanwhile?: ComponentChildren;
+}
+
 /** A document of Markdown. marked is loaded when the first one is shown. */
-export function Markdown({ text, label }: { text: string; label: string }) {
+export function Markdown({ text, label, meanwhile = <Loading what="Reading the document" /> }: MarkdownProps) {
   const isLong = text.length > SHOWN;
-  const shown = isLong ? text.slice(0, Math.max(text.lastIndexOf("\n", SHOWN), 1)) : text;
+  const shown = firstLines(text, SHOWN);
   const [read, setRead] = useState<{ of: string; tokens: Token[] | null }>();
   useEffect(() => {
     let isGone = false;
@@ -30,7 +38,7 @@ export function Markdown({ text, label }: { text: string; label: string }) {
       isGone = true;
     };
   }, [shown]);
-  if (read === undefined || read.of !== shown) return <Loading what="Reading the document" />;
+  if (read === undefined || read.of !== shown) return <>{meanwhile}</>;
   return (
     <div class="stack">
       {read.tokens === null ? (

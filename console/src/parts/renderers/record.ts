@@ -46,6 +46,7 @@ async function follow(callId: string, signal: AbortSignal, setState: (update: (b
       setState((before) => ({ ...before, error }));
       if (!isLost(error)) return;
       await new Promise((done) => setTimeout(done, PAUSE_MS));
+      await untilLookedAt(signal);
     }
   }
 }

@@ -2,7 +2,7 @@
 // downloaded from the record without being read by the page.
 
 import { useMemo, useState } from "preact/hooks";
-import { type ApiRequest, request, respond } from "../../api/request.ts";
+import { type ApiRequest, request, sendForBytes } from "../../api/request.ts";
 import { Button, WorkButton } from "../button.tsx";
 import { CopyCurl, copy } from "../clipboard.tsx";
 import { Text, download } from "../values.tsx";
@@ -23,8 +23,7 @@ export function wholeValue(callId: string, kind: Kind): ApiRequest<unknown> {
 
 /** Hands a whole value of a call's record to the person. */
 export async function downloadValue(callId: string, kind: Kind): Promise<void> {
-  const response = await respond(wholeValue(callId, kind));
-  download(`${callId}-${kind}.json`, await response.blob());
+  download(`${callId}-${kind}.json`, await sendForBytes(wholeValue(callId, kind)));
 }
 
 /** A value of a call, as JSON or as text. */
@@ -68,7 +67,7 @@ function ShortenedValue({ callId, kind, of, label }: { callId: string; kind: Kin
   const shown = more ?? of.prefix;
   const asked = wholeValue(callId, kind);
   // A JSON text of 10 MB would freeze the page while it is parsed, so its beginning is cut out of the bytes.
-  const readMore = async () => setMore(await (await (await respond(asked)).blob()).slice(0, SHOWN).text());
+  const readMore = async () => setMore(await (await sendForBytes(asked)).slice(0, SHOWN).text());
   return (
     <div class="stack">
       {shown === "" ? null : (

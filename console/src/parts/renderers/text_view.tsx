@@ -10,7 +10,7 @@ import { Button, ButtonLink, WorkButton } from "../button.tsx";
 import { CopyCurl } from "../clipboard.tsx";
 import { Editor } from "../editor/index.tsx";
 import { COLOURED_CHARACTERS, type Language } from "../editor/texts.ts";
-import { Loading } from "../states.tsx";
+import { Failure, Loading } from "../states.tsx";
 import { tell } from "../toast.tsx";
 import { Text, download } from "../values.tsx";
 import { bytes } from "../words.ts";
@@ -34,7 +34,7 @@ export function TextView({ plan, call, children }: TextViewProps) {
 }
 
 function FileView({ plan, call, session, path, children }: TextViewProps & { session: string; path: string }) {
-  const { file, error, reload } = useFile(session, path);
+  const { data: file, error, reload } = useFile(session, path);
   const [draft, setDraft] = useState<{ text: string; tag: string } | null>(null);
   const language = languageIn(plan.config, path, "");
   const isEditable = may("user") && plan.config["editable"] !== false && typeof file?.text === "string" && file.text.length <= COLOURED_CHARACTERS;
@@ -68,12 +68,13 @@ function FileView({ plan, call, session, path, children }: TextViewProps & { ses
             reload();
           }}
         />
-      ) : file !== undefined ? (
-        <FileContents file={file} path={path} label={titleOf(call)} children={children} />
-      ) : error === undefined ? (
-        <Loading what="Reading the file" />
-      ) : (
+      ) : error !== undefined && (file === undefined || error.status === 404) ? (
         <InsteadRaw call={call} error={error} retry={reload} />
+      ) : (
+        <>
+          {error === undefined ? null : <Failure error={error} retry={reload} />}
+          {file === undefined ? <Loading what="Reading the file" /> : <FileContents file={file} path={path} label={titleOf(call)} children={children} />}
+        </>
       )}
     </div>
   );

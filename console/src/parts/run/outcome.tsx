@@ -3,14 +3,14 @@
 import { may } from "../../api/caller.ts";
 import type { Schemas, ToolResult } from "../../api/types.ts";
 import { link } from "../../location.ts";
-import { ButtonLink } from "../../parts/button.tsx";
-import { StatusBadge } from "../../parts/marks.tsx";
-import { Facts, Panel } from "../../parts/page.tsx";
-import { CallResult } from "../../parts/renderers/index.tsx";
-import { CallFailure, CallOutcome } from "../../parts/renderers/outcome.tsx";
-import { hasEnded, useRecord } from "../../parts/renderers/record.ts";
-import { Duration, JsonText } from "../../parts/values.tsx";
-import { count } from "../../parts/words.ts";
+import { ButtonLink } from "../button.tsx";
+import { StatusBadge } from "../marks.tsx";
+import { Facts, Panel } from "../page.tsx";
+import { CallResult } from "../renderers/index.tsx";
+import { CallFailure, CallOutcome } from "../renderers/outcome.tsx";
+import { hasEnded, useRecord } from "../renderers/record.ts";
+import { Duration, JsonText } from "../values.tsx";
+import { count } from "../words.ts";
 
 export type Checked = Schemas["ValidationOut"];
 

@@ -2,7 +2,7 @@
 // neither.
 
 import { workspace } from "../../api/caller.ts";
-import { type JsonObject, schemaOf, withoutSecrets } from "../../parts/form/index.tsx";
+import { type JsonObject, schemaOf, withoutSecrets } from "../form/index.tsx";
 
 const key = (tool: string) => `pegboard-run ${workspace.value} ${tool}`;
 

@@ -1,6 +1,6 @@
 // The request of a call, from what the person has chosen. Pure.
 
-import type { JsonObject } from "../../parts/form/index.tsx";
+import type { JsonObject } from "../form/index.tsx";
 
 export interface Settings {
   tool: string;
@@ -20,11 +20,4 @@ export function callBody({ tool, version, agent, session, user }: Settings, give
     ...(session.trim() === "" ? {} : { session_id: session.trim() }),
     ...(user.trim() === "" ? {} : { user_id: user.trim() }),
   };
-}
-
-/** Words as the search takes them while somebody types: the last word may be unfinished. */
-export function searchWords(typed: string): string {
-  const words = typed.trim();
-  // Who writes an operator means what they write.
-  return words === "" || /["*]|(^|\s)-|\bOR\b/.test(words) || !/[\p{L}\p{N}_]$/u.test(words) ? words : `${words}*`;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { callBody, searchWords } from "./call.ts";
+import { callBody } from "./call.ts";
 
 test("a call has what was chosen, and nothing else", () => {
   const nothing = { tool: "read_file", version: undefined, agent: "", session: " ", user: "" };
@@ -13,9 +13,4 @@ test("a call has what was chosen, and nothing else", () => {
     session_id: "s",
     user_id: "ada",
   });
-});
-
-test("the last word of a search may be unfinished", () => {
-  const typed = ["", "read fi", "read_fi", '"a phrase"', "file -read", "rea*", "a OR b", "mail."];
-  assert.deepEqual(typed.map(searchWords), ["", "read fi*", "read_fi*", '"a phrase"', "file -read", "rea*", "a OR b", "mail."]);
 });
