@@ -123,9 +123,10 @@ impl From<DbFailure> for Error {
                 "The data of this workspace is in an object, but STORAGE says \"d1\": see docs/scale.md",
             ),
             DbFailure::TooLong => Self::NoRoom {
-                message: "The request makes a batch of more than 32 MiB, which the object of a workspace does not take: \
+                message:
+                    "The request makes a batch of more than 32 MiB, which the object of a workspace does not take: \
                           send less at once; a backup can be restored as JSON Lines"
-                    .into(),
+                        .into(),
                 limit_bytes: OBJECT_BATCH_BYTES,
             },
             DbFailure::Busy(_) => Self::TryAgain("The database is busy, and nothing was changed: try again"),
@@ -154,7 +155,8 @@ mod tests {
         check(rule, DbFailure::Refused(rule.into()));
         check("D1_ERROR: bad JSON path: 'the workspace has an object': SQLITE_ERROR", DbFailure::InObject);
         check("the rows of the workspace are in D1", DbFailure::Elsewhere);
-        let too_long = "Serialized RPC arguments or return values are limited to 32MiB, but the size of this value was 1.";
+        let too_long =
+            "Serialized RPC arguments or return values are limited to 32MiB, but the size of this value was 1.";
         check(too_long, DbFailure::TooLong);
         let unknown = "D1_ERROR: near \"SELEC\": syntax error: SQLITE_ERROR";
         check(unknown, DbFailure::Other(unknown.into()));

@@ -173,8 +173,7 @@ mod tests {
     fn samples_of_two_places_are_added_up() {
         let sample = |family: &str, label: &str, value| Sample { family: family.into(), label: label.into(), value };
         let own = vec![sample("tools", "true", 6), sample("agents", "", 0), sample(LARGEST_DATABASE, "", 5)];
-        let reported =
-            vec![sample("tools", "true", 2), sample("tools", "false", 1), sample(LARGEST_DATABASE, "", 3)];
+        let reported = vec![sample("tools", "true", 2), sample("tools", "false", 1), sample(LARGEST_DATABASE, "", 3)];
         let all = vec![
             sample("tools", "true", 8),
             sample("agents", "", 0),

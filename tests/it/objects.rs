@@ -261,7 +261,10 @@ fn a_workspace_that_has_an_object_does_not_begin_anew_in_d1() {
     }
     let refused = moved.execute("write_file", json!({"path": "/a", "content": "lost"}));
     assert_eq!(refused.status, 503, "{}", refused.text);
-    assert_eq!(server.sql("SELECT count(*) AS n FROM tool_calls WHERE workspace_id = ?1", &[json!("moved")])[0]["n"], 0);
+    assert_eq!(
+        server.sql("SELECT count(*) AS n FROM tool_calls WHERE workspace_id = ?1", &[json!("moved")])[0]["n"],
+        0
+    );
     write(&server.client("kept"), "/a", "kept");
 }
 

@@ -191,6 +191,9 @@ fn a_token_that_is_revoked_during_a_turn_makes_no_further_call() {
     assert_eq!((upstream.received().len(), chat.model.times_asked()), (0, asked));
     assert!(chat.records().iter().all(|it| it["tool_name"] != "asks"), "no row was opened");
     let message = chat.last_message();
-    assert_eq!((&message["finish_reason"], &super::calls_of(&message)[0]["state"]), (&json!("error"), &json!("output-error")));
+    assert_eq!(
+        (&message["finish_reason"], &super::calls_of(&message)[0]["state"]),
+        (&json!("error"), &json!("output-error"))
+    );
     assert_eq!(said(&chat.say("Hi")), "Hello", "others can go on");
 }
