@@ -59,7 +59,7 @@ impl App {
     pub fn in_object(env: Env) -> Result<Self> {
         let mut app = Self::new(env)?;
         let object = app.binding(&Symbol::for_(OBJECT)).ok_or_else(|| Error::Internal("there is no object".into()))?;
-        app.db = Some(app.database(object, None));
+        app.db = Some(Db::of_object(object, app.cost.clone(), app.settings.d1_faults.as_deref()));
         app.is_in_object = true;
         Ok(app)
     }

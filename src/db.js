@@ -26,7 +26,11 @@ function faultOf(faults, batch) {
 }
 
 /** `database` is a D1 database, a session with one, or a `WorkspaceObject`. */
-export async function run(database, batch, faults) {
+export const run = (database, batch, faults) =>
+  faults === undefined && database.run === undefined ? runInD1(database, batch) : runElsewhere(database, batch, faults);
+
+/** In an object, or with faults. */
+async function runElsewhere(database, batch, faults) {
   const fault = faults === undefined ? undefined : faultOf(faults, batch);
   if (fault?.ran === false) throw new Error(fault.message);
   const answer = await (database.run === undefined ? runInD1(database, batch) : database.run(batch));
@@ -34,9 +38,21 @@ export async function run(database, batch, faults) {
   return answer;
 }
 
+// The texts of statements by number (db/known_texts.rs).
+const known = [];
+
+/** The SQL of a statement: a text, the number of a text that was sent before, or both. */
+function sqlOf(sent) {
+  if (typeof sent === "number") return known[sent];
+  if (typeof sent === "string") return sent;
+  const [number, text] = sent;
+  known[number] = text;
+  return text;
+}
+
 async function runInD1(database, batch) {
   const statements = JSON.parse(batch);
-  const answers = await database.batch(statements.map(([, sql, ...params]) => database.prepare(sql).bind(...params)));
+  const answers = await database.batch(statements.map(([, sql, ...params]) => database.prepare(sqlOf(sql)).bind(...params)));
   return encoded(
     answers.map(({ meta, results }, i) => ({
       figures: [meta.changes, meta.rows_read, meta.rows_written, meta.size_after],

@@ -5,6 +5,7 @@
 
 mod failure;
 mod freshness;
+mod known_texts;
 #[cfg(test)]
 pub mod native;
 mod rows;
@@ -20,6 +21,7 @@ pub use statement::{Condition, ManyRows, Param, Statement, condition, first_byte
 use crate::ids::WorkspaceId;
 use crate::random;
 use rows::read_answer;
+use statement::SentStatement;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
@@ -79,6 +81,8 @@ pub struct Db {
     database: SendWrapper<JsValue>,
     is_session: bool,
     cost: Arc<Cost>,
+    /// Whether `db.js` remembers the texts of statements.
+    remembers_texts: bool,
     /// The faults that tests plan.
     faults: Option<&'static str>,
 }
@@ -97,17 +101,25 @@ impl Db {
             None => database,
             Some(it) => open_session(&database, it.as_str()),
         };
-        Self { database: SendWrapper::new(database), is_session, cost, faults }
+        // A planned fault is found by the texts of a batch.
+        let remembers_texts = faults.is_none();
+        Self { database: SendWrapper::new(database), is_session, cost, remembers_texts, faults }
     }
 
-    /// The database of a workspace's own object. An object has no replicas.
+    /// The database of a workspace's own object.
     pub fn of_workspace(
         objects: &JsValue,
         workspace: &WorkspaceId,
         cost: Arc<Cost>,
         faults: Option<&'static str>,
     ) -> Self {
-        Self::new(open_object(objects, workspace.as_str()), None, cost, faults)
+        Self::of_object(open_object(objects, workspace.as_str()), cost, faults)
+    }
+
+    /// A database that an object holds. An object has no replicas, and gets the texts of statements: it may run in another isolate
+    /// than `db.js`.
+    pub fn of_object(object: JsValue, cost: Arc<Cost>, faults: Option<&'static str>) -> Self {
+        Self { database: SendWrapper::new(object), is_session: false, cost, remembers_texts: false, faults }
     }
 
     /// The bookmark of the newest state that this request has read or written, if it belongs to a session.
@@ -118,23 +130,21 @@ impl Db {
     /// Runs the statements as one transaction: all of them or none. After a passing fault of D1, the batch is sent
     /// again, if it did not run or may run twice.
     pub async fn batch(&self, statements: &[Statement]) -> std::result::Result<Vec<Rows>, DbFailure> {
-        let batch =
-            batch_json(statements).map_err(|cause| DbFailure::Other(format!("a batch is not JSON: {cause}")))?;
         for retry in 0..RETRIES {
-            match self.send(&batch).await {
+            match self.send(statements).await {
                 Err(failure) if failure.may_be_retried(statements.iter().all(Statement::is_repeatable)) => {
                     Delay::from(pause(retry)).await;
                 }
                 ended => return ended,
             }
         }
-        self.send(&batch).await
+        self.send(statements).await
     }
 
     /// Sends a batch once.
-    async fn send(&self, batch: &str) -> std::result::Result<Vec<Rows>, DbFailure> {
+    async fn send(&self, statements: &[Statement]) -> std::result::Result<Vec<Rows>, DbFailure> {
         self.cost.round_trips.fetch_add(1, Relaxed);
-        let answer = JsFuture::from(run(&self.database, batch, self.faults))
+        let answer = JsFuture::from(self.run(statements)?)
             .await
             .map_err(|cause| DbFailure::from_message(message_of(&cause)))
             .inspect_err(|failure| {
@@ -142,7 +152,7 @@ impl Db {
                     console_warn!("the database failed for the moment: {cause}");
                 }
             })?;
-        let rows = read_answer(Uint8Array::new(&answer).to_vec())
+        let rows = read_answer(answer.unchecked_into::<Uint8Array>().to_vec())
             .map_err(|cause| DbFailure::Other(format!("the answer of the database cannot be read: {cause}")))?;
         for it in &rows {
             self.cost.rows_read.fetch_add(it.figures.rows_read.unwrap_or_default(), Relaxed);
@@ -150,19 +160,27 @@ impl Db {
         }
         Ok(rows)
     }
+
+    /// Hands a batch over. The text of the batch is gone before anybody waits for the answer.
+    fn run(&self, statements: &[Statement]) -> std::result::Result<Promise, DbFailure> {
+        let batch = batch_json(statements, self.remembers_texts)
+            .map_err(|cause| DbFailure::Other(format!("a batch is not JSON: {cause}")))?;
+        Ok(run(&self.database, &batch, self.faults))
+    }
 }
 
 /// From how many bytes on the text of a batch gets its room at once. A text that grows step by step takes up to three times
 /// its size.
 const LARGE_BATCH_BYTES: usize = 256 * 1024;
 
-fn batch_json(statements: &[Statement]) -> serde_json::Result<String> {
+/// How much room the text of another batch gets at first.
+const SMALL_BATCH_BYTES: usize = 1024;
+
+fn batch_json(statements: &[Statement], remembers_texts: bool) -> serde_json::Result<String> {
     let bytes = statements.iter().map(Statement::bytes).sum::<usize>();
-    if bytes < LARGE_BATCH_BYTES {
-        return serde_json::to_string(statements);
-    }
-    let mut batch = Vec::with_capacity(bytes + bytes / 16);
-    serde_json::to_writer(&mut batch, statements)?;
+    let sent = statements.iter().map(|statement| SentStatement { statement, remembers_texts }).collect::<Vec<_>>();
+    let mut batch = Vec::with_capacity(if bytes < LARGE_BATCH_BYTES { SMALL_BATCH_BYTES } else { bytes + bytes / 16 });
+    serde_json::to_writer(&mut batch, &sent)?;
     String::from_utf8(batch).map_err(serde::ser::Error::custom)
 }
 

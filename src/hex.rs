@@ -1,14 +1,11 @@
 //! Hexadecimal digits. They are used for digests, for cursors and search facets, where any text must become one plain
 //! word, and for the parts of URLs.
 
+use data_encoding::HEXLOWER;
 use std::fmt::Write;
 
 pub fn encode(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    HEXLOWER.encode(bytes)
 }
 
 /// The text that `digits` encode. None if they do not encode a text.

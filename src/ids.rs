@@ -168,6 +168,14 @@ impl CallId {
     }
 }
 
+impl ToolId {
+    /// Whether the tool belongs to a module, an MCP server or a toolset, which its id names. Built-ins and registered tools
+    /// belong to nobody.
+    pub fn has_owner(&self) -> bool {
+        self.0.contains([MODULE_SEPARATOR, SERVER_SEPARATOR])
+    }
+}
+
 impl UpstreamId {
     /// The upstream with this name whose tools' ids continue after `separator`.
     pub fn new(name: &str, separator: char) -> Option<Self> {

@@ -1,5 +1,6 @@
 //! Statements as plain values, so that the code that builds them can be tested on the host.
 
+use super::known_texts::SentText;
 use crate::error::{Error, Result};
 use crate::ids::WorkspaceId;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
@@ -153,13 +154,20 @@ fn renumbered(text: &str, by: usize) -> String {
     result + rest
 }
 
-/// Serializes a statement as `[texts, sql, ...params]`.
-impl Serialize for Statement {
+/// A statement as `db.js` gets it: `[texts, sql, ...params]`.
+pub(super) struct SentStatement<'a> {
+    pub statement: &'a Statement,
+    /// Whether `db.js` remembers the texts of statements for this database.
+    pub remembers_texts: bool,
+}
+
+impl Serialize for SentStatement<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut parts = serializer.serialize_seq(Some(2 + self.params.len()))?;
-        parts.serialize_element(&self.texts)?;
-        parts.serialize_element(&self.sql)?;
-        for param in &self.params {
+        let Statement { sql, params, texts, .. } = self.statement;
+        let mut parts = serializer.serialize_seq(Some(2 + params.len()))?;
+        parts.serialize_element(texts)?;
+        parts.serialize_element(&if self.remembers_texts { SentText::numbered(sql) } else { SentText::Whole(sql) })?;
+        for param in params {
             parts.serialize_element(param)?;
         }
         parts.end()
@@ -307,7 +315,8 @@ mod tests {
         let batch =
             [sql("SELECT ?1, ?2").bind("a\"b").bind(None::<u32>), sql("SELECT ?1").bind(5_u32).selecting_texts()];
         let expected = r#"[[false,"SELECT ?1, ?2","a\"b",null],[true,"SELECT ?1",5.0]]"#;
-        assert_eq!(serde_json::to_string(&batch).unwrap(), expected);
+        let sent = batch.each_ref().map(|statement| SentStatement { statement, remembers_texts: false });
+        assert_eq!(serde_json::to_string(&sent).unwrap(), expected);
     }
 
     #[test]

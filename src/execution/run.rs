@@ -1,4 +1,4 @@
-//! The sixth stage: runs the call, and checks the result against the tool's schema. A call of a tool that may run for
+//! The sixth and the seventh stage: runs the call, and checks the result against the tool's schema. A call of a tool that may run for
 //! long goes to the Durable Object that owns the call.
 
 use super::approvals::ClearedCall;

@@ -108,7 +108,7 @@ impl ExaminedBody {
             return None;
         }
         let schema = schema_of(name)?;
-        let mut fields = serde_json::from_slice::<Map<String, Value>>(bytes).ok()?;
+        let mut fields = serde_json::from_str::<Map<String, Value>>(std::str::from_utf8(bytes).ok()?).ok()?;
         let mut read_only = Map::new();
         for name in schema.definition()["properties"].as_object()?.iter().filter(is_read_only).map(|(name, _)| name) {
             read_only.extend(fields.shift_remove_entry(name));

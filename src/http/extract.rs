@@ -473,7 +473,9 @@ pub fn read_object<T: DeserializeOwned>(max_values: usize, bytes: &[u8]) -> Resu
 
 pub fn parse_object<T: DeserializeOwned>(max_values: usize, bytes: &[u8]) -> std::result::Result<T, Problem> {
     check_json(max_values, bytes).map_err(of_body)?;
-    let mut json = serde_json::Deserializer::from_slice(bytes);
+    // Everything is read from texts, so the bundle has the reader of texts alone.
+    let text = std::str::from_utf8(bytes).map_err(|cause| of_body(format!("The body is not UTF-8: {cause}")))?;
+    let mut json = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|cause| body_problem(&cause))?;
     json.end().map_err(|cause| of_body(cause.to_string()))?;
     Ok(value)

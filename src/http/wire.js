@@ -26,8 +26,8 @@ function templateOf(head) {
 
 /** A response. `head` has a line for each name and each value of its headers, except for the request's id. */
 export function respond(status, requestId, head, body) {
-  const headers = new Headers(templateOf(head));
-  headers.set("x-request-id", requestId);
   // The bytes lie in the memory of WebAssembly, which may be overwritten before they are sent.
-  return new Response(body?.slice(), { status, headers });
+  const response = new Response(body?.slice(), { status, headers: templateOf(head) });
+  response.headers.set("x-request-id", requestId);
+  return response;
 }

@@ -150,13 +150,17 @@ pub async fn list_json(
     request: &PageRequest,
     schemas: SchemaForm,
 ) -> Result<String> {
-    let (mut rows, _) = find_listed(ToolForm::Shown(schemas), scope, filter, request, None).await?;
-    if rows.as_ref().map(ShownTool::misses_large).transpose()? == Some(true) {
-        (rows, _) = find_listed(ToolForm::ShownWithinBytes(schemas), scope, filter, request, None).await?;
+    // Most pages have no large tool.
+    for form in [ToolForm::Shown(schemas), ToolForm::ShownWithinBytes(schemas)] {
+        let (rows, _) = find_listed(form, scope, filter, request, None).await?;
+        let tools = rows.as_ref().map(ShownTool::read_all).transpose()?.unwrap_or_default();
+        if !tools.iter().any(ShownTool::is_left_out) {
+            let is_cut = tools.first().is_some_and(|it| it.is_cut);
+            let page = page(filter, request, tools, is_cut, |it| it.id.to_owned())?;
+            return shown::page_json(&page, scope.caller().await?.level);
+        }
     }
-    let tools = rows.as_ref().map(ShownTool::read_all).transpose()?.unwrap_or_default();
-    let is_cut = rows.as_ref().map(ShownTool::is_cut).transpose()? == Some(true);
-    shown::page_json(&page(filter, request, tools, is_cut, |it| it.id.to_owned())?, scope.caller().await?.level)
+    Err(Error::Internal("a list within bytes has left out a tool".into()))
 }
 
 /// Returns the rows of a page, or none if no tool can match the filter; and the rows of `more`, a statement of the same

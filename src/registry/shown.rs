@@ -18,22 +18,19 @@ pub struct ShownTool<'a> {
     handler: &'a str,
     /// The fields of the tool without its handler, as JSON objects. Empty for a large tool that the query left out.
     parts: [&'a str; SHOWN_PARTS],
+    /// Whether the query left out further tools, for which the page has no room.
+    pub is_cut: bool,
 }
 
 impl<'a> ShownTool<'a> {
     pub fn read_all(rows: &'a Rows) -> Result<Vec<Self>> {
         let rows = rows.texts::<TEXTS>()?.into_iter();
-        Ok(rows.map(|[id, handler, parts @ .., _cut]| Self { id, handler, parts }).collect())
+        Ok(rows.map(|[id, handler, parts @ .., cut]| Self { id, handler, parts, is_cut: cut == "1" }).collect())
     }
 
-    /// Whether the query left a tool out because the tool is large.
-    pub fn misses_large(rows: &Rows) -> Result<bool> {
-        Ok(rows.texts::<TEXTS>()?.iter().any(|[_, _, part, ..]| part.is_empty()))
-    }
-
-    /// Whether the query left out tools that the page has no room for.
-    pub fn is_cut(rows: &Rows) -> Result<bool> {
-        Ok(rows.texts::<TEXTS>()?.first().is_some_and(|[.., cut]| *cut == "1"))
+    /// Whether the query left the tool out because the tool is large.
+    pub fn is_left_out(&self) -> bool {
+        self.parts[0].is_empty()
     }
 
     /// Writes the JSON of the tool as a caller of this level sees the tool. Only admins see the handler, and they see it
@@ -135,7 +132,7 @@ mod tests {
             let columns = shown.as_object().unwrap().values();
             let texts = columns.flat_map(|it| it.as_str().unwrap().split('\u{1f}')).collect::<Vec<_>>();
             let [id, handler, parts @ .., _cut] = <[&str; TEXTS]>::try_from(texts).unwrap();
-            let shown = ShownTool { id, handler, parts };
+            let shown = ShownTool { id, handler, parts, is_cut: false };
             assert_eq!(id, tool);
             for level in [Level::User, Level::Admin] {
                 let tool: Tool = serde_json::from_value(read.clone()).unwrap();
@@ -268,6 +265,7 @@ mod tests {
             id,
             handler: r#"{"type":"builtin","key":"read_file"}"#,
             parts: [json, r#"{"active":true}"#, r#"{"enabled":true}"#],
+            is_cut: false,
         };
         let items = vec![tool(r#"{"id":"a"}"#, "a"), tool(r#"{"id":"b"}"#, "b")];
         let page = Page { items, next_cursor: Some("62".into()) };

@@ -147,7 +147,7 @@ impl ModelReader {
                 self.is_done = true;
                 continue;
             }
-            let json = parsed(data.as_bytes(), |_| ModelFault::NotJson(kept(data)));
+            let json = parsed(data, |_| ModelFault::NotJson(kept(data)));
             if event.kind == "error" {
                 return Err(error_event(data, json.ok().as_ref()));
             }
@@ -171,17 +171,15 @@ impl ModelReader {
     }
 
     fn take_document(&mut self, bytes: &[u8], deltas: &mut Vec<ModelDelta>) -> Result<(), ModelFault> {
-        match std::str::from_utf8(bytes) {
-            Err(cause) if cause.error_len().is_some() => return Err(ModelFault::NotText),
-            Err(_) | Ok(_) => {}
-        }
-        let json =
-            parsed(
-                bytes,
-                |cause| {
-                    if cause.is_eof() { ModelFault::BrokenOff } else { ModelFault::NoAnswer(self.beginning()) }
-                },
-            )?;
+        let text = str::from_utf8(bytes).map_err(|cause| match cause.error_len() {
+            Some(_) => ModelFault::NotText,
+            // The last character is not whole.
+            None => ModelFault::BrokenOff,
+        })?;
+        let explain = |cause: &serde_json::Error| {
+            if cause.is_eof() { ModelFault::BrokenOff } else { ModelFault::NoAnswer(self.beginning()) }
+        };
+        let json = parsed(text, explain)?;
         self.assembly.take(chunk::read(&json)?, deltas)
     }
 
@@ -206,11 +204,11 @@ fn without_mark(bytes: &[u8]) -> &[u8] {
 }
 
 /// The value of a JSON text. `explain` says what it means that the text is no JSON.
-fn parsed(json: &[u8], explain: impl FnOnce(&serde_json::Error) -> ModelFault) -> Result<Value, ModelFault> {
-    if values(json) > MAX_VALUES {
+fn parsed(json: &str, explain: impl FnOnce(&serde_json::Error) -> ModelFault) -> Result<Value, ModelFault> {
+    if values(json.as_bytes()) > MAX_VALUES {
         return Err(ModelFault::TooLarge("the number of its values"));
     }
-    serde_json::from_slice(json).map_err(|cause| explain(&cause))
+    serde_json::from_str(json).map_err(|cause| explain(&cause))
 }
 
 fn is_json(text: &str) -> bool {

@@ -1,6 +1,6 @@
 //! The columns that a tool is read from and written to.
 
-use super::context::shown_context;
+use super::context::{ToolOwner, shown_context};
 use crate::callers::Level;
 use crate::error::{Error, Result};
 use crate::registry::fields::version_fields;
@@ -36,11 +36,15 @@ macro_rules! columns {
         ///
         /// SQLite writes this JSON, because a row of few texts passes D1 and the Worker in a fraction of the time that a
         /// row of thirty columns takes.
-        fn shown_fields(schemas: SchemaForm) -> Vec<String> {
+        fn shown_fields(schemas: SchemaForm, owner: ToolOwner) -> Vec<String> {
+            let overridden = |column: &str| match owner {
+                ToolOwner::Any => format!("coalesce(o.{column}_override, v.{column})"),
+                ToolOwner::None => format!("v.{column}"),
+            };
             let fields: [String; SHOWN_FIELDS] = [
                 shown::<String>("t.id"),
-                "'name', coalesce(o.name_override, v.name)".to_owned(),
-                "'description', coalesce(o.description_override, v.description)".to_owned(),
+                format!("'name', {}", overridden("name")),
+                format!("'description', {}", overridden("description")),
                 shown_schema("v.parameters_schema", schemas),
                 shown::<String>("v.handler_key"),
                 shown::<String>("v.category"),
@@ -50,7 +54,7 @@ macro_rules! columns {
                 shown::<String>("t.source"),
                 shown_schema("v.returns_schema", schemas),
                 $(shown::<$($type)*>(concat!("v.", stringify!($shared))),)*
-                needs_approval(),
+                needs_approval(owner),
                 shown::<Timestamp>("v.registered_at"),
                 shown::<String>("v.registered_by"),
                 shown::<Option<Timestamp>>("v.deactivated_at"),
@@ -58,7 +62,7 @@ macro_rules! columns {
             ];
             let parts = fields.chunks(FIELDS_OF_PART);
             let parts = parts.map(|fields| format!("json_object({})", fields.join(", ")));
-            parts.chain([shown_context()]).collect()
+            parts.chain([shown_context(owner)]).collect()
         }
 
         const SHOWN_FIELDS: usize = 16 + [$(stringify!($shared)),*].len();
@@ -83,8 +87,18 @@ version_fields!(columns);
 
 /// The SQL of the fields of a shown tool, with its schemas in this form.
 pub fn shown_tool(schemas: SchemaForm) -> &'static [String] {
-    static TEXT: LazyLock<Vec<String>> = LazyLock::new(|| shown_fields(SchemaForm::Text));
-    static OBJECT: LazyLock<Vec<String>> = LazyLock::new(|| shown_fields(SchemaForm::Object));
+    static TEXT: LazyLock<Vec<String>> = LazyLock::new(|| shown_fields(SchemaForm::Text, ToolOwner::Any));
+    static OBJECT: LazyLock<Vec<String>> = LazyLock::new(|| shown_fields(SchemaForm::Object, ToolOwner::Any));
+    match schemas {
+        SchemaForm::Text => &TEXT,
+        SchemaForm::Object => &OBJECT,
+    }
+}
+
+/// The same for a built-in or a registered tool, whose statement is half as long and joins no override.
+pub fn shown_own_tool(schemas: SchemaForm) -> &'static [String] {
+    static TEXT: LazyLock<Vec<String>> = LazyLock::new(|| shown_fields(SchemaForm::Text, ToolOwner::None));
+    static OBJECT: LazyLock<Vec<String>> = LazyLock::new(|| shown_fields(SchemaForm::Object, ToolOwner::None));
     match schemas {
         SchemaForm::Text => &TEXT,
         SchemaForm::Object => &OBJECT,
@@ -108,10 +122,13 @@ fn shown<T: ColumnValue>(column: &str) -> String {
 }
 
 /// What [`Tool::needs_approval`] says, for `json_object`.
-fn needs_approval() -> String {
+fn needs_approval(owner: ToolOwner) -> String {
     let risks = Risk::ALL.iter().filter(|it| it.always_needs_approval()).map(|it| format!("'{it}'"));
     let risks = risks.collect::<Vec<_>>().join(", ");
-    let asks = "coalesce(o.requires_approval, v.requires_approval)";
+    let asks = match owner {
+        ToolOwner::Any => "coalesce(o.requires_approval, v.requires_approval)",
+        ToolOwner::None => "v.requires_approval",
+    };
     format!("'needs_approval', json(iif({asks} OR v.risk_level IN ({risks}), 'true', 'false'))")
 }
 

@@ -6,6 +6,16 @@ use crate::rendering::Renderer;
 use serde_json::json;
 use std::sync::LazyLock;
 
+/// Whether a statement may meet tools that belong to a module, a toolset or an MCP server. The id of such a tool names its owner
+/// ([`ToolId::has_owner`](crate::ids::ToolId::has_owner)).
+#[derive(Clone, Copy)]
+pub enum ToolOwner {
+    /// The statement joins the override `o`.
+    Any,
+    /// Only built-ins and registered tools, which have no override.
+    None,
+}
+
 /// Joins the override `o` of the tool `t`. The key is null for tools that cannot have one, and a null key reads no row.
 pub const OVERRIDE_JOIN: &str = "LEFT JOIN tool_overrides o
     ON o.workspace_id = iif(t.source IN ('toolset', 'mcp'), t.workspace_id, NULL) AND o.tool_id = t.id";
@@ -35,15 +45,18 @@ pub fn tool_context() -> &'static str {
 
 /// The context of the tool `t` with its override `o` as a response shows it: the SQL of a JSON object. The text is a
 /// constant for registered tools, and one constant for each built-in.
-pub fn shown_context() -> String {
+pub fn shown_context(owner: ToolOwner) -> String {
     let builtins = builtin_renderers().iter().map(|(builtin, renderer)| {
         format!("WHEN {} THEN {}", literal(builtin.as_str()), literal(&constant(Some(renderer))))
     });
     let (builtins, plain) = (builtins.collect::<Vec<_>>().join(" "), literal(&constant(None)));
+    let others = match owner {
+        ToolOwner::Any => of_others(""),
+        ToolOwner::None => "NULL".to_owned(),
+    };
     format!(
         "CASE t.source WHEN 'registered' THEN {plain} WHEN 'builtin' THEN CASE t.id {builtins} ELSE {plain} END
-         ELSE {} END",
-        of_others("")
+         ELSE {others} END"
     )
 }
 

@@ -1,7 +1,7 @@
 //! SQL for the tables `tools`, `tool_versions` and `tool_search`. The workspace `''` holds the built-ins.
 
 use super::bounded::{MAX_LISTED_BYTES, TOOL_BYTES, select_within_bytes};
-use super::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, SHOWN_PARTS, TOOL_COLUMNS, shown_tool};
+use super::columns::{CURRENT_POLICY, MISSING_CREDENTIALS, SHOWN_PARTS, TOOL_COLUMNS, shown_own_tool, shown_tool};
 use super::context::{OVERRIDE_JOIN, tool_context};
 use crate::db::{BETWEEN_TEXTS, Param, Rows, Statement, sql};
 use crate::error::{Error, Result};
@@ -42,11 +42,12 @@ impl ToolForm {
             }
             Self::Shown(schemas) => {
                 let share = MAX_LISTED_BYTES / request.rows_to_ask();
-                let shown = format!("iif({TOOL_BYTES} <= {share}, {}, {})", shown_texts(schemas), no_texts());
+                let shown =
+                    format!("iif({TOOL_BYTES} <= {share}, {}, {})", shown_texts(shown_tool(schemas)), no_texts());
                 sql(format!("SELECT t.id, {shown} AS shown, '0' AS cut {from} ORDER BY {order}")).selecting_texts()
             }
             Self::ShownWithinBytes(schemas) => {
-                let columns = format!("t.id AS id, {} AS shown", shown_texts(schemas));
+                let columns = format!("t.id AS id, {} AS shown", shown_texts(shown_tool(schemas)));
                 sql(select_within_bytes("id, shown", &columns, TOOL_BYTES, from, order)).selecting_texts()
             }
         }
@@ -54,8 +55,8 @@ impl ToolForm {
 }
 
 /// The handler and the fields of a shown tool. They are one column, so that one condition leaves all of them out.
-fn shown_texts(schemas: SchemaForm) -> String {
-    let texts = std::iter::once("v.handler").chain(shown_tool(schemas).iter().map(String::as_str));
+fn shown_texts(fields: &[String]) -> String {
+    let texts = std::iter::once("v.handler").chain(fields.iter().map(String::as_str));
     texts.collect::<Vec<_>>().join(&format!(" || {BETWEEN_TEXTS} || "))
 }
 
@@ -189,33 +190,36 @@ pub fn find_tool(workspace: &WorkspaceId, id: &ToolId) -> Statement {
 /// with the policy of the current one.
 pub fn look_up_tools(workspace: &WorkspaceId, sought: ToolLookup<'_>, version: Option<Version>) -> Statement {
     let policy = version.map(|_| format!(", {CURRENT_POLICY}")).unwrap_or_default();
-    let context = tool_context();
-    let columns = format!("SELECT {TOOL_COLUMNS}, {context}, {MISSING_CREDENTIALS}, {UPSTREAM_CONNECTION}{policy}");
-    at_version(|from| sql(format!("{columns} {from}")), workspace, sought, version)
+    let context = match sought {
+        ToolLookup::Id(id) if !id.has_owner() => String::new(),
+        ToolLookup::Id(_) | ToolLookup::Prefix(_) => format!(", {}, {UPSTREAM_CONNECTION}", tool_context()),
+    };
+    let select = format!("SELECT {TOOL_COLUMNS}, {MISSING_CREDENTIALS}{context}{policy}");
+    at_version(&select, workspace, sought, version)
 }
 
 /// The same tool for a response.
 pub fn show_tool(workspace: &WorkspaceId, id: &ToolId, version: Option<Version>, schemas: SchemaForm) -> Statement {
-    let shown = shown_texts(schemas);
-    let select = |from: &str| sql(format!("SELECT t.id, {shown} AS shown, '0' AS cut {from}")).selecting_texts();
-    at_version(select, workspace, ToolLookup::Id(id), version)
+    let shown = shown_texts(if id.has_owner() { shown_tool(schemas) } else { shown_own_tool(schemas) });
+    at_version(&format!("SELECT t.id, {shown} AS shown, '0' AS cut"), workspace, ToolLookup::Id(id), version)
+        .selecting_texts()
 }
 
-fn at_version(
-    select: impl Fn(&str) -> Statement,
-    workspace: &WorkspaceId,
-    sought: ToolLookup<'_>,
-    version: Option<Version>,
-) -> Statement {
+fn at_version(select: &str, workspace: &WorkspaceId, sought: ToolLookup<'_>, version: Option<Version>) -> Statement {
     let of_version = match version {
         None => "v.key = t.current_version_key",
         Some(_) => "v.tool_key = t.key AND v.major = ?3 AND v.minor = ?4 AND v.patch = ?5",
     };
+    let overridden = match sought {
+        ToolLookup::Id(id) if !id.has_owner() => "",
+        ToolLookup::Id(_) | ToolLookup::Prefix(_) => OVERRIDE_JOIN,
+    };
     // `CROSS JOIN` makes SQLite read the tool first. Its statistics may suggest that there are fewer versions than
     // tools.
     let (table, condition) = (sought.table(2), sought.condition(2));
-    let from = format!("FROM {table} CROSS JOIN tool_versions v ON {of_version} {OVERRIDE_JOIN} WHERE {condition}");
-    let statement = select(&from).bind(workspace.as_str()).bind(sought.param());
+    let text =
+        format!("{select} FROM {table} CROSS JOIN tool_versions v ON {of_version} {overridden} WHERE {condition}");
+    let statement = sql(text).bind(workspace.as_str()).bind(sought.param());
     let numbers = version.into_iter().flat_map(|it| [it.major, it.minor, it.patch]);
     numbers.fold(statement, Statement::bind)
 }

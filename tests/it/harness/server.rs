@@ -13,6 +13,8 @@ pub const ROOT_TOKEN: &str = "root-token-of-the-tests";
 
 pub struct Server {
     url: String,
+    /// The file that the Worker logs to. None, if the log is not read.
+    log: Option<PathBuf>,
     control: Mutex<Control>,
 }
 
@@ -43,6 +45,14 @@ impl Server {
         Self::start_on(&migrated_state(name), vars, &["--heap", &megabytes.to_string()])
     }
 
+    /// Starts the Worker with its log in a file, for [`Server::log`].
+    pub fn start_with_log(name: &str, vars: &[(&str, &str)]) -> Self {
+        let state = migrated_state(name);
+        let log = state.join("log.txt");
+        let file = fs::File::create(&log).unwrap();
+        Self { log: Some(log), ..Self::start_logging(&state, vars, &[], file.into()) }
+    }
+
     /// Starts the Worker with the sample mail, loaded as by `scripts/dev`.
     pub fn start_with_sample_mail(name: &str, vars: &[(&str, &str)]) -> Self {
         Self::start_on(&state_with_mail(name), vars, &[])
@@ -57,6 +67,10 @@ impl Server {
     }
 
     fn start_on(state: &Path, vars: &[(&str, &str)], options: &[&str]) -> Self {
+        Self::start_logging(state, vars, options, Stdio::inherit())
+    }
+
+    fn start_logging(state: &Path, vars: &[(&str, &str)], options: &[&str], log: Stdio) -> Self {
         let command = variable("PEGBOARD_SERVE");
         let mut words = command.split_whitespace();
         let mut process = Command::new(words.next().unwrap());
@@ -65,7 +79,8 @@ impl Server {
         for (name, value) in [("STORAGE", storage.as_str())].iter().chain(vars) {
             process.arg("--var").arg(format!("{name}={value}"));
         }
-        let mut process = process.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("serve.mjs starts");
+        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+        let mut process = process.spawn().expect("serve.mjs starts");
         let mut control = Control {
             stdin: process.stdin.take().unwrap(),
             stdout: BufReader::new(process.stdout.take().unwrap()),
@@ -73,7 +88,12 @@ impl Server {
         };
         let ready = control.line();
         let url = ready["url"].as_str().expect("serve.mjs says its URL").to_owned();
-        Self { url, control: Mutex::new(control) }
+        Self { url, log: None, control: Mutex::new(control) }
+    }
+
+    /// What the Worker has logged so far.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.log.as_ref().expect("the server was started with a log")).unwrap()
     }
 
     pub fn url(&self) -> &str {

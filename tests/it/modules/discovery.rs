@@ -56,6 +56,45 @@ fn a_module_is_discovered_when_it_is_registered() {
     );
 }
 
+#[test]
+fn the_log_has_a_line_for_each_discovery() {
+    let (house, server) = (
+        Server::start_with_log("modules-log", &[("AUTH", "open"), ("PRIVATE_URLS", "allow")]),
+        ModuleServer::start(research()),
+    );
+    let client = house.client("logged");
+    register(&client, "research", &server);
+    for (reply, event) in
+        [(Reply::With(200, "7".into()), "module_manifest_error"), (Reply::HangUp, "module_unreachable")]
+    {
+        server.reply(reply);
+        refresh(&client, "research");
+        // The log comes through two processes.
+        for _ in 0..100 {
+            if lines_of(&house).iter().any(|it| it["event"] == event) {
+                break;
+            }
+            sleep(Duration::from_millis(100));
+        }
+    }
+    let lines = lines_of(&house);
+    assert_eq!(ids(&json!(lines), "event"), ["module_discovered", "module_manifest_error", "module_unreachable"]);
+    assert_eq!((&lines[0]["tools"], &lines[0]["added"]), (&json!(2), &json!(2)));
+    for line in &lines {
+        assert_eq!((&line["workspace"], &line["module"]), (&json!("logged"), &json!("research")), "{line}");
+    }
+    assert_eq!(lines[1]["error"], "The manifest is not a JSON object with a list `tools`");
+    assert!(lines[2]["error"].as_str().unwrap().starts_with("The module could not be reached"), "{}", lines[2]);
+}
+
+/// The lines of the log that are JSON.
+fn lines_of(server: &Server) -> Vec<Value> {
+    let log = server.log();
+    log.lines()
+        .filter_map(|it| serde_json::from_str(it.get(it.find('{')?..)?.trim_end_matches("\u{1b}[0m")).ok())
+        .collect()
+}
+
 fn ids_of(module: &Value) -> Vec<&str> {
     module["tool_ids"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect()
 }
