@@ -64,6 +64,11 @@ impl App {
         Ok(app)
     }
 
+    /// Whether this is the upkeep of a workspace's object, whose rows are in [`App::db`].
+    pub fn is_in_object(&self) -> bool {
+        self.is_in_object
+    }
+
     /// Tells the workspace's object, if this is its upkeep, that a part of the upkeep has failed.
     pub fn note_failure_in_object(&self) {
         if let Some(object) = self.binding(&Symbol::for_(OBJECT)) {

@@ -32,6 +32,11 @@ const IS_ENTERED = "SELECT 1 FROM directory WHERE workspace_id = ?1";
 // DbFailure::Elsewhere knows these words.
 const STILL_IN_D1 = "the rows of the workspace are in D1";
 
+// A call of an object carries at most 32 MiB, in each direction. The runtime's own refusal would come after the batch, and does not
+// tell a long answer from a long batch. DbFailure::AnswerTooLong knows the words.
+const LONGEST_ANSWER = 32 * 1024 * 1024 - 1024;
+const ANSWER_TOO_LONG = "the answer is longer than a call of an object may carry";
+
 /** The class of the objects. Its alarm calls `upkeep(name, env, ctx)`, with an `env` in which the object itself is. */
 export const workspaceClass = (upkeep) =>
   class Workspace extends DurableObject {
@@ -76,9 +81,9 @@ export const workspaceClass = (upkeep) =>
      */
     async run(batch, name) {
       if (this.#name === undefined) await this.#settle(name);
-      const answers = this.#transact(typeof batch === "string" ? batch : new TextDecoder().decode(batch));
-      if (answers.some(({ figures: [changes] }) => changes > 0)) this.#noteWrite();
-      return encoded(answers);
+      const { answer, hasWritten } = this.#transact(typeof batch === "string" ? batch : new TextDecoder().decode(batch), LONGEST_ANSWER);
+      if (hasWritten) this.#noteWrite();
+      return answer;
     }
 
     async #settle(name) {
@@ -88,16 +93,22 @@ export const workspaceClass = (upkeep) =>
       this.ctx.storage.kv.put(NAME, name);
     }
 
-    #transact(batch) {
+    /** Runs a batch. A batch whose answer is longer than `longest` bytes fails, and changes nothing. */
+    #transact(batch, longest) {
       const statements = JSON.parse(batch);
       // Nothing comes in between the statements of a batch, so reads need no transaction.
-      const answers = statements.every(([, sql]) => READS.test(sql))
-        ? statements.map((it) => this.#execute(it))
-        : this.ctx.storage.transactionSync(() => this.#executeAll(statements));
+      return statements.every(([, sql]) => READS.test(sql))
+        ? this.#answer(statements.map((it) => this.#execute(it)), longest)
+        : this.ctx.storage.transactionSync(() => this.#answer(this.#executeAll(statements), longest));
+    }
+
+    #answer(answers, longest) {
       // The size is a query of its own.
       const size = this.#sql.databaseSize;
       for (const { figures } of answers) figures.push(size);
-      return answers;
+      const answer = encoded(answers);
+      if (answer.length > longest) throw new Error(ANSWER_TOO_LONG);
+      return { answer, hasWritten: answers.some(({ figures: [changes] }) => changes > 0) };
     }
 
     #executeAll(statements) {
@@ -160,9 +171,10 @@ export const workspaceClass = (upkeep) =>
     async keepUp() {
       const object = { hasWorked: false, hasFailed: false };
       object.run = (batch) => {
-        const answers = this.#transact(batch);
-        object.hasWorked ||= answers.some(({ figures: [changes] }) => changes > 0);
-        return encoded(answers);
+        // Nothing crosses to another object here.
+        const { answer, hasWritten } = this.#transact(batch, Infinity);
+        object.hasWorked ||= hasWritten;
+        return answer;
       };
       await upkeep(this.#name, Object.assign(Object.create(this.env), { [OBJECT]: object }), this.ctx);
       const { hasWorked, hasFailed } = object;

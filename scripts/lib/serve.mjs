@@ -21,6 +21,7 @@
 //   {"id":1,"sql":"SELECT ?1","params":[7],"db":"DB"}      → {"id":1,"rows":[…],"meta":{…}}
 //   {"id":2,"batch":[{"sql":…,"params":[…]},…],"db":"DB"}  → {"id":2,"batch":[{"rows":…,"meta":…},…]}
 //   {"id":3,"scheduled":"*/5 * * * *"}                     → {"id":3,"outcome":"ok"}
+//   {"id":3,"scheduled":"*/5 * * * *","objects":true}      → also an alarm of every object, whatever STORAGE says
 //   {"id":5,"object":"LIMITER","name":"…","bodies":[…]}   → {"id":5,"answers":[…]}, all posted at once
 //   {"id":4,"restart":true}                                → {"id":4,"url":…}, the same URL as before
 //   a command that fails                                   → {"id":…,"error":"message"}
@@ -179,7 +180,7 @@ async function execute(miniflare, options, command) {
   if (command.scheduled !== undefined) {
     const worker = await miniflare.getWorker();
     const { outcome } = await worker.scheduled({ cron: command.scheduled, scheduledTime: new Date() });
-    if (!areObjects) return { outcome };
+    if (!areObjects && !command.objects) return { outcome };
     const ends = [];
     for (const object of await workspaceObjects(miniflare, state)) ends.push(await object.keepUp());
     return { outcome: ends.some(({ hasFailed }) => hasFailed) ? "exception" : outcome, ends };

@@ -19,6 +19,8 @@ pub enum DbFailure {
     InObject,
     /// The batch is longer than what an object takes. It did not run.
     TooLong,
+    /// The answer of the batch is longer than what an object gives. The batch was undone.
+    AnswerTooLong,
     /// The database had no time for the batch, and did not begin to run it.
     Busy(String),
     /// The connection to the database broke, or the database restarted. Nobody knows whether the batch has run.
@@ -61,9 +63,13 @@ const STILL_IN_D1: &str = "the rows of the workspace are in D1";
 /// What SQLite's message says if a look for an object has found one.
 pub const HAS_OBJECT: &str = "the workspace has an object";
 
-/// A call of an object carries 32 MiB. The runtime's message begins so, whether the batch is too long or the answer.
+/// A call of an object carries 32 MiB. The runtime's message begins so. It is about the batch, because an object measures its
+/// answer itself (`workspace.js`).
 const OBJECT_BATCH_BYTES: u64 = 32 * 1024 * 1024;
 const TOO_LONG: &str = "Serialized RPC arguments or return values are limited to";
+
+/// What an object says whose answer is too long (`workspace.js`).
+const ANSWER_TOO_LONG: &str = "the answer is longer than a call of an object may carry";
 
 impl DbFailure {
     /// Only the text of the message distinguishes failures.
@@ -80,6 +86,8 @@ impl DbFailure {
             Self::InObject
         } else if message.contains(TOO_LONG) {
             Self::TooLong
+        } else if message.contains(ANSWER_TOO_LONG) {
+            Self::AnswerTooLong
         } else if message.contains("SQLITE_CONSTRAINT") {
             Self::Refused(message)
         } else if BUSY.iter().any(|it| message.contains(it)) {
@@ -103,6 +111,7 @@ impl DbFailure {
             | Self::Elsewhere
             | Self::InObject
             | Self::TooLong
+            | Self::AnswerTooLong
             | Self::Other(_) => false,
         }
     }
@@ -127,6 +136,12 @@ impl From<DbFailure> for Error {
                     "The request makes a batch of more than 32 MiB, which the object of a workspace does not take: \
                           send less at once; a backup can be restored as JSON Lines"
                         .into(),
+                limit_bytes: OBJECT_BATCH_BYTES,
+            },
+            DbFailure::AnswerTooLong => Self::NoRoom {
+                message: "The answer would take more than 32 MiB, which the object of a workspace does not give, and nothing \
+                          was changed: ask for less at once; a backup can be fetched as JSON Lines"
+                    .into(),
                 limit_bytes: OBJECT_BATCH_BYTES,
             },
             DbFailure::Busy(_) => Self::TryAgain("The database is busy, and nothing was changed: try again"),
@@ -158,6 +173,7 @@ mod tests {
         let too_long =
             "Serialized RPC arguments or return values are limited to 32MiB, but the size of this value was 1.";
         check(too_long, DbFailure::TooLong);
+        check("Error: the answer is longer than a call of an object may carry", DbFailure::AnswerTooLong);
         let unknown = "D1_ERROR: near \"SELEC\": syntax error: SQLITE_ERROR";
         check(unknown, DbFailure::Other(unknown.into()));
     }

@@ -1,7 +1,7 @@
 //! Workspaces with databases of their own: `STORAGE = "objects"`. `scripts/test it` also runs the tests of other rooms on
 //! objects (`PEGBOARD_STORAGE`); here is what only objects have.
 
-use crate::harness::{Client, ROOT_TOKEN, Server, definition, unique};
+use crate::harness::{Client, ModuleServer, ROOT_TOKEN, Server, definition, unique};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -266,6 +266,55 @@ fn a_workspace_that_has_an_object_does_not_begin_anew_in_d1() {
         0
     );
     write(&server.client("kept"), "/a", "kept");
+}
+
+/// The alarms of objects go on after `STORAGE` was changed back.
+#[test]
+fn the_upkeep_of_an_object_leads_no_request_to_d1() {
+    let module = ModuleServer::start(json!([]));
+    let vars = [("PRIVATE_URLS", "allow")];
+    let server = server("objects-back", &vars);
+    let client = server.client("moved");
+    client.post("/api/modules", json!({"name": "research", "url": module.url()})).created();
+    server
+        .sql("UPDATE upstreams SET expires_at = '2026-01-01T00:00:00.000Z' WHERE workspace_id = ?1", &[json!("moved")]);
+    let server =
+        server.start_again("objects-back", &[vars.as_slice(), &[("AUTH", "open"), ("STORAGE", "d1")]].concat());
+    let asked = module.times_asked();
+    let answer = server.ask(json!({"scheduled": "*/5 * * * *", "objects": true}));
+    assert_eq!(answer["ends"][0]["hasFailed"], json!(false), "{answer}");
+    assert_eq!(module.times_asked(), asked + 1, "the upkeep of the object asks the module");
+    let client = server.client("moved");
+    for refused in [client.get("/api/modules"), client.post("/api/agents", json!({"name": "Clerk"}))] {
+        let refused = refused.refused(503, "UNAVAILABLE");
+        assert!(refused.message.contains("STORAGE"), "{}", refused.message);
+    }
+}
+
+#[test]
+fn an_answer_that_is_too_long_is_told_and_undoes_its_batch() {
+    let server = server("objects-long-answer", &[]);
+    let client = server.client("ws");
+    write(&client, "/a", "kept");
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)";
+    // 40 MB: the columns of a list that no SQL shortens.
+    let long = "printf('%.*c', 100000, 'x') || printf('%.*c', 100000, 'x')";
+    let sql = format!(
+        "INSERT INTO tool_calls (workspace_id, id, tool_name, operator, status, started_at, user_id)
+         {numbers} SELECT ?1, printf('call_%04d', i), 'tool', 'tests', 'success', '2026-11-01T00:00:00.000Z', {long} FROM n"
+    );
+    server.sql(&sql, &[json!("ws")]);
+    assert_eq!(client.get("/api/tool-calls?limit=100").ok()["tool_calls"].as_array().unwrap().len(), 100);
+    let refused = client.get("/api/tool-calls?limit=200").refused(413, "PAYLOAD_TOO_LARGE");
+    assert!(refused.message.contains("ask for less"), "{}", refused.message);
+    // The tests' own way to the objects does not pass on the words of an error.
+    let sql = format!(
+        "INSERT INTO stale_trees (workspace_id, tree_id) {numbers} SELECT ?1, 'tree' || i FROM n RETURNING {long} AS text"
+    );
+    assert!(server.ask(json!({"sql": sql, "params": ["ws"]}))["error"].is_string());
+    let left = server.sql("SELECT count(*) AS n FROM stale_trees WHERE ?1 <> ''", &[json!("ws")]);
+    assert_eq!(left, [json!({"n": 0})], "the batch was undone");
+    assert_eq!(client.get("/api/sessions/default/files/a").text, "kept");
 }
 
 #[test]
