@@ -4,6 +4,7 @@
 //                       `--persist-to DIR`, so that `scripts/migrate-local DIR` prepares it
 //   --var NAME=VALUE    overrides one of wrangler.toml's vars, or sets a secret; repeatable
 //   --without BINDING   leaves out a D1 database of wrangler.toml; repeatable
+//   --bucket BINDING    binds an R2 bucket, which wrangler.toml leaves to the operator; repeatable
 //   --worker FILE.js    serves this plain JavaScript Worker instead of dist/, with the same bindings
 //                       except the Durable Objects
 //   --assets            also serves the console, console/dist; it triples the time of every request, so benchmarks do without
@@ -22,6 +23,8 @@
 //   {"id":2,"batch":[{"sql":…,"params":[…]},…],"db":"DB"}  → {"id":2,"batch":[{"rows":…,"meta":…},…]}
 //   {"id":3,"scheduled":"*/5 * * * *"}                     → {"id":3,"outcome":"ok"}
 //   {"id":3,"scheduled":"*/5 * * * *","objects":true}      → also an alarm of every object, whatever STORAGE says
+//   {"id":6,"bucket":"ARCHIVE"}                            → {"id":6,"objects":[{"key":…,"size":…},…]}
+//   {"id":6,"bucket":"ARCHIVE","key":"…"}                  → {"id":6,"text":…}, unpacked by gunzip
 //   {"id":5,"object":"LIMITER","name":"…","bodies":[…]}   → {"id":5,"answers":[…]}, all posted at once
 //   {"id":4,"restart":true}                                → {"id":4,"url":…}, the same URL as before
 //   a command that fails                                   → {"id":…,"error":"message"}
@@ -37,6 +40,7 @@ import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { gunzipSync } from "node:zlib";
 
 import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
@@ -59,6 +63,7 @@ function readArguments() {
       state: { type: "string" },
       var: { type: "string", multiple: true, default: [] },
       without: { type: "string", multiple: true, default: [] },
+      bucket: { type: "string", multiple: true, default: [] },
       worker: { type: "string" },
       assets: { type: "boolean", default: false },
       port: { type: "string", default: "0" },
@@ -85,7 +90,7 @@ function bundleModules() {
   ];
 }
 
-function miniflareOptions({ state, vars, without, worker, assets, port }) {
+function miniflareOptions({ state, vars, without, bucket, worker, assets, port }) {
   const config = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
   const { workerOptions } = unstable_getMiniflareWorkerOptions(config, undefined, {
     overrides: { enableContainers: false },
@@ -95,6 +100,7 @@ function miniflareOptions({ state, vars, without, worker, assets, port }) {
   // wrangler merges .dev.vars into the bindings, but a test must not depend on a developer's file.
   options.bindings = { ...config.vars, ...vars };
   for (const binding of without) delete options.d1Databases[binding];
+  if (bucket.length > 0) options.r2Buckets = Object.fromEntries(bucket.map((it) => [it, it.toLowerCase()]));
   if (!assets) delete options.assets;
   options.modulesRoot = worker === undefined ? join(ROOT, "dist") : dirname(resolve(worker));
   options.modules = worker === undefined ? bundleModules() : [{ type: "ESModule", path: resolve(worker) }];
@@ -185,6 +191,12 @@ async function execute(miniflare, options, command) {
     for (const object of await workspaceObjects(miniflare, state)) ends.push(await object.keepUp());
     return { outcome: ends.some(({ hasFailed }) => hasFailed) ? "exception" : outcome, ends };
   }
+  if (command.bucket !== undefined) {
+    const bucket = await miniflare.getR2Bucket(command.bucket);
+    if (command.key === undefined) return { objects: (await bucket.list()).objects.map(({ key, size }) => ({ key, size })) };
+    const object = await bucket.get(command.key);
+    return { text: gunzipSync(Buffer.from(await object.arrayBuffer())).toString() };
+  }
   if (command.object !== undefined) {
     const namespace = await miniflare.getDurableObjectNamespace(command.object);
     const stub = namespace.get(namespace.idFromName(command.name));
@@ -195,7 +207,7 @@ async function execute(miniflare, options, command) {
     await miniflare.setOptions(options);
     return url(miniflare);
   }
-  throw new Error("a command has sql, batch, scheduled, object or restart");
+  throw new Error("a command has sql, batch, scheduled, bucket, object or restart");
 }
 
 const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);

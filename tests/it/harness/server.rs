@@ -43,6 +43,11 @@ impl Server {
         Self::start_on(&migrated_state(name), vars, &["--heap", &megabytes.to_string()])
     }
 
+    /// Starts the Worker with an R2 bucket for old calls.
+    pub fn start_with_archive(name: &str, vars: &[(&str, &str)]) -> Self {
+        Self::start_on(&migrated_state(name), vars, &["--bucket", "ARCHIVE"])
+    }
+
     /// Ends this server, and starts the Worker on its state with other settings.
     pub fn start_again(self, name: &str, vars: &[(&str, &str)]) -> Self {
         let Control { stdin, mut process, .. } = self.control.into_inner().unwrap();
