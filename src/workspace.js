@@ -52,10 +52,10 @@ export const workspaceClass = (upkeep) =>
     constructor(ctx, env) {
       super(ctx, env);
       this.#sql = ctx.storage.sql;
-      // Nothing reaches the object before its tables are there.
+      // Nothing reaches an object that is in use before its tables are up to date. A new object gets its tables once it may be used.
       ctx.blockConcurrencyWhile(async () => {
-        this.#migrate();
         this.#name = ctx.storage.kv.get(NAME);
+        if (this.#name !== undefined) this.#migrate();
         this.#shortest = 1000 * (Number(env.OBJECT_UPKEEP_SECONDS) || UPKEEP_SECONDS);
         this.#pause = ctx.storage.kv.get(PAUSE) ?? this.#shortest;
         this.#alarmAt = (await ctx.storage.getAlarm()) ?? Infinity;
@@ -77,10 +77,11 @@ export const workspaceClass = (upkeep) =>
 
     /**
      * Runs a batch as one transaction. A long batch comes as UTF-8. `name` is the workspace: an object learns its name only by
-     * being told.
+     * being told. Without a name, the batch is for whichever workspace this is; only tests send such a batch.
      */
     async run(batch, name) {
       if (this.#name === undefined) await this.#settle(name);
+      else if (name !== undefined && name !== this.#name) throw new Error(`a batch for the workspace ${name} reached the object of ${this.#name}`);
       const { answer, hasWritten } = this.#transact(typeof batch === "string" ? batch : new TextDecoder().decode(batch), LONGEST_ANSWER);
       if (hasWritten) this.#noteWrite();
       return answer;
@@ -89,6 +90,8 @@ export const workspaceClass = (upkeep) =>
     async #settle(name) {
       const [, { results }] = await this.env.DB.batch([ENTER, IS_ENTERED].map((sql) => this.env.DB.prepare(sql).bind(name)));
       if (results.length === 0) throw new Error(STILL_IN_D1);
+      // Nothing comes in between here: another batch finds either no name, or the tables.
+      this.#migrate();
       this.#name = name;
       this.ctx.storage.kv.put(NAME, name);
     }
@@ -140,8 +143,9 @@ export const workspaceClass = (upkeep) =>
     #noteWrite() {
       this.#isWritten = true;
       this.#setPause(this.#shortest);
-      const soon = Date.now() + this.#shortest;
-      if (this.#alarmAt > soon) this.#setAlarm(soon);
+      const now = Date.now();
+      // An alarm that is long overdue was lost. One that is just due will come, and must not be put off by each write.
+      if (this.#alarmAt > now + this.#shortest || this.#alarmAt < now - this.#shortest) this.#setAlarm(now + this.#shortest);
     }
 
     #setPause(pause) {
@@ -164,11 +168,14 @@ export const workspaceClass = (upkeep) =>
       // Every run is bounded, so a run that has worked may have left work, and so has one that failed. After a run without work
       // only time brings work.
       this.#setPause(hasWorked || hasFailed || this.#isWritten ? this.#shortest : Math.min(2 * this.#pause, LONGEST_PAUSE_MS));
-      this.#setAlarm(Date.now() + this.#pause);
+      // The shortest pause has its alarm already, and each alarm that is set costs a row.
+      if (this.#pause > this.#shortest) this.#setAlarm(Date.now() + this.#pause);
     }
 
     /** Has upkeep done now. Tells whether it has changed anything, and whether a part of it has failed (src/app.rs). */
     async keepUp() {
+      // The object was refused (`#settle`), so it has no tables.
+      if (this.#name === undefined) return { hasWorked: false, hasFailed: false };
       const object = { hasWorked: false, hasFailed: false };
       object.run = (batch) => {
         // Nothing crosses to another object here.

@@ -156,7 +156,9 @@ async function inObjects(miniflare, state, { sql, params = [] }) {
   const objects = await workspaceObjects(miniflare, state, params[0], isMade);
   const batch = JSON.stringify([[false, sql, ...params]]);
   const answers = [];
-  for (const object of objects) answers.push(new TextDecoder().decode(await object.run(batch, params[0])).split("\n"));
+  // An object takes no batch of another workspace, and the first parameter may be none.
+  const name = isMade ? params[0] : undefined;
+  for (const object of objects) answers.push(new TextDecoder().decode(await object.run(batch, name)).split("\n"));
   const figures = answers.map(([line]) => JSON.parse(line)[0]);
   const sum = (index) => figures.reduce((total, each) => total + each[index], 0);
   const meta = { changes: sum(0), rows_read: sum(1), rows_written: sum(2), size_after: sum(3) };

@@ -78,7 +78,8 @@ impl DbFailure {
             Self::Duplicate
         } else if message.contains("FOREIGN KEY constraint failed") {
             Self::MissingReference
-        } else if message.contains("no such table") {
+        } else if message.contains("D1_ERROR: no such table") {
+            // An object applies its migrations itself, so a table that is missing there is a fault of the Worker.
             Self::NotMigrated
         } else if message.contains(STILL_IN_D1) {
             Self::Elsewhere
@@ -165,6 +166,8 @@ mod tests {
         check("D1_ERROR: FOREIGN KEY constraint failed: SQLITE_CONSTRAINT", DbFailure::MissingReference);
         check("D1_ERROR: no such table: tools: SQLITE_ERROR", DbFailure::NotMigrated);
         // An object's messages lack the prefix.
+        let missing = "no such table: tools: SQLITE_ERROR";
+        check(missing, DbFailure::Other(missing.into()));
         check("UNIQUE constraint failed: agent_tools.workspace_id: SQLITE_CONSTRAINT", DbFailure::Duplicate);
         let rule = "D1_ERROR: no more of these: SQLITE_CONSTRAINT";
         check(rule, DbFailure::Refused(rule.into()));

@@ -268,6 +268,41 @@ fn a_workspace_that_has_an_object_does_not_begin_anew_in_d1() {
     write(&server.client("kept"), "/a", "kept");
 }
 
+#[test]
+fn a_report_is_written_when_its_figures_have_changed() {
+    let server = server("objects-reports", &[]);
+    let client = server.client("ws");
+    write(&client, "/a", "text");
+    let reported = || in_d1(&server, "SELECT report, reported_at FROM directory")[0].clone();
+    // The runs count the call, and the planner's statistics may follow.
+    for _ in 0..3 {
+        upkeep(&server);
+    }
+    let first = reported();
+    upkeep(&server);
+    assert_eq!(reported(), first, "nothing has changed");
+    client.agent(json!({"name": "Clerk"}));
+    upkeep(&server);
+    let second = reported();
+    assert_ne!(second["report"], first["report"]);
+    assert!(second["reported_at"].as_str() > first["reported_at"].as_str());
+}
+
+#[test]
+fn an_object_that_is_refused_gets_no_tables() {
+    let server = server("objects-refused", &[]);
+    in_d1(
+        &server,
+        "INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at)
+         VALUES ('old', 's', 't', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')",
+    );
+    server.client("old").get("/api/agents").refused(503, "UNAVAILABLE");
+    // The upkeep of such an object has nothing to do, and enters nothing into the directory.
+    let ends = upkeep(&server);
+    assert!(ends.iter().all(|it| it["hasWorked"] == false), "{ends:?}");
+    assert_eq!(in_d1(&server, "SELECT workspace_id FROM directory"), Vec::<Value>::new());
+}
+
 /// The alarms of objects go on after `STORAGE` was changed back.
 #[test]
 fn the_upkeep_of_an_object_leads_no_request_to_d1() {
