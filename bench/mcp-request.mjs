@@ -21,6 +21,9 @@ export function mcp(url, revision, method, params = {}, more = {}) {
   return { url, headers, body: typeof params === "function" ? () => message(params()) : message(params) };
 }
 
+/** Whether the answer to a call of a tool is a result. A tool fails with a result too. */
+export const hasSucceeded = ({ result }) => result !== undefined && result.isError !== true;
+
 /** Makes the handshake of the older revision over an agent's connection. Returns the headers of the requests that follow,
  * and how to close the session. */
 export async function handshake(url, agent, more = {}) {

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 
 import { startChild } from "./child.mjs";
 import { load, sideBySide } from "./load.mjs";
-import { LEGACY, MODERN, mcp } from "./mcp-request.mjs";
+import { LEGACY, MODERN, hasSucceeded, mcp } from "./mcp-request.mjs";
 import * as seed from "./seed.mjs";
 import { start } from "./server.mjs";
 import { inTurns } from "./wrk.mjs";
@@ -63,7 +63,7 @@ try {
   }
   const legacy = mcp(endpoint, LEGACY, "tools/call", CALL);
   // wrk, because FastMCP is faster than a load generator in JavaScript.
-  const sides = await inTurns({ ours: [legacy], other: [mcp(`${other.url}/mcp`, LEGACY, "tools/call", CALL)] }, seconds, 5);
+  const sides = await inTurns({ ours: [legacy], other: [mcp(`${other.url}/mcp`, LEGACY, "tools/call", CALL)] }, seconds, 5, hasSucceeded);
   calls["tools/call to FastMCP"] = { ...sides, ratio: sides.ours.rate / sides.other.rate };
   const listed = {};
   for (const count of [10, 100, 1_000]) listed[count] = await lists(worker, count);

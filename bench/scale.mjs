@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 
 import { startChild } from "./child.mjs";
 import { quantile } from "./load.mjs";
-import { LEGACY, mcp } from "./mcp-request.mjs";
+import { LEGACY, hasSucceeded, mcp } from "./mcp-request.mjs";
 import { start } from "./server.mjs";
 import { inTurns } from "./wrk.mjs";
 
@@ -64,9 +64,18 @@ function readingIn(server) {
   return (workspace) => reading(`${server.url}/w/${workspace}/mcp`);
 }
 
+/** Whether a tool has read the file. */
+function hasRead(answer) {
+  return hasSucceeded(answer) && JSON.stringify(answer.result.content).includes("hello");
+}
+
 async function oneWorkspace() {
   const [name] = names(1);
-  const sides = await inTurns({ d1: [readingIn(d1)(name)], objects: [readingIn(objects)(name)], fastmcp: [reading(`${fastmcp.url}/mcp`)] }, seconds, rounds);
+  const sides = { d1: [readingIn(d1)(name)], objects: [readingIn(objects)(name)], fastmcp: [reading(`${fastmcp.url}/mcp`)] };
+  return ratiosOf(await inTurns(sides, seconds, rounds, hasRead));
+}
+
+function ratiosOf(sides) {
   return { sides, ratios: { fastmcp: sides.objects.rate / sides.fastmcp.rate, d1: sides.objects.rate / sides.d1.rate } };
 }
 
@@ -77,21 +86,28 @@ async function manyWorkspaces() {
     sides[`d1 ${count}`] = names(count).map(readingIn(d1));
     sides[`objects ${count}`] = names(count).map(readingIn(objects));
   }
-  return inTurns(sides, seconds, rounds);
+  return inTurns(sides, seconds, rounds, hasRead);
+}
+
+function hasTools({ tools }) {
+  return tools?.length > 0;
 }
 
 async function otherRequests() {
   const [name] = names(1);
   const headers = { "x-workspace-id": name, "content-type": "application/json" };
   const kinds = {
-    write_file: ({ url }) => ({ url: `${url}/api/execute`, headers, body: JSON.stringify({ tool_name: "write_file", arguments: { path: "/d0/f2", content: "hello" } }) }),
-    "list of tools": ({ url }) => ({ url: `${url}/api/tools`, headers }),
-    search: ({ url }) => ({ url: `${url}/api/tools?q=read%20a%20file`, headers }),
-    "tools/list": ({ url }) => mcp(`${url}/w/${name}/mcp`, LEGACY, "tools/list"),
+    write_file: [
+      ({ url }) => ({ url: `${url}/api/execute`, headers, body: JSON.stringify({ tool_name: "write_file", arguments: { path: "/d0/f2", content: "hello" } }) }),
+      ({ success }) => success,
+    ],
+    "list of tools": [({ url }) => ({ url: `${url}/api/tools`, headers }), hasTools],
+    search: [({ url }) => ({ url: `${url}/api/tools?q=read%20a%20file`, headers }), hasTools],
+    "tools/list": [({ url }) => mcp(`${url}/w/${name}/mcp`, LEGACY, "tools/list"), ({ result }) => result !== undefined && hasTools(result)],
   };
   const found = {};
-  for (const [kind, of] of Object.entries(kinds)) {
-    const sides = await inTurns({ d1: [of(d1)], objects: [of(objects)] }, seconds, rounds);
+  for (const [kind, [of, isAnswer]] of Object.entries(kinds)) {
+    const sides = await inTurns({ d1: [of(d1)], objects: [of(objects)] }, seconds, rounds, isAnswer);
     found[kind] = { ...sides, ratio: sides.objects.rate / sides.d1.rate };
   }
   return found;

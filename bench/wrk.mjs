@@ -22,6 +22,21 @@ function tableOf({ url, headers = {}, body, method = body === undefined ? "GET" 
   return `{ method = "${method}", path = ${lua(pathname + search)}, headers = { ${fields.join(", ")} }${body === undefined ? "" : `, body = ${lua(body)}`} }`;
 }
 
+/** Sends one request, and fails unless it is answered as `isAnswer` says. The load generator looks at statuses alone, and a tool
+ * fails with 200. */
+export async function checkOnce({ url, headers = {}, body, method = body === undefined ? "GET" : "POST" }, isAnswer) {
+  const response = await fetch(url, { method, headers, body });
+  const text = await response.text();
+  let answer;
+  try {
+    // A server may answer with an event stream.
+    answer = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
+  } catch {
+    throw new Error(`${url} is no JSON: ${text}`);
+  }
+  if (!response.ok || !isAnswer(answer)) throw new Error(`${url} is answered otherwise than expected: ${response.status} ${text}`);
+}
+
 /** Sends the requests in turn, as fast as the server responds. Returns requests a second, and the median and the 99th percentile
  * of their times in milliseconds. A response that is no success fails the measurement. */
 export async function wrk(requests, seconds, connections = 8) {
@@ -44,9 +59,11 @@ export async function wrk(requests, seconds, connections = 8) {
   }
 }
 
-/** Measures all sides in turns, so that a slow moment of the machine affects every one of them. A side is a list of requests.
- * Returns the medians of the rounds by the names of the sides. */
-export async function inTurns(sides, seconds, rounds) {
+/** Measures all sides in turns, so that a slow moment of the machine affects every one of them. A side is a list of requests, of
+ * which each is sent once before the load and must be answered as `isAnswer` says. Returns the medians of the rounds by the names
+ * of the sides. */
+export async function inTurns(sides, seconds, rounds, isAnswer) {
+  for (const requests of Object.values(sides)) for (const request of requests) await checkOnce(request, isAnswer);
   const found = Object.fromEntries(Object.keys(sides).map((name) => [name, []]));
   for (const requests of Object.values(sides)) await wrk(requests, WARM_UP_SECONDS);
   for (let round = 0; round < rounds; round++) {

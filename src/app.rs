@@ -1,5 +1,6 @@
 //! The context of one request: the bindings, the settings, the clock and the request's own id.
 
+use crate::bucket::Bucket;
 use crate::db::{Cost, Db, Freshness};
 use crate::error::{Error, Result};
 use crate::ids::{self, UpstreamId, WorkspaceId};
@@ -62,6 +63,11 @@ impl App {
         app.db = Some(Db::of_object(object, app.cost.clone(), app.settings.d1_faults.as_deref()));
         app.is_in_object = true;
         Ok(app)
+    }
+
+    /// Whether this is the upkeep of a workspace's object, whose rows are in [`App::db`].
+    pub fn is_in_object(&self) -> bool {
+        self.is_in_object
     }
 
     /// Tells the workspace's object, if this is its upkeep, that a part of the upkeep has failed.
@@ -196,6 +202,11 @@ impl App {
     /// The cache of what upstreams say about their tools, if the deployment has one.
     pub fn manifests(&self) -> Option<KvStore> {
         self.env.kv("MANIFESTS").ok()
+    }
+
+    /// The bucket into which old calls go, if the deployment has one.
+    pub fn archive(&self) -> Option<Bucket> {
+        self.binding(&"ARCHIVE".into()).map(Bucket::new)
     }
 
     /// The Durable Objects that keep the rate limits.

@@ -11,7 +11,7 @@ const { fetch: respond, scheduled: keepUp } = Entrypoint.prototype;
 
 // No trigger has such a name.
 export const Workspace = workspaceClass((name, env, ctx) =>
-  keepUp.call({ env, ctx }, { type: "scheduled", cron: `workspace ${name}`, scheduledTime: Date.now() }),
+  enter("scheduled", keepUp, { type: "scheduled", cron: `workspace ${name}`, scheduledTime: Date.now() }, env, ctx),
 );
 
 // The runtime's own queueMicrotask makes a function template for each call, which takes longer than most of the tasks that
@@ -57,13 +57,16 @@ export default {
   },
 };
 
+/** Hands an event to the compiled module: after a panic through worker-build's entry, and otherwise on the shorter way. */
+function enter(kind, handle, event, env, ctx) {
+  if (!panicked) return handle.call({ env, ctx }, event);
+  panicked = false;
+  return new Entrypoint(ctx, env)[kind](event);
+}
+
 function begin(request, env, ctx) {
-  if (panicked) {
-    panicked = false;
-    return new Entrypoint(ctx, env).fetch(request);
-  }
   try {
-    return respond.call({ env, ctx }, request);
+    return enter("fetch", respond, request, env, ctx);
   } catch (cause) {
     reportError(cause);
     throw cause;

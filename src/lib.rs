@@ -4,6 +4,7 @@ mod agents;
 mod app;
 mod archive;
 mod backup;
+mod bucket;
 mod cache;
 mod callers;
 mod changes;

@@ -32,6 +32,11 @@ const IS_ENTERED = "SELECT 1 FROM directory WHERE workspace_id = ?1";
 // DbFailure::Elsewhere knows these words.
 const STILL_IN_D1 = "the rows of the workspace are in D1";
 
+// A call of an object carries at most 32 MiB, in each direction. The runtime's own refusal would come after the batch, and does not
+// tell a long answer from a long batch. DbFailure::AnswerTooLong knows the words.
+const LONGEST_ANSWER = 32 * 1024 * 1024 - 1024;
+const ANSWER_TOO_LONG = "the answer is longer than a call of an object may carry";
+
 /** The class of the objects. Its alarm calls `upkeep(name, env, ctx)`, with an `env` in which the object itself is. */
 export const workspaceClass = (upkeep) =>
   class Workspace extends DurableObject {
@@ -47,10 +52,10 @@ export const workspaceClass = (upkeep) =>
     constructor(ctx, env) {
       super(ctx, env);
       this.#sql = ctx.storage.sql;
-      // Nothing reaches the object before its tables are there.
+      // Nothing reaches an object that is in use before its tables are up to date. A new object gets its tables once it may be used.
       ctx.blockConcurrencyWhile(async () => {
-        this.#migrate();
         this.#name = ctx.storage.kv.get(NAME);
+        if (this.#name !== undefined) this.#migrate();
         this.#shortest = 1000 * (Number(env.OBJECT_UPKEEP_SECONDS) || UPKEEP_SECONDS);
         this.#pause = ctx.storage.kv.get(PAUSE) ?? this.#shortest;
         this.#alarmAt = (await ctx.storage.getAlarm()) ?? Infinity;
@@ -72,32 +77,41 @@ export const workspaceClass = (upkeep) =>
 
     /**
      * Runs a batch as one transaction. A long batch comes as UTF-8. `name` is the workspace: an object learns its name only by
-     * being told.
+     * being told. Without a name, the batch is for whichever workspace this is; only tests send such a batch.
      */
     async run(batch, name) {
       if (this.#name === undefined) await this.#settle(name);
-      const answers = this.#transact(typeof batch === "string" ? batch : new TextDecoder().decode(batch));
-      if (answers.some(({ figures: [changes] }) => changes > 0)) this.#noteWrite();
-      return encoded(answers);
+      else if (name !== undefined && name !== this.#name) throw new Error(`a batch for the workspace ${name} reached the object of ${this.#name}`);
+      const { answer, hasWritten } = this.#transact(typeof batch === "string" ? batch : new TextDecoder().decode(batch), LONGEST_ANSWER);
+      if (hasWritten) this.#noteWrite();
+      return answer;
     }
 
     async #settle(name) {
       const [, { results }] = await this.env.DB.batch([ENTER, IS_ENTERED].map((sql) => this.env.DB.prepare(sql).bind(name)));
       if (results.length === 0) throw new Error(STILL_IN_D1);
+      // Nothing comes in between here: another batch finds either no name, or the tables.
+      this.#migrate();
       this.#name = name;
       this.ctx.storage.kv.put(NAME, name);
     }
 
-    #transact(batch) {
+    /** Runs a batch. A batch whose answer is longer than `longest` bytes fails, and changes nothing. */
+    #transact(batch, longest) {
       const statements = JSON.parse(batch);
       // Nothing comes in between the statements of a batch, so reads need no transaction.
-      const answers = statements.every(([, sql]) => READS.test(sql))
-        ? statements.map((it) => this.#execute(it))
-        : this.ctx.storage.transactionSync(() => this.#executeAll(statements));
+      return statements.every(([, sql]) => READS.test(sql))
+        ? this.#answer(statements.map((it) => this.#execute(it)), longest)
+        : this.ctx.storage.transactionSync(() => this.#answer(this.#executeAll(statements), longest));
+    }
+
+    #answer(answers, longest) {
       // The size is a query of its own.
       const size = this.#sql.databaseSize;
       for (const { figures } of answers) figures.push(size);
-      return answers;
+      const answer = encoded(answers);
+      if (answer.length > longest) throw new Error(ANSWER_TOO_LONG);
+      return { answer, hasWritten: answers.some(({ figures: [changes] }) => changes > 0) };
     }
 
     #executeAll(statements) {
@@ -129,8 +143,9 @@ export const workspaceClass = (upkeep) =>
     #noteWrite() {
       this.#isWritten = true;
       this.#setPause(this.#shortest);
-      const soon = Date.now() + this.#shortest;
-      if (this.#alarmAt > soon) this.#setAlarm(soon);
+      const now = Date.now();
+      // An alarm that is long overdue was lost. One that is just due will come, and must not be put off by each write.
+      if (this.#alarmAt > now + this.#shortest || this.#alarmAt < now - this.#shortest) this.#setAlarm(now + this.#shortest);
     }
 
     #setPause(pause) {
@@ -153,16 +168,20 @@ export const workspaceClass = (upkeep) =>
       // Every run is bounded, so a run that has worked may have left work, and so has one that failed. After a run without work
       // only time brings work.
       this.#setPause(hasWorked || hasFailed || this.#isWritten ? this.#shortest : Math.min(2 * this.#pause, LONGEST_PAUSE_MS));
-      this.#setAlarm(Date.now() + this.#pause);
+      // The shortest pause has its alarm already, and each alarm that is set costs a row.
+      if (this.#pause > this.#shortest) this.#setAlarm(Date.now() + this.#pause);
     }
 
     /** Has upkeep done now. Tells whether it has changed anything, and whether a part of it has failed (src/app.rs). */
     async keepUp() {
+      // The object was refused (`#settle`), so it has no tables.
+      if (this.#name === undefined) return { hasWorked: false, hasFailed: false };
       const object = { hasWorked: false, hasFailed: false };
       object.run = (batch) => {
-        const answers = this.#transact(batch);
-        object.hasWorked ||= answers.some(({ figures: [changes] }) => changes > 0);
-        return encoded(answers);
+        // Nothing crosses to another object here.
+        const { answer, hasWritten } = this.#transact(batch, Infinity);
+        object.hasWorked ||= hasWritten;
+        return answer;
       };
       await upkeep(this.#name, Object.assign(Object.create(this.env), { [OBJECT]: object }), this.ctx);
       const { hasWorked, hasFailed } = object;

@@ -4,6 +4,7 @@
 //                       `--persist-to DIR`, so that `scripts/migrate-local DIR` prepares it
 //   --var NAME=VALUE    overrides one of wrangler.toml's vars, or sets a secret; repeatable
 //   --without BINDING   leaves out a D1 database of wrangler.toml; repeatable
+//   --bucket BINDING    binds an R2 bucket, which wrangler.toml leaves to the operator; repeatable
 //   --worker FILE.js    serves this plain JavaScript Worker instead of dist/, with the same bindings
 //                       except the Durable Objects
 //   --assets            also serves the console, console/dist; it triples the time of every request, so benchmarks do without
@@ -21,6 +22,9 @@
 //   {"id":1,"sql":"SELECT ?1","params":[7],"db":"DB"}      → {"id":1,"rows":[…],"meta":{…}}
 //   {"id":2,"batch":[{"sql":…,"params":[…]},…],"db":"DB"}  → {"id":2,"batch":[{"rows":…,"meta":…},…]}
 //   {"id":3,"scheduled":"*/5 * * * *"}                     → {"id":3,"outcome":"ok"}
+//   {"id":3,"scheduled":"*/5 * * * *","objects":true}      → also an alarm of every object, whatever STORAGE says
+//   {"id":6,"bucket":"ARCHIVE"}                            → {"id":6,"objects":[{"key":…,"size":…},…]}
+//   {"id":6,"bucket":"ARCHIVE","key":"…"}                  → {"id":6,"text":…}, unpacked by gunzip
 //   {"id":5,"object":"LIMITER","name":"…","bodies":[…]}   → {"id":5,"answers":[…]}, all posted at once
 //   {"id":4,"restart":true}                                → {"id":4,"url":…}, the same URL as before
 //   a command that fails                                   → {"id":…,"error":"message"}
@@ -36,6 +40,7 @@ import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { gunzipSync } from "node:zlib";
 
 import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
@@ -58,6 +63,7 @@ function readArguments() {
       state: { type: "string" },
       var: { type: "string", multiple: true, default: [] },
       without: { type: "string", multiple: true, default: [] },
+      bucket: { type: "string", multiple: true, default: [] },
       worker: { type: "string" },
       assets: { type: "boolean", default: false },
       port: { type: "string", default: "0" },
@@ -84,7 +90,7 @@ function bundleModules() {
   ];
 }
 
-function miniflareOptions({ state, vars, without, worker, assets, port }) {
+function miniflareOptions({ state, vars, without, bucket, worker, assets, port }) {
   const config = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
   const { workerOptions } = unstable_getMiniflareWorkerOptions(config, undefined, {
     overrides: { enableContainers: false },
@@ -94,6 +100,7 @@ function miniflareOptions({ state, vars, without, worker, assets, port }) {
   // wrangler merges .dev.vars into the bindings, but a test must not depend on a developer's file.
   options.bindings = { ...config.vars, ...vars };
   for (const binding of without) delete options.d1Databases[binding];
+  if (bucket.length > 0) options.r2Buckets = Object.fromEntries(bucket.map((it) => [it, it.toLowerCase()]));
   if (!assets) delete options.assets;
   options.modulesRoot = worker === undefined ? join(ROOT, "dist") : dirname(resolve(worker));
   options.modules = worker === undefined ? bundleModules() : [{ type: "ESModule", path: resolve(worker) }];
@@ -149,7 +156,9 @@ async function inObjects(miniflare, state, { sql, params = [] }) {
   const objects = await workspaceObjects(miniflare, state, params[0], isMade);
   const batch = JSON.stringify([[false, sql, ...params]]);
   const answers = [];
-  for (const object of objects) answers.push(new TextDecoder().decode(await object.run(batch, params[0])).split("\n"));
+  // An object takes no batch of another workspace, and the first parameter may be none.
+  const name = isMade ? params[0] : undefined;
+  for (const object of objects) answers.push(new TextDecoder().decode(await object.run(batch, name)).split("\n"));
   const figures = answers.map(([line]) => JSON.parse(line)[0]);
   const sum = (index) => figures.reduce((total, each) => total + each[index], 0);
   const meta = { changes: sum(0), rows_read: sum(1), rows_written: sum(2), size_after: sum(3) };
@@ -179,10 +188,16 @@ async function execute(miniflare, options, command) {
   if (command.scheduled !== undefined) {
     const worker = await miniflare.getWorker();
     const { outcome } = await worker.scheduled({ cron: command.scheduled, scheduledTime: new Date() });
-    if (!areObjects) return { outcome };
+    if (!areObjects && !command.objects) return { outcome };
     const ends = [];
     for (const object of await workspaceObjects(miniflare, state)) ends.push(await object.keepUp());
     return { outcome: ends.some(({ hasFailed }) => hasFailed) ? "exception" : outcome, ends };
+  }
+  if (command.bucket !== undefined) {
+    const bucket = await miniflare.getR2Bucket(command.bucket);
+    if (command.key === undefined) return { objects: (await bucket.list()).objects.map(({ key, size }) => ({ key, size })) };
+    const object = await bucket.get(command.key);
+    return { text: gunzipSync(Buffer.from(await object.arrayBuffer())).toString() };
   }
   if (command.object !== undefined) {
     const namespace = await miniflare.getDurableObjectNamespace(command.object);
@@ -194,7 +209,7 @@ async function execute(miniflare, options, command) {
     await miniflare.setOptions(options);
     return url(miniflare);
   }
-  throw new Error("a command has sql, batch, scheduled, object or restart");
+  throw new Error("a command has sql, batch, scheduled, bucket, object or restart");
 }
 
 const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);

@@ -180,7 +180,8 @@ impl Scope {
     async fn batch(&self, mut statements: Vec<Statement>) -> Result<std::result::Result<Vec<Rows>, DbFailure>> {
         let db = self.db()?;
         let has_own = matches!(self.own_db.get(), Some(Some(_)));
-        let look = if has_own { None } else { place::look(&self.workspace) };
+        // The directory of an object is always empty. A look there would pass, and the isolate would remember that.
+        let look = if has_own || self.app.is_in_object() { None } else { place::look(&self.workspace) };
         let has_look = look.is_some();
         statements.extend(look);
         Ok(db.batch(&statements).await.map(|mut rows| {

@@ -19,6 +19,8 @@ pub enum DbFailure {
     InObject,
     /// The batch is longer than what an object takes. It did not run.
     TooLong,
+    /// The answer of the batch is longer than what an object gives. The batch was undone.
+    AnswerTooLong,
     /// The database had no time for the batch, and did not begin to run it.
     Busy(String),
     /// The connection to the database broke, or the database restarted. Nobody knows whether the batch has run.
@@ -61,9 +63,13 @@ const STILL_IN_D1: &str = "the rows of the workspace are in D1";
 /// What SQLite's message says if a look for an object has found one.
 pub const HAS_OBJECT: &str = "the workspace has an object";
 
-/// A call of an object carries 32 MiB. The runtime's message begins so, whether the batch is too long or the answer.
+/// A call of an object carries 32 MiB. The runtime's message begins so. It is about the batch, because an object measures its
+/// answer itself (`workspace.js`).
 const OBJECT_BATCH_BYTES: u64 = 32 * 1024 * 1024;
 const TOO_LONG: &str = "Serialized RPC arguments or return values are limited to";
+
+/// What an object says whose answer is too long (`workspace.js`).
+const ANSWER_TOO_LONG: &str = "the answer is longer than a call of an object may carry";
 
 impl DbFailure {
     /// Only the text of the message distinguishes failures.
@@ -72,7 +78,8 @@ impl DbFailure {
             Self::Duplicate
         } else if message.contains("FOREIGN KEY constraint failed") {
             Self::MissingReference
-        } else if message.contains("no such table") {
+        } else if message.contains("D1_ERROR: no such table") {
+            // An object applies its migrations itself, so a table that is missing there is a fault of the Worker.
             Self::NotMigrated
         } else if message.contains(STILL_IN_D1) {
             Self::Elsewhere
@@ -80,6 +87,8 @@ impl DbFailure {
             Self::InObject
         } else if message.contains(TOO_LONG) {
             Self::TooLong
+        } else if message.contains(ANSWER_TOO_LONG) {
+            Self::AnswerTooLong
         } else if message.contains("SQLITE_CONSTRAINT") {
             Self::Refused(message)
         } else if BUSY.iter().any(|it| message.contains(it)) {
@@ -103,6 +112,7 @@ impl DbFailure {
             | Self::Elsewhere
             | Self::InObject
             | Self::TooLong
+            | Self::AnswerTooLong
             | Self::Other(_) => false,
         }
     }
@@ -129,6 +139,12 @@ impl From<DbFailure> for Error {
                         .into(),
                 limit_bytes: OBJECT_BATCH_BYTES,
             },
+            DbFailure::AnswerTooLong => Self::NoRoom {
+                message: "The answer would take more than 32 MiB, which the object of a workspace does not give, and nothing \
+                          was changed: ask for less at once; a backup can be fetched as JSON Lines"
+                    .into(),
+                limit_bytes: OBJECT_BATCH_BYTES,
+            },
             DbFailure::Busy(_) => Self::TryAgain("The database is busy, and nothing was changed: try again"),
             DbFailure::Lost(_) => Self::TryAgain(
                 "The connection to the database was lost: try again. A change may have been made all the same, so look \
@@ -150,6 +166,8 @@ mod tests {
         check("D1_ERROR: FOREIGN KEY constraint failed: SQLITE_CONSTRAINT", DbFailure::MissingReference);
         check("D1_ERROR: no such table: tools: SQLITE_ERROR", DbFailure::NotMigrated);
         // An object's messages lack the prefix.
+        let missing = "no such table: tools: SQLITE_ERROR";
+        check(missing, DbFailure::Other(missing.into()));
         check("UNIQUE constraint failed: agent_tools.workspace_id: SQLITE_CONSTRAINT", DbFailure::Duplicate);
         let rule = "D1_ERROR: no more of these: SQLITE_CONSTRAINT";
         check(rule, DbFailure::Refused(rule.into()));
@@ -158,6 +176,7 @@ mod tests {
         let too_long =
             "Serialized RPC arguments or return values are limited to 32MiB, but the size of this value was 1.";
         check(too_long, DbFailure::TooLong);
+        check("Error: the answer is longer than a call of an object may carry", DbFailure::AnswerTooLong);
         let unknown = "D1_ERROR: near \"SELEC\": syntax error: SQLITE_ERROR";
         check(unknown, DbFailure::Other(unknown.into()));
     }

@@ -1,5 +1,6 @@
 //! Reads the record of calls.
 
+use super::archive::ArchivedCalls;
 use super::details::CallDetails;
 use super::outcome::{CallFailure, Status};
 use super::payload::CallDocument;
@@ -105,13 +106,38 @@ impl TryFrom<CallRow> for CallOut {
     }
 }
 
-/// A page of calls, the latest first. A bound token sees only the calls of its agent.
-pub async fn list(scope: &Scope, filter: CallFilter, request: &PageRequest) -> Result<Page<CallOut>> {
-    let filter = filter.of(scope.caller().await?.agent.as_ref())?;
-    let [rows] = scope.read([store::log::list(scope.workspace(), &filter, request)?]).await?;
-    let page = request.page(rows.all::<CallRow>()?, |it| store::log::cursor(&filter, it));
+/// A page of calls, and where older calls lie.
+pub struct ListedCalls {
+    pub page: Page<CallOut>,
+    pub archived: Vec<ArchivedCalls>,
+}
+
+/// A page of calls, the latest first. A bound token sees only the calls of its agent, and no archive, because a file has the calls
+/// of all agents.
+pub async fn list(scope: &Scope, filter: CallFilter, request: &PageRequest) -> Result<ListedCalls> {
+    let own = scope.caller().await?.agent.as_ref();
+    let since = filter.since.filter(|_| own.is_none());
+    let filter = filter.of(own)?;
+    let mut statements = vec![store::log::list(scope.workspace(), &filter, request)?];
+    statements.extend(since.map(|since| store::archives::list(scope.workspace(), since, filter.until)));
+    let mut answers = scope.enter(statements).await?.into_iter();
+    let rows = answers.next().map(|it| it.all::<CallRow>()).transpose()?.unwrap_or_default();
+    let archived = answers.next().map(|it| it.all()).transpose()?.unwrap_or_default();
+    let page = request.page(rows, |it| store::log::cursor(&filter, it));
     let items = page.items.into_iter().map(CallOut::try_from).collect::<Result<_>>()?;
-    Ok(Page { items, next_cursor: page.next_cursor })
+    Ok(ListedCalls { page: Page { items, next_cursor: page.next_cursor }, archived })
+}
+
+/// The record of a call with its large documents, for a reader who has no database.
+pub(super) async fn whole_record(scope: &Scope, call: CallRow) -> Result<CallOut> {
+    let [mut arguments, mut result] = [None, None];
+    for (kind, whole) in [(CallDocument::Arguments, &mut arguments), (CallDocument::Result, &mut result)] {
+        if call.is_blob(kind)? {
+            *whole = call.whole(scope, kind).await?;
+        }
+    }
+    let shown = CallOut::try_from(call)?;
+    Ok(CallOut { arguments: arguments.or(shown.arguments), result: result.or(shown.result), ..shown })
 }
 
 pub async fn get(scope: &Scope, id: &CallId) -> Result<CallOut> {

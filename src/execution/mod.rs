@@ -1,6 +1,7 @@
 //! Runs tools. Every call passes the same stages in the same order (`walk`), whichever protocol it comes through.
 
 mod approvals;
+mod archive;
 mod authorize;
 mod awaited;
 mod call;
@@ -36,9 +37,10 @@ mod walk;
 pub use approvals::{
     ApprovalOut, ApprovalStatus, CallPlace, Decided, approve, deny, get as get_approval, list as list_approvals,
 };
+pub use archive::ArchivedCalls;
 pub use awaited::{MAX_WAIT_SECONDS, get as get_awaited_call};
 pub use call::{Call, CalledTool, DEFAULT_SESSION, DoorCheck, ModelCallName, identity};
-pub use log::{CallFilter, CallOut, arguments_of, get as get_call, list as list_calls, result_of};
+pub use log::{CallFilter, CallOut, ListedCalls, arguments_of, get as get_call, list as list_calls, result_of};
 pub use many::{SecondTry, execute_all, execute_each};
 pub use notice::WaitingNotice;
 pub use outcome::{CallFailure, Code, Status, ToolResult, cut};

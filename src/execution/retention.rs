@@ -1,20 +1,25 @@
 //! Deletes the records of calls that ended more than `CALL_RETENTION_DAYS` ago, the oldest first. One run deletes some
-//! pieces, and the next run continues where it ended. Calls that run or wait stay.
+//! pieces, and the next run continues where it ended. Calls that run or wait stay. With a bucket, the calls are archived first.
 
+use super::archive::archive_old_calls;
 use super::store::retention::{self, OldCalls};
 use crate::app::App;
 use crate::db::Db;
 use crate::error::Result;
 use crate::time::Timestamp;
+use std::sync::Arc;
 
 /// How many pieces one run deletes.
 const PIECES: u32 = 10;
 
 /// One run. A run that finds nothing to delete reads a few rows.
 #[expect(clippy::disallowed_methods, reason = "upkeep is about no workspace, and nobody calls it")]
-pub async fn delete_old_calls(app: &App) -> Result<()> {
+pub async fn delete_old_calls(app: &Arc<App>) -> Result<()> {
     let Some(days) = app.settings().call_retention_days else { return Ok(()) };
     let (db, before) = (app.db()?, app.now().days_before(days));
+    if let Some(bucket) = app.archive() {
+        return archive_old_calls(app, &bucket, before).await;
+    }
     for _ in 0..PIECES {
         if !delete_a_piece(db, before).await? {
             break;

@@ -59,6 +59,11 @@ impl CallRow {
         column.as_deref().map(StoredDocument::read).transpose()
     }
 
+    /// Whether a document is too large for the row.
+    pub fn is_blob(&self, kind: CallDocument) -> Result<bool> {
+        Ok(matches!(self.document(kind)?, Some(StoredDocument::Blob(_))))
+    }
+
     /// A document as the record shows it.
     pub fn shown(&self, kind: CallDocument) -> Result<Option<Box<RawValue>>> {
         self.document(kind)?.map(|it| it.shown(&self.id, kind)).transpose()

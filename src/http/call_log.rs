@@ -4,7 +4,7 @@ use super::extract::{Admin, Named, Query, User};
 use super::respond::Json;
 use crate::error::{Error, Result};
 use crate::execution::series::{self, BucketLength, CallSeries};
-use crate::execution::{self, CallFilter, CallOut, MAX_WAIT_SECONDS, Status, Summary};
+use crate::execution::{self, ArchivedCalls, CallFilter, CallOut, ListedCalls, MAX_WAIT_SECONDS, Status, Summary};
 use crate::ids::{CallId, ToolId};
 use crate::page::PageRequest;
 use crate::time::Timestamp;
@@ -64,18 +64,22 @@ impl CallQuery {
 pub struct CallPage {
     tool_calls: Vec<CallOut>,
     next_cursor: Option<String>,
+    /// With `since`: the files of the operator's bucket in which calls from `since` on (and before `until`) lie, whose records were
+    /// deleted; the newest first, at most 100. Empty for a token that is bound to an agent.
+    archived: Vec<ArchivedCalls>,
 }
 
 /// List the calls
 ///
-/// The latest come first. A list shows arguments and results over 8 KB only as their size and beginning.
+/// The latest come first. A list shows arguments and results over 8 KB only as their size and beginning. With `since`, the list
+/// also says where older calls lie, if the operator keeps them.
 #[utoipa::path(get, path = "/api/tool-calls", tag = "calls", params(CallQuery),
     responses((status = 200, description = "A page of calls", body = CallPage)))]
 #[worker::send]
 pub async fn list_tool_calls(User(scope): User, Query(query): Query<CallQuery>) -> Result<Json<CallPage>> {
     let request = PageRequest::new(query.limit, query.cursor.as_deref())?;
-    let page = execution::list_calls(&scope, query.into_filter()?, &request).await?;
-    Ok(Json(CallPage { tool_calls: page.items, next_cursor: page.next_cursor }))
+    let ListedCalls { page, archived } = execution::list_calls(&scope, query.into_filter()?, &request).await?;
+    Ok(Json(CallPage { tool_calls: page.items, next_cursor: page.next_cursor, archived }))
 }
 
 /// See figures about the calls of the last 24 hours

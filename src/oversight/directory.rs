@@ -14,11 +14,13 @@ pub struct Sample {
     pub value: u64,
 }
 
-/// Writes what the object of a workspace has counted into the directory.
+/// Writes what the object of a workspace has counted into the directory. A report that says the same as the last one writes
+/// nothing, so `reported_at` is the time from which on the figures have been these.
 pub fn put_report(workspace: &WorkspaceId, samples: &[Sample], now: Timestamp) -> Result<Statement> {
     let report = serde_json::to_string(samples).map_err(|it| Error::Internal(format!("a report is not JSON: {it}")))?;
     let text = "INSERT INTO directory (workspace_id, report, reported_at) VALUES (?1, ?2, ?3)
-         ON CONFLICT (workspace_id) DO UPDATE SET report = excluded.report, reported_at = excluded.reported_at";
+         ON CONFLICT (workspace_id) DO UPDATE SET report = excluded.report, reported_at = excluded.reported_at
+         WHERE directory.report <> excluded.report";
     Ok(sql(text).bind(workspace.as_str()).bind(report).bind(now.to_string()).repeatable())
 }
 

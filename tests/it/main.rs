@@ -30,6 +30,7 @@
 //! | `approvals` | calls that wait: one decision, one run with the original arguments, sealed, expired |
 //! | `idempotency` | the same call sent twice |
 //! | `call_log` | the record of calls: filters, pages, figures, the sweep |
+//! | `archive` | old calls in a bucket: the files, faults on the way, and who is told of them |
 //! | `call_series` | the calls over time: exact before and after upkeep, late calls, bounds, cost |
 //! | `crash` | the runtime killed in the middle of writes |
 //! | `database_faults` | passing faults of D1: what is sent again, and what is 503 with `Retry-After` |
@@ -61,6 +62,7 @@ mod harness;
 
 mod agents;
 mod approvals;
+mod archive;
 mod attachments;
 mod backup;
 mod backup_lines;

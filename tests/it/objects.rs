@@ -1,9 +1,9 @@
 //! Workspaces with databases of their own: `STORAGE = "objects"`. `scripts/test it` also runs the tests of other rooms on
 //! objects (`PEGBOARD_STORAGE`); here is what only objects have.
 
-use crate::harness::{Client, ROOT_TOKEN, Server, definition, unique};
+use crate::harness::{Client, ModuleServer, ROOT_TOKEN, Server, definition, unique};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use sha2::{Digest, Sha256};
 
 /// How many workspaces are written to at once, by how many writers each.
 const WORKSPACES: usize = 1_000;
@@ -269,6 +269,90 @@ fn a_workspace_that_has_an_object_does_not_begin_anew_in_d1() {
 }
 
 #[test]
+fn a_report_is_written_when_its_figures_have_changed() {
+    let server = server("objects-reports", &[]);
+    let client = server.client("ws");
+    write(&client, "/a", "text");
+    let reported = || in_d1(&server, "SELECT report, reported_at FROM directory")[0].clone();
+    // The runs count the call, and the planner's statistics may follow.
+    for _ in 0..3 {
+        upkeep(&server);
+    }
+    let first = reported();
+    upkeep(&server);
+    assert_eq!(reported(), first, "nothing has changed");
+    client.agent(json!({"name": "Clerk"}));
+    upkeep(&server);
+    let second = reported();
+    assert_ne!(second["report"], first["report"]);
+    assert!(second["reported_at"].as_str() > first["reported_at"].as_str());
+}
+
+#[test]
+fn an_object_that_is_refused_gets_no_tables() {
+    let server = server("objects-refused", &[]);
+    in_d1(
+        &server,
+        "INSERT INTO sessions (workspace_id, id, tree_id, created_at, updated_at)
+         VALUES ('old', 's', 't', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')",
+    );
+    server.client("old").get("/api/agents").refused(503, "UNAVAILABLE");
+    // The upkeep of such an object has nothing to do, and enters nothing into the directory.
+    let ends = upkeep(&server);
+    assert!(ends.iter().all(|it| it["hasWorked"] == false), "{ends:?}");
+    assert_eq!(in_d1(&server, "SELECT workspace_id FROM directory"), Vec::<Value>::new());
+}
+
+/// The alarms of objects go on after `STORAGE` was changed back.
+#[test]
+fn the_upkeep_of_an_object_leads_no_request_to_d1() {
+    let module = ModuleServer::start(json!([]));
+    let vars = [("PRIVATE_URLS", "allow")];
+    let server = server("objects-back", &vars);
+    let client = server.client("moved");
+    client.post("/api/modules", json!({"name": "research", "url": module.url()})).created();
+    server
+        .sql("UPDATE upstreams SET expires_at = '2026-01-01T00:00:00.000Z' WHERE workspace_id = ?1", &[json!("moved")]);
+    let server =
+        server.start_again("objects-back", &[vars.as_slice(), &[("AUTH", "open"), ("STORAGE", "d1")]].concat());
+    let asked = module.times_asked();
+    let answer = server.ask(json!({"scheduled": "*/5 * * * *", "objects": true}));
+    assert_eq!(answer["ends"][0]["hasFailed"], json!(false), "{answer}");
+    assert_eq!(module.times_asked(), asked + 1, "the upkeep of the object asks the module");
+    let client = server.client("moved");
+    for refused in [client.get("/api/modules"), client.post("/api/agents", json!({"name": "Clerk"}))] {
+        let refused = refused.refused(503, "UNAVAILABLE");
+        assert!(refused.message.contains("STORAGE"), "{}", refused.message);
+    }
+}
+
+#[test]
+fn an_answer_that_is_too_long_is_told_and_undoes_its_batch() {
+    let server = server("objects-long-answer", &[]);
+    let client = server.client("ws");
+    write(&client, "/a", "kept");
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)";
+    // 40 MB: the columns of a list that no SQL shortens.
+    let long = "printf('%.*c', 100000, 'x') || printf('%.*c', 100000, 'x')";
+    let sql = format!(
+        "INSERT INTO tool_calls (workspace_id, id, tool_name, operator, status, started_at, user_id)
+         {numbers} SELECT ?1, printf('call_%04d', i), 'tool', 'tests', 'success', '2026-11-01T00:00:00.000Z', {long} FROM n"
+    );
+    server.sql(&sql, &[json!("ws")]);
+    assert_eq!(client.get("/api/tool-calls?limit=100").ok()["tool_calls"].as_array().unwrap().len(), 100);
+    let refused = client.get("/api/tool-calls?limit=200").refused(413, "PAYLOAD_TOO_LARGE");
+    assert!(refused.message.contains("ask for less"), "{}", refused.message);
+    // The tests' own way to the objects does not pass on the words of an error.
+    let sql = format!(
+        "INSERT INTO stale_trees (workspace_id, tree_id) {numbers} SELECT ?1, 'tree' || i FROM n RETURNING {long} AS text"
+    );
+    assert!(server.ask(json!({"sql": sql, "params": ["ws"]}))["error"].is_string());
+    let left = server.sql("SELECT count(*) AS n FROM stale_trees WHERE ?1 <> ''", &[json!("ws")]);
+    assert_eq!(left, [json!({"n": 0})], "the batch was undone");
+    assert_eq!(client.get("/api/sessions/default/files/a").text, "kept");
+}
+
+#[test]
 fn a_thousand_workspaces_with_ten_writers_each_do_not_mix() {
     let server = server("objects-many", &[]);
     let run = unique("many");
@@ -280,7 +364,7 @@ fn a_thousand_workspaces_with_ten_writers_each_do_not_mix() {
                     // Neighbouring jobs are of the same workspace, so that its writers meet.
                     let (workspace, writer) = (job / WRITERS, job % WRITERS);
                     let client = server.client(&format!("{run}_{workspace}"));
-                    write(&client, &format!("/{writer}"), &format!("{workspace} {writer}"));
+                    write(&client, &format!("/{writer}"), &content(client.workspace(), writer));
                 }
             });
         }
@@ -288,13 +372,20 @@ fn a_thousand_workspaces_with_ten_writers_each_do_not_mix() {
     for workspace in 0..WORKSPACES {
         let client = server.client(&format!("{run}_{workspace}"));
         let files = client.get("/api/sessions/default/files").ok();
-        let names = files["entries"].as_array().unwrap().iter().map(|it| it["name"].to_string());
-        assert_eq!(names.collect::<BTreeSet<_>>().len(), WRITERS, "{workspace}");
+        // A listing has the hash of each content, so that one request compares all of them.
+        let found = files["entries"].as_array().unwrap().iter().map(|it| (it["name"].clone(), it["sha256"].clone()));
+        let expected = (0..WRITERS).map(|writer| {
+            let sha256 = Sha256::digest(content(client.workspace(), writer));
+            (json!(writer.to_string()), json!(sha256.iter().map(|it| format!("{it:02x}")).collect::<String>()))
+        });
+        assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{workspace}");
         if workspace % 100 == 0 {
-            for writer in 0..WRITERS {
-                let text = client.get(&format!("/api/sessions/default/files/{writer}")).text;
-                assert_eq!(text, format!("{workspace} {writer}"));
-            }
+            assert_eq!(client.get("/api/sessions/default/files/7").text, content(client.workspace(), 7));
         }
     }
+}
+
+/// What a writer of a workspace writes. No other one writes the same.
+fn content(workspace: &str, writer: usize) -> String {
+    format!("{workspace} {writer}")
 }

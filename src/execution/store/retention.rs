@@ -21,15 +21,22 @@ pub struct OldCalls {
     pub young: Option<u8>,
 }
 
+/// The calls that may be looked at, after those that were looked at before.
+pub(super) fn next(key: &str) -> String {
+    format!(
+        "{key} > (SELECT calls_looked_at FROM retention) AND {key} <= (SELECT series_key FROM call_mark)
+         AND {key} < (SELECT max(key) FROM tool_calls)"
+    )
+}
+
+/// Whether a call ended before `?1`. `of` is the name of the table, with a point.
+pub(super) fn ended(of: &str) -> String {
+    format!("{of}status IN ('success', 'error', 'denied') AND coalesce({of}finished_at, {of}started_at) < ?1")
+}
+
 /// Finds the next calls, and reads one row if the first of them is young: calls are inserted nearly in the order in which
 /// they started.
 pub fn find(before: Timestamp) -> Statement {
-    let next = |key: &str| {
-        format!(
-            "{key} > (SELECT calls_looked_at FROM retention) AND {key} <= (SELECT series_key FROM call_mark)
-             AND {key} < (SELECT max(key) FROM tool_calls)"
-        )
-    };
     sql(format!(
         "WITH first AS MATERIALIZED (SELECT started_at FROM tool_calls NOT INDEXED WHERE {} ORDER BY key LIMIT 1),
          next AS MATERIALIZED (
@@ -49,8 +56,7 @@ pub fn find(before: Timestamp) -> Statement {
 /// Deletes the calls up to the key `last` that ended before `before`, and takes their bytes off the count. Their approvals
 /// and the ties to their blobs go with them.
 pub fn delete(before: Timestamp, last: u32) -> [Statement; 2] {
-    let old = "key > (SELECT calls_looked_at FROM retention) AND key <= ?2
-        AND status IN ('success', 'error', 'denied') AND coalesce(finished_at, started_at) < ?1";
+    let old = format!("key > (SELECT calls_looked_at FROM retention) AND key <= ?2 AND {}", ended(""));
     let bound = |text: String| sql(text).bind(before.to_string()).bind(last);
     [
         bound(format!(

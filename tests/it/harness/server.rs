@@ -53,6 +53,19 @@ impl Server {
         Self { log: Some(log), ..Self::start_logging(&state, vars, &[], file.into()) }
     }
 
+    /// Starts the Worker with an R2 bucket for old calls.
+    pub fn start_with_archive(name: &str, vars: &[(&str, &str)]) -> Self {
+        Self::start_on(&migrated_state(name), vars, &["--bucket", "ARCHIVE"])
+    }
+
+    /// Ends this server, and starts the Worker on its state with other settings.
+    pub fn start_again(self, name: &str, vars: &[(&str, &str)]) -> Self {
+        let Control { stdin, mut process, .. } = self.control.into_inner().unwrap();
+        drop(stdin);
+        process.wait().unwrap();
+        Self::start_on(&state_folder(name), vars, &[])
+    }
+
     /// Starts the Worker with the sample mail, loaded as by `scripts/dev`.
     pub fn start_with_sample_mail(name: &str, vars: &[(&str, &str)]) -> Self {
         Self::start_on(&state_with_mail(name), vars, &[])
