@@ -2,6 +2,7 @@
 
 import { addressOf } from "./address.ts";
 import { expire, token, visit, workspace } from "./caller.ts";
+import { parseExactly } from "./json.ts";
 import { online } from "./reach.ts";
 import type { Paths } from "./types.ts";
 
@@ -140,7 +141,8 @@ export async function send<T>(asked: ApiRequest<T>, signal?: AbortSignal): Promi
   const response = await respond(asked, signal);
   if (response.status === 204) return null as T;
   const isJson = (response.headers.get("Content-Type") ?? "").includes("json");
-  return (await whole(asked, isJson ? response.json() : response.text())) as T;
+  const text = await whole(asked, response.text());
+  return (isJson ? parseExactly(text) : text) as T;
 }
 
 /** Sends a request, and returns the bytes of the response. */
@@ -154,7 +156,7 @@ async function refusal(asked: ApiRequest<unknown>, response: Response, asking: n
   const text = await whole(asked, response.text());
   let body: { error?: { code?: string; message?: string; details?: Record<string, unknown> | null } };
   try {
-    body = JSON.parse(text) as typeof body;
+    body = parseExactly(text) as typeof body;
   } catch {
     body = {};
   }
