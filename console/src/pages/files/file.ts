@@ -1,6 +1,7 @@
 // One file: how it is asked for, read and kept in a view.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { returns } from "../../api/caller.ts";
 import { apiError, isLost, useReturn } from "../../api/load.ts";
 import { ApiError, type ApiRequest, request, respond, send, upload, whole } from "../../api/request.ts";
 import type { Schemas } from "../../api/types.ts";
@@ -126,7 +127,7 @@ export function useFile({ session, path, manifest }: Place, version: string): Re
       },
     );
     return () => abort.abort();
-  }, [key, version, turn]);
+  }, [key, version, turn, returns.value]);
   const reload = useCallback(() => setTurn((it) => it + 1), []);
   const { data, error } = state.key === key ? state : {};
   useReturn(isLost(error), reload);
