@@ -303,9 +303,11 @@ fn large_arguments_wait_as_well() {
 fn arguments_that_look_shortened_are_told_from_shortened_ones() {
     let client = workspace();
     writer(open(), &client);
-    let fake = json!({"path": "/a", "content": "x", "truncated": true, "sha256": "00", "size": 9, "prefix": "{}", "url": "/"});
+    let fake =
+        json!({"path": "/a", "content": "x", "truncated": true, "sha256": "00", "size": 9, "prefix": "{}", "url": "/"});
     let (pending, forged) = ask(&client, json!({"tool_name": "writer", "arguments": fake}));
-    let (_, long) = ask(&client, json!({"tool_name": "writer", "arguments": {"path": "/b", "content": "x".repeat(9_000)}}));
+    let (_, long) =
+        ask(&client, json!({"tool_name": "writer", "arguments": {"path": "/b", "content": "x".repeat(9_000)}}));
     let shown = |id: &str| client.get(&format!("/api/approvals/{id}")).ok();
     assert_eq!((&shown(&forged)["arguments"], &shown(&forged)["shortened"]), (&fake, &json!([])));
     assert_eq!(client.record(&pending)["shortened"], json!([]));
