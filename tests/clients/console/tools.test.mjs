@@ -253,6 +253,14 @@ test("a version is published, compared and rolled back", async () => {
   await dialog.waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Roll back to 1.0.0" }).click();
   await dialog.getByLabel("Reason").fill("3.0.0 forgets the limit");
+  // A refusal is told in the dialog, which a message of the page would lie behind, and what was typed stays.
+  const place = (it) => it.pathname.endsWith("/rollback") && it.search === "";
+  await page.route(place, (route) => route.fulfill({ status: 503, json: { error: { code: "UNAVAILABLE", message: "The database rests", details: null } } }));
+  await dialog.getByRole("button", { name: "Roll back to 1.0.0" }).click();
+  await dialog.getByRole("alert").getByText("The database rests").waitFor();
+  assert.equal(await dialog.getByLabel("Reason").inputValue(), "3.0.0 forgets the limit");
+  await page.unroute(place);
+  await expectRefusals(page, 503);
   await dialog.getByRole("button", { name: "Roll back to 1.0.0" }).click();
   await dialog.waitFor({ state: "detached" });
   const row = (version) => page.getByRole("row").filter({ has: page.getByRole("link", { name: version, exact: true }) });
