@@ -1,6 +1,7 @@
 // The configuration of an attached tool as the parts of a form, and back. Pure.
 // `default_<parameter>` fills a parameter that a call omits, `max_result_bytes` cuts results, and all other keys are the tool's.
 
+import { parseExactly } from "../../api/json.ts";
 import type { Json } from "../../api/types.ts";
 import { isSecret } from "../../parts/form/secrets.ts";
 
@@ -61,7 +62,7 @@ export function joinConfig(parts: ConfigParts): { config: JsonObject; problems: 
   }
   if (parts.other.trim() !== "") {
     try {
-      const other = JSON.parse(parts.other) as Json;
+      const other = parseExactly(parts.other) as Json;
       if (typeof other === "object" && other !== null && !Array.isArray(other)) Object.assign(config, other);
       else problems.other = "This must be a JSON object, such as {}";
     } catch (cause) {
