@@ -2,11 +2,11 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
-import { caller, callerTurn, may, signIn, token, visit, workspace } from "./api/caller.ts";
-import { useEvery, useLoad } from "./api/load.ts";
+import { caller, callerTurn, may, recognise, seat, signIn, stage, token, visit, workspace } from "./api/caller.ts";
+import { type Loaded, useEvery, useRead } from "./api/load.ts";
 import { isWorkspaceName } from "./api/names.ts";
 import { knock, online } from "./api/reach.ts";
-import { ApiError, request } from "./api/request.ts";
+import { ApiError, send, WHO } from "./api/request.ts";
 import { Finder } from "./finder.tsx";
 import { KeyHelp, useKeys } from "./keys.tsx";
 import { askedWorkspace, link, linkHere, query, segments } from "./location.ts";
@@ -24,7 +24,7 @@ export function App() {
   const asked = askedWorkspace.value;
   const leadsElsewhere = asked !== null && asked !== workspace.value && isWorkspaceName(asked);
   // Without a token there is nothing to lose: an open Pegboard shows the other workspace, and any other asks who is there.
-  const follows = leadsElsewhere && token.value === "";
+  const follows = leadsElsewhere && token.value === "" && stage.value === "here";
   useEffect(() => {
     if (follows) signIn(asked, "");
     if (follows || !leadsElsewhere) askedWorkspace.value = null;
@@ -32,10 +32,10 @@ export function App() {
   if (follows) return <Loading />;
   if (leadsElsewhere) {
     const stay = () => (askedWorkspace.value = null);
-    return <SignIn key={asked} why={`The link leads to the workspace ${asked}, and your token is for ${workspace.value}.`} to={asked} stay={stay} />;
+    return <SignIn key={asked} why={`The link leads to the workspace ${asked}, and ${stage.value === "ended" ? "your token is no longer valid" : `your token is for ${workspace.value}`}.`} to={asked} stay={stay} />;
   }
   // Everybody who signs in begins anew.
-  return <Session key={visit.value} />;
+  return <Session key={seat.value} />;
 }
 
 /** How often a console that is cut off asks whether Pegboard answers. */
@@ -55,19 +55,41 @@ const ASKS_WHO: ReadonlySet<number> = new Set([400, 401, 403]);
 
 const whyOf = ({ status, message }: ApiError) => (status === 401 && token.value === "" ? "This Pegboard asks for a token." : message);
 
+const ENDED = "Your token is no longer valid in this workspace: it has expired, or was revoked. What you typed is still there.";
+const UNKNOWN = "The token is not valid in this workspace.";
+
 function Session() {
   useKnocking();
-  const who = useLoad(request("get", "/api/whoami"));
+  const who = useRead(`${visit.value}`, stage.value === "ended" ? null : (signal) => send(WHO, signal));
   useEffect(() => {
-    caller.value = who.data === undefined ? null : { ...who.data, agent_id: who.data.agent_id ?? null };
+    if (who.data !== undefined) recognise({ ...who.data, agent_id: who.data.agent_id ?? null });
   }, [who.data]);
   const firstTurn = useRef(callerTurn.value);
   useEffect(() => {
     if (callerTurn.value !== firstTurn.current) who.reload();
   }, [callerTurn.value]);
+  const isHere = stage.value === "here";
+  const gate = gateOf(who);
+  // The pages of somebody who comes back keep what was typed; meanwhile nobody sees them.
+  const keeps = caller.value !== null && (!isHere || gate === null);
+  return (
+    <>
+      {gate}
+      {keeps ? (
+        <div hidden={!isHere}>
+          <Frame />
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+/** What stands before the pages; null if the person may see them. */
+function gateOf(who: Loaded<unknown>) {
+  if (stage.value === "ended") return <SignIn why={caller.value === null ? UNKNOWN : ENDED} />;
   if (who.error !== undefined && ASKS_WHO.has(who.error.status)) return <SignIn why={whyOf(who.error)} />;
-  if (caller.value === null) return who.error === undefined ? <Loading what="Asking who you are" /> : <Failure error={who.error} retry={who.reload} />;
-  return <Frame />;
+  if (caller.value !== null && stage.value === "here") return null;
+  return who.error === undefined ? <Loading what="Asking who you are" /> : <Failure error={who.error} retry={who.reload} />;
 }
 
 function Frame() {

@@ -1,7 +1,8 @@
 // Who is there? A workspace, and a token unless the Worker is open.
 
 import { useSignal } from "@preact/signals";
-import { signIn, workspace } from "./api/caller.ts";
+import { useEffect } from "preact/hooks";
+import { caller, signIn, workspace } from "./api/caller.ts";
 import { isToken, isWorkspaceName } from "./api/names.ts";
 import { Button } from "./parts/button.tsx";
 import { TextField } from "./parts/field.tsx";
@@ -22,6 +23,9 @@ export function SignIn({ why, to = workspace.value, stay }: SignInProps) {
   const name = useSignal(to);
   const secret = useSignal("");
   const wasTried = useSignal(false);
+  useEffect(() => {
+    document.title = "Sign in · Pegboard";
+  }, []);
   const [given, key] = [name.value.trim(), secret.value.trim()];
   const violation = (isGood: boolean, words: string) => (wasTried.value && !isGood ? words : undefined);
   const submit = (event: Event) => {
@@ -50,6 +54,7 @@ export function SignIn({ why, to = workspace.value, stay }: SignInProps) {
           violation={violation(isToken(key), TOKEN_FAULT)}
           hint="It begins with peg_. It stays in this tab, and is gone when the tab is closed."
         />
+        {caller.value?.open === true ? <p class="soft">This Pegboard is open: without a token you go on as the owner of the workspace.</p> : null}
         <Button kind="primary" type="submit">
           Sign in
         </Button>

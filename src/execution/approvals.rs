@@ -55,6 +55,9 @@ pub struct ApprovalOut {
     pub session_id: Option<String>,
     #[schema(value_type = Option<Value>)]
     pub arguments: Option<Box<RawValue>>,
+    /// `["arguments"]` if the arguments are shown as a description: `{truncated, size, prefix, …}`. Otherwise the arguments
+    /// are the call's own, whatever their fields are.
+    pub shortened: Vec<CallDocument>,
     pub requested_by: String,
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,

@@ -59,6 +59,9 @@ pub struct CallOut {
     pub arguments: Option<Box<RawValue>>,
     #[schema(value_type = Option<Value>)]
     pub result: Option<Box<RawValue>>,
+    /// Which of `arguments` and `result` are shown as a description: `{truncated, size, prefix, …}`. A document that is not
+    /// named here is the document itself, whatever its fields are.
+    pub shortened: Vec<CallDocument>,
     pub error: Option<CallFailure>,
     /// What the tool printed besides its result, and warnings about the arguments; null if there is nothing to tell.
     pub details: Option<CallDetails>,
@@ -85,6 +88,7 @@ impl TryFrom<CallRow> for CallOut {
         Ok(Self {
             arguments: row.shown(CallDocument::Arguments)?,
             result: row.shown(CallDocument::Result)?,
+            shortened: row.shortened(&[CallDocument::Arguments, CallDocument::Result])?,
             error: row.failure()?,
             details: row.details()?,
             render_plan: row.plan()?,

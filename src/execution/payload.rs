@@ -118,6 +118,14 @@ impl<'a> StoredDocument<'a> {
         Ok(Self::Inline(column))
     }
 
+    /// Whether a response shows a description instead of the document.
+    pub const fn is_shortened(&self) -> bool {
+        match self {
+            Self::Inline(_) => false,
+            Self::Blob(_) | Self::LeftOut(_) | Self::NotKept(_) => true,
+        }
+    }
+
     /// The document for a response: the document itself, or its description with the URL of the whole document. A document
     /// that was not kept has no URL, but the reason.
     pub fn shown(self, call_id: &str, kind: CallDocument) -> Result<Box<RawValue>> {

@@ -69,6 +69,18 @@ impl CallRow {
         self.document(kind)?.map(|it| it.shown(&self.id, kind)).transpose()
     }
 
+    /// Those of the documents that [`Self::shown`] describes. A document may itself have the fields of a description, so
+    /// only this list tells a description from a document.
+    pub fn shortened(&self, kinds: &[CallDocument]) -> Result<Vec<CallDocument>> {
+        let mut shortened = Vec::new();
+        for kind in kinds {
+            if self.document(*kind)?.is_some_and(|it| it.is_shortened()) {
+                shortened.push(*kind);
+            }
+        }
+        Ok(shortened)
+    }
+
     /// The description of the result, if the result was not kept.
     fn result_not_kept(&self) -> Option<NotKept> {
         match self.document(CallDocument::Result) {

@@ -292,10 +292,32 @@ fn large_arguments_wait_as_well() {
     writer(open(), &client);
     let content = "x".repeat(200_000);
     let (_, id) = ask(&client, json!({"tool_name": "writer", "arguments": {"path": "/large", "content": content}}));
-    let shown = client.get(&format!("/api/approvals/{id}")).ok()["arguments"].clone();
-    assert_eq!(shown["truncated"], true);
+    let approval = client.get(&format!("/api/approvals/{id}")).ok();
+    assert_eq!(approval["arguments"]["truncated"], true);
+    assert_eq!(approval["shortened"], json!(["arguments"]));
     decide(&client, &id, "approve").result(200);
     assert_eq!(client.get("/api/sessions/default/files/large").text, content);
+}
+
+#[test]
+fn arguments_that_look_shortened_are_told_from_shortened_ones() {
+    let client = workspace();
+    writer(open(), &client);
+    let fake =
+        json!({"path": "/a", "content": "x", "truncated": true, "sha256": "00", "size": 9, "prefix": "{}", "url": "/"});
+    let (pending, forged) = ask(&client, json!({"tool_name": "writer", "arguments": fake}));
+    let (_, long) =
+        ask(&client, json!({"tool_name": "writer", "arguments": {"path": "/b", "content": "x".repeat(9_000)}}));
+    let shown = |id: &str| client.get(&format!("/api/approvals/{id}")).ok();
+    assert_eq!((&shown(&forged)["arguments"], &shown(&forged)["shortened"]), (&fake, &json!([])));
+    assert_eq!(client.record(&pending)["shortened"], json!([]));
+    // A list shows less than one approval.
+    assert_eq!(shown(&long)["shortened"], json!([]));
+    let listed = client.get("/api/approvals?status=pending").ok()["approvals"].clone();
+    let of = |id: &str| listed.as_array().unwrap().iter().find(|it| it["id"] == id).unwrap();
+    assert_eq!((&of(&forged)["arguments"], &of(&forged)["shortened"]), (&fake, &json!([])));
+    assert_eq!(of(&long)["shortened"], json!(["arguments"]));
+    assert_eq!(of(&long)["arguments"]["prefix"].as_str().map(str::len), Some(1_000));
 }
 
 #[test]

@@ -145,6 +145,7 @@ fn a_list_tells_of_what_is_not_small() {
     client.execute("write_file", json!({"path": "/a", "content": "x".repeat(20_000)})).success();
     let listed = client.get("/api/tool-calls").ok()["tool_calls"][0].clone();
     let arguments = &listed["arguments"];
+    assert_eq!(listed["shortened"], json!(["arguments"]));
     assert_eq!((&arguments["truncated"], arguments["prefix"].as_str().unwrap().len()), (&json!(true), 1_000));
     let whole = client.get(arguments["url"].as_str().unwrap());
     assert_eq!(whole.ok()["content"].as_str().unwrap().len(), 20_000);

@@ -1,7 +1,7 @@
 // Who the person is: a workspace, and a token unless the Worker is open. The token lives in the tab's sessionStorage, so it is
 // gone when the tab is closed, and no other tab has it.
 
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { isToken, isWorkspaceName } from "./names.ts";
 import type { Schemas } from "./types.ts";
 
@@ -26,22 +26,59 @@ export const callerTurn = signal(0);
 /** Rises whenever somebody signs in or out, also as the same person. */
 export const visit = signal(0);
 
+/**
+ * Whether the console is open to the person. `ended`: their token has ended. `back`: somebody has signed in after that, and the
+ * Worker has not said yet who it is. In both cases the pages keep what was typed, are shown to nobody, and send nothing.
+ */
+export const stage = signal<"here" | "ended" | "back">("here");
+
+/** Rises when all pages begin anew, because another person may be there. */
+export const seat = signal(0);
+
+/** Rises when the same person is back with another token: everything is read again. */
+export const returns = signal(0);
+
 export function signIn(name: string, secret: string): void {
   sessionStorage.setItem(TOKEN, secret);
   sessionStorage.setItem(WORKSPACE, name);
   localStorage.setItem(WORKSPACE, name);
-  caller.value = null;
-  workspace.value = name;
-  token.value = secret;
-  visit.value += 1;
+  batch(() => {
+    if (stage.value !== "here" && caller.value !== null && name === workspace.value) stage.value = "back";
+    else beginAnew();
+    workspace.value = name;
+    token.value = secret;
+    visit.value += 1;
+  });
 }
 
-/** The token has ended. What was typed stays, because the same person probably comes back with another token. */
+function beginAnew(): void {
+  stage.value = "here";
+  caller.value = null;
+  seat.value += 1;
+}
+
+/** The token has ended. The pages stay as they are, because the same person probably comes back with another token. */
 export function expire(): void {
   sessionStorage.removeItem(TOKEN);
-  caller.value = null;
-  token.value = "";
-  visit.value += 1;
+  batch(() => {
+    token.value = "";
+    stage.value = "ended";
+    visit.value += 1;
+  });
+}
+
+/** The Worker says who is there. Pages that were read with other rights are not shown. */
+export function recognise(who: Caller): void {
+  const before = caller.value;
+  batch(() => {
+    if (stage.value === "back") {
+      const hasSameRights = before !== null && before.level === who.level && before.agent_id === who.agent_id;
+      if (hasSameRights) returns.value += 1;
+      else seat.value += 1;
+    }
+    stage.value = "here";
+    caller.value = who;
+  });
 }
 
 const forgetters: (() => void)[] = [];
@@ -53,18 +90,23 @@ export function onSignOut(forget: () => void): void {
 
 /** The person leaves, and nothing that they have typed stays in the tab. */
 export function signOut(): void {
-  expire();
   sessionStorage.clear();
   sessionStorage.setItem(WORKSPACE, workspace.value);
+  batch(() => {
+    beginAnew();
+    token.value = "";
+    visit.value += 1;
+  });
   for (const forget of forgetters) forget();
 }
+
+/** Whether the person's level is at least this one. Tools look at nothing else, also for a token that is bound to an agent. */
+export const hasLevel = (level: Level): boolean => caller.value !== null && LEVELS.indexOf(caller.value.level) >= LEVELS.indexOf(level);
 
 const LEVELS = ["guest", "user", "admin", "owner"] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** Whether the person has at least this level. A token that is bound to an agent manages nothing, whatever its level. */
 export function may(level: Level): boolean {
-  const present = caller.value;
-  if (present === null) return false;
-  return LEVELS.indexOf(present.level) >= LEVELS.indexOf(level) && (level === "guest" || level === "user" || present.agent_id === null);
+  return hasLevel(level) && (level === "guest" || level === "user" || caller.value?.agent_id === null);
 }

@@ -2,6 +2,7 @@
 // looked at.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { returns, stage } from "./caller.ts";
 import { online } from "./reach.ts";
 import { ApiError, type ApiRequest, send } from "./request.ts";
 
@@ -57,7 +58,7 @@ export function useRead<T>(key: string, read: ((signal: AbortSignal) => Promise<
       isUnderWay.current = false;
       abort.abort();
     };
-  }, [key, turn]);
+  }, [key, turn, returns.value]);
   const reload = useCallback(() => setTurn((it) => it + 1), []);
   // A slow answer is waited for: a tick that asked anew would throw it away.
   const poll = useCallback(() => {
@@ -84,8 +85,9 @@ export function useReturn(waiting: boolean, work: () => void): void {
 
 /** Runs `work` at intervals while the page is looked at, and at once when it is looked at again. */
 export function useEvery(interval: number | undefined, work: () => void): void {
+  const isHere = stage.value === "here";
   useEffect(() => {
-    if (interval === undefined) return;
+    if (interval === undefined || !isHere) return;
     let timer: ReturnType<typeof setInterval> | undefined;
     const stop = () => clearInterval(timer);
     const start = () => {
@@ -102,7 +104,7 @@ export function useEvery(interval: number | undefined, work: () => void): void {
       stop();
       document.removeEventListener("visibilitychange", onChange);
     };
-  }, [interval, work]);
+  }, [interval, work, isHere]);
 }
 
 export interface Pages<T> {
@@ -164,7 +166,7 @@ export function usePages<T, R extends { next_cursor?: string | null }>(
   useEffect(() => {
     fetchPage(undefined, [], 0);
     return drop;
-  }, [key, turn]);
+  }, [key, turn, returns.value]);
   const reload = useCallback(() => setTurn((it) => it + 1), []);
   const poll = useCallback(() => {
     if (underWay.current === null) reload();

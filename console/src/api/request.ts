@@ -1,8 +1,9 @@
 // Requests to the API. A request is a value, so that one and the same value is sent and shown as curl.
 
 import { addressOf } from "./address.ts";
-import { expire, token, visit, workspace } from "./caller.ts";
-import { online } from "./reach.ts";
+import { expire, stage, token, visit, workspace } from "./caller.ts";
+import { parseExactly } from "./json.ts";
+import { noteClock, online } from "./reach.ts";
 import type { Paths } from "./types.ts";
 
 type Method = "get" | "post" | "put" | "patch" | "delete";
@@ -113,9 +114,15 @@ export async function whole<T>({ method }: ApiRequest<unknown>, body: Promise<T>
   }
 }
 
+/** The question who is there. */
+export const WHO = request("get", "/api/whoami");
+
 /** Sends a request, and returns the response if the API accepts it. */
 export async function respond(asked: ApiRequest<unknown>, signal?: AbortSignal): Promise<Response> {
   if (asked.fault !== undefined) throw new ApiError(0, "CONSOLE", asked.fault, null, null);
+  // The pages of somebody whose token has ended are still there, and ask for nothing in the name of whoever comes next.
+  const isRefused = stage.value === "ended" || (stage.value === "back" && asked.url !== WHO.url);
+  if (isRefused) throw new ApiError(401, "SIGNED_OUT", "Your token is no longer valid. Nothing was sent.", null, null);
   const asking = visit.value;
   let response: Response;
   try {
@@ -131,6 +138,7 @@ export async function respond(asked: ApiRequest<unknown>, signal?: AbortSignal):
     throw lostRequest(asked.method);
   }
   online.value = true;
+  noteClock(response.headers.get("Date"));
   if (!response.ok) throw await refusal(asked, response, asking);
   return response;
 }
@@ -140,7 +148,8 @@ export async function send<T>(asked: ApiRequest<T>, signal?: AbortSignal): Promi
   const response = await respond(asked, signal);
   if (response.status === 204) return null as T;
   const isJson = (response.headers.get("Content-Type") ?? "").includes("json");
-  return (await whole(asked, isJson ? response.json() : response.text())) as T;
+  const text = await whole(asked, response.text());
+  return (isJson ? parseExactly(text) : text) as T;
 }
 
 /** Sends a request, and returns the bytes of the response. */
@@ -154,7 +163,7 @@ async function refusal(asked: ApiRequest<unknown>, response: Response, asking: n
   const text = await whole(asked, response.text());
   let body: { error?: { code?: string; message?: string; details?: Record<string, unknown> | null } };
   try {
-    body = JSON.parse(text) as typeof body;
+    body = parseExactly(text) as typeof body;
   } catch {
     body = {};
   }

@@ -9,7 +9,6 @@ export type Agent = Schemas["AgentShown"];
 export type Approval = Schemas["ApprovalOut"];
 export type Call = Schemas["CallOut"];
 export type Change = Schemas["ChangeOut"];
-export type McpServer = Schemas["McpServerOut"];
 export type Message = Schemas["MessageOut"];
 export type Module = Schemas["ModuleOut"];
 export type Risk = Schemas["Risk"];

@@ -1,5 +1,7 @@
 // A part of a tool's definition as a text that can be compared line by line. Pure.
 
+import { ExactNumber, parseExactly } from "../api/json.ts";
+
 /**
  * A value as lines. The fields of objects are sorted, so that their order is no difference. Texts of several lines, such as
  * code, keep their lines. A schema that is a JSON string is read as JSON.
@@ -13,7 +15,7 @@ export function definitionText(value: unknown, isSchema: boolean): string {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     return text;
   }
@@ -24,7 +26,7 @@ function lines(value: unknown, indent: string): string {
   if (Array.isArray(value)) {
     return value.length === 0 ? "[]" : `[\n${value.map((it) => inner + lines(it, inner)).join(",\n")}\n${indent}]`;
   }
-  if (typeof value === "object" && value !== null) {
+  if (typeof value === "object" && value !== null && !(value instanceof ExactNumber)) {
     const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
     if (fields.length === 0) return "{}";
     return `{\n${fields.map(([name, it]) => `${inner}${JSON.stringify(name)}: ${lines(it, inner)}`).join(",\n")}\n${indent}}`;

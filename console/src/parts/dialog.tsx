@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { stage } from "../api/caller.ts";
 import { type ApiRequest } from "../api/request.ts";
 import { Button } from "./button.tsx";
 import { CopyCurl } from "./clipboard.tsx";
@@ -12,11 +13,14 @@ import { useSubmit } from "./submit.ts";
 export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
+  // A dialog of a page that is hidden would block the sign-in.
+  const isHere = stage.value === "here";
   useEffect(() => {
+    if (!isHere) return;
     const dialog = element.current;
     dialog?.showModal();
     return () => dialog?.close();
-  }, []);
+  }, [isHere]);
   return (
     <dialog ref={element} aria-labelledby={id} onCancel={close}>
       <div class="stack">

@@ -1,5 +1,7 @@
 // Differences of two texts, or of two JSON values, as `diff -u` writes them. Pure. `parts/diff.tsx` shows them.
 
+import { ExactNumber } from "../api/json.ts";
+
 /** Unchanged lines that are shown before and after a change. */
 const CONTEXT = 3;
 /**
@@ -28,7 +30,7 @@ function jsonLines(value: unknown): string {
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || value instanceof ExactNumber) return value;
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   // Not Object.fromEntries on a plain object: a field named __proto__ would set the prototype.
   const result = Object.create(null) as Record<string, unknown>;

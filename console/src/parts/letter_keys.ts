@@ -2,6 +2,7 @@
 // by mistake (WCAG 2.1.4).
 
 import { signal } from "@preact/signals";
+import { stage } from "../api/caller.ts";
 
 const KEY = "pegboard-letter-keys";
 
@@ -20,5 +21,5 @@ const isTyping = (target: EventTarget | null) =>
 
 /** Whether the key is meant for the page, and not for a field, a dialog or the browser. */
 export function isLetterKey(event: KeyboardEvent): boolean {
-  return hasLetterKeys.value && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(event.target) && document.querySelector("dialog[open]") === null;
+  return stage.value === "here" && hasLetterKeys.value && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(event.target) && document.querySelector("dialog[open]") === null;
 }

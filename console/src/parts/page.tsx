@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { stage } from "../api/caller.ts";
 
 interface PageProps {
   title: string;
@@ -16,9 +17,10 @@ interface PageProps {
 }
 
 export function Page({ title, above = [], about, marks, actions, children }: PageProps) {
+  const isHere = stage.value === "here";
   useEffect(() => {
-    document.title = `${title} · Pegboard`;
-  }, [title]);
+    if (isHere) document.title = `${title} · Pegboard`;
+  }, [title, isHere]);
   return (
     <div class="page">
       <header class="page-head">

@@ -94,6 +94,7 @@ impl TryFrom<ApprovalWithCall> for ApprovalOut {
     fn try_from(ApprovalWithCall { approval: row, call }: ApprovalWithCall) -> Result<Self> {
         Ok(Self {
             arguments: call.shown(CallDocument::Arguments)?,
+            shortened: call.shortened(&[CallDocument::Arguments])?,
             id: row.id,
             call_id: call.id,
             status: row.status,

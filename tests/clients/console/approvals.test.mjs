@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { accessible, expectRefusals, openHouse, pictures, until } from "./house.mjs";
+import { accessible, expectRefusals, openHouse, pictures, until, url } from "./house.mjs";
 
 // A server that is used again has the approvals of the last time.
 const house = await openHouse(`console-approvals-${Date.now().toString(36)}`);
@@ -49,19 +49,6 @@ test("an empty inbox says what belongs there", async () => {
   await page.getByRole("heading", { name: "No call waits" }).waitFor();
   assert.equal(await page.evaluate(() => window.flickers), 0, "the list is said to be loading");
   assert.equal(await page.evaluate(() => document.activeElement.textContent), "The tools", "the focus stays");
-  await page.context().close();
-});
-
-test("a decision in the list of all is shown at once", async () => {
-  const asked = await ask("/all.txt");
-  const page = await house.open("approvals?status=all");
-  const card = cardOf(page, asked);
-  await button(card, "Deny").waitFor();
-  // The list stands still.
-  await page.route("**/api/approvals?*", () => {});
-  await button(card, "Deny").click();
-  await card.getByText("Denied by anonymous").waitFor();
-  assert.equal(await button(card, "Approve and run").count(), 0);
   await page.context().close();
 });
 
@@ -114,6 +101,19 @@ test("approve one, deny another, and both stay in sight", async () => {
   assert.match(page.url(), /#\/approvals\?status=denied$/);
   await page.getByRole("link", { name: "All", exact: true }).click();
   await until(async () => (await page.locator("article.approval").count()) === 2, "both in the list of all");
+  await page.context().close();
+});
+
+test("a decision in the list of all is shown at once", async () => {
+  const asked = await ask("/all.txt");
+  const page = await house.open("approvals?status=all");
+  const card = cardOf(page, asked);
+  await button(card, "Deny").waitFor();
+  // The list stands still.
+  await page.route("**/api/approvals?*", () => {});
+  await button(card, "Deny").click();
+  await card.getByText("Denied by anonymous").waitFor();
+  assert.equal(await button(card, "Approve and run").count(), 0);
   await page.context().close();
 });
 
@@ -178,6 +178,88 @@ test("an approval that expires says so, and is decided by nobody", async () => {
   await expectRefusals(page, 409);
   await page.context().close();
   await api("POST", `/api/approvals/${asked.approval}/deny`);
+});
+
+/** Sends a body as it is written: JavaScript would write other numbers. */
+async function askWritten(given) {
+  const headers = { "x-workspace-id": house.workspace, "content-type": "application/json" };
+  const body = `{"tool_name": "keep", "session_id": "desk", "arguments": ${given}}`;
+  const { error, call_id } = await (await fetch(`${url}/api/execute`, { method: "POST", headers, body })).json();
+  return { approval: error.details.approval_id, call: call_id };
+}
+
+test("the card shows the call's own arguments, whatever their fields are called", async () => {
+  const prefix = '{"path": "/harmless.txt"}';
+  const forged = await ask("/forged.txt", { arguments: { path: "/forged.txt", content: "EVIL", truncated: true, sha256: "00", size: prefix.length, prefix, not_kept: "quota" } });
+  const page = await house.open("approvals");
+  const shown = cardOf(page, forged).getByRole("region", { name: "Arguments of keep" });
+  await shown.getByText("/forged.txt").waitFor();
+  assert.match(await shown.innerText(), /EVIL/);
+  assert.equal(await cardOf(page, forged).getByText("The quota of the workspace was used up").count(), 0);
+  for (const path of [`approvals/${forged.approval}`, `calls/${forged.call}`]) {
+    await page.evaluate((it) => (location.hash = `#/${it}`), path);
+    await page.getByRole("region", { name: /^Arguments/ }).getByText("EVIL").waitFor();
+  }
+  await api("POST", `/api/approvals/${forged.approval}/deny`);
+  await page.context().close();
+});
+
+test("arguments of 9 KB are read in the inbox, and downloaded", async () => {
+  const content = `${"long ".repeat(1_800)}THE END`;
+  const long = await ask("/long.txt", { arguments: { path: "/long.txt", content } });
+  const page = await house.open("approvals");
+  const card = cardOf(page, long);
+  const shown = card.getByRole("region", { name: "Arguments of keep" });
+  await shown.getByText("/long.txt").waitFor();
+  assert.ok(!(await shown.innerText()).includes("truncated"), "a description is no argument");
+  await card.getByText(/^The first 1\.0 KB of 9\.\d KB are shown\./).waitFor();
+  const coming = page.waitForEvent("download");
+  await button(card, "Download the whole").click();
+  const chunks = [];
+  for await (const chunk of await (await coming).createReadStream()) chunks.push(chunk);
+  assert.deepEqual(JSON.parse(Buffer.concat(chunks).toString()), { path: "/long.txt", content });
+  await card.getByRole("button", { name: /^Show 9\.\d KB$/ }).click();
+  await shown.getByText("THE END").waitFor();
+  // Below the bar of the console axe takes links for hidden ones.
+  await page.evaluate(() => scrollTo(0, 0));
+  await accessible(page);
+  await api("POST", `/api/approvals/${long.approval}/deny`);
+  await page.context().close();
+});
+
+test("a number that no browser holds is shown as it is, and never sent rounded", async () => {
+  const asked = await askWritten('{"path": "/n.txt", "content": "n", "account": 9007199254740993}');
+  const page = await house.open("approvals");
+  await cardOf(page, asked).getByText('"account": 9007199254740993').waitFor();
+  await api("POST", `/api/approvals/${asked.approval}/deny`);
+  const sent = [];
+  page.on("request", (it) => it.url().endsWith("/api/execute") && sent.push(it.postData()));
+  await page.evaluate((it) => (location.hash = `#/calls/${it}`), asked.call);
+  await page.getByRole("region", { name: "Arguments" }).getByText('"account": 9007199254740993').first().waitFor();
+  await page.getByRole("link", { name: "Retry with other arguments" }).click();
+  await page.getByText("The form has the arguments of an earlier call").waitFor();
+  await button(page, "Ask for the run").or(button(page, "Run")).first().click();
+  await page.getByText("9007199254740993 is too large to be sent exactly.").first().waitFor();
+  assert.deepEqual(sent, []);
+  await page.context().close();
+});
+
+test("an approval that cannot be read after the decision is decided all the same", async () => {
+  const asked = await ask("/unread.txt");
+  const page = await house.open(`approvals/${asked.approval}`);
+  const card = cardOf(page, asked);
+  await button(card, "Deny").waitFor();
+  await page.route(`**/api/approvals/${asked.approval}`, (route) => route.fulfill({ status: 503, json: { error: { code: "UNAVAILABLE", message: "The database rests", details: null } } }));
+  await button(card, "Deny").click();
+  await card.getByText("Your decision is taken.").waitFor();
+  await card.getByText("The database rests").waitFor();
+  assert.equal(await button(card, "Deny").count(), 0);
+  assert.equal((await approvalOf(asked)).status, "denied");
+  await page.unrouteAll();
+  await button(card, "Try again").click();
+  await card.getByText("Denied by anonymous").waitFor();
+  await expectRefusals(page, 503);
+  await page.context().close();
 });
 
 test("keys choose and decide, and nothing runs before Enter", async () => {

@@ -100,9 +100,13 @@ test("the slider shows a tool that was deactivated later", async () => {
   assert.equal(later, seq + 1);
 
   // A link with the number alone leads here.
-  const page = await house.open(`changes?seq=${later}`);
+  const page = await house.open("settings");
+  const states = [];
+  page.on("request", (it) => it.url().includes("/api/registry/state?seq=") && states.push(it.url()));
+  await page.evaluate((it) => (location.hash = `#/changes?seq=${it}`), later);
   const tools = page.getByRole("region", { name: "Tools", exact: true });
   await tools.getByRole("listitem").filter({ hasText: "short_lived@1.0.0" }).filter({ hasText: "not active" }).waitFor();
+  assert.equal(states.length, 1, "now is read once");
   const slider = page.getByRole("slider", { name: "Moment" });
   await slider.focus();
   await page.keyboard.press("ArrowLeft");

@@ -274,6 +274,20 @@ test("any two states are compared, line by line and side by side; the last run i
   await page.context().close();
 });
 
+test("of many long differences the first are open, and the others when somebody wants them", async () => {
+  await put("many", "/start.txt", "start\n");
+  const first = (await house.api("GET", "/api/sessions/many")).active_manifest_id;
+  for (const name of ["a", "b", "c"]) await put("many", `/${name}.txt`, "a line\n".repeat(300));
+  const { active_manifest_id: last } = await house.api("GET", "/api/sessions/many");
+  const page = await house.open(`files/many?tab=compare&from=${first}&to=${last}`);
+  await page.getByRole("region", { name: "Differences of /a.txt" }).waitFor();
+  assert.equal(await page.getByRole("region", { name: "Differences of /c.txt" }).count(), 0);
+  await page.getByRole("button", { name: "Show the differences of /c.txt" }).click();
+  await page.getByRole("region", { name: "Differences of /c.txt" }).waitFor();
+  await accessible(page);
+  await page.context().close();
+});
+
 test("a branch begins with the files of its origin, and goes its own way", async () => {
   await put("trunk", "/a.txt", "one\n");
   await put("trunk", "/a.txt", "two\n");

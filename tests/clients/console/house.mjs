@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AxeBuilder } from "@axe-core/playwright";
 import { chromium } from "playwright-core";
 
-/** `url` is the address of a Worker in open mode that serves the console. */
-export const { url } = JSON.parse(process.env.CONSOLE_TEST);
+/** `url` is the address of a Worker in open mode that serves the console; `closed` is one that asks for tokens. */
+export const { url, closed } = JSON.parse(process.env.CONSOLE_TEST);
 
 /** How long a test waits for what must come. */
 const PATIENCE_MS = 20_000;
@@ -72,13 +72,15 @@ export const KEEP = {
   handler: { type: "builtin", key: "write_file" },
 };
 
-/** A browser and a workspace for one file of tests. */
-export async function openHouse(workspace) {
+const OPEN = { url, root: "" };
+
+/** A browser and a workspace for one file of tests, at the open Worker or at the closed one. */
+export async function openHouse(workspace, { url, root } = OPEN) {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS, timeout: 60_000 });
 
   /** Sends a request as the owner. Returns the body of the response, which must have a good status. */
   async function api(method, path, body) {
-    const headers = { "x-workspace-id": workspace, "content-type": "application/json" };
+    const headers = { "x-workspace-id": workspace, "content-type": "application/json", ...(root === "" ? {} : { authorization: `Bearer ${root}` }) };
     const response = await fetch(url + path, { method, headers, body: body && JSON.stringify(body) });
     const content = await response.text();
     assert.ok(response.ok, `${method} ${path} answered ${response.status}: ${content}`);

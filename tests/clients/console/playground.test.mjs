@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { call, gate, startModel, text } from "../chat/model.mjs";
-import { KEEP, accessible, expectRefusals, openHouse, pictures, until } from "./house.mjs";
+import { KEEP, accessible, allow, expectRefusals, openHouse, pictures, until } from "./house.mjs";
 
 const house = await openHouse("console-playground");
 const model = await startModel();
@@ -142,6 +142,11 @@ test("a turn that waits goes on by itself when somebody else decides", async () 
   await say(page, `Keep one ${script.tag}`);
   await page.getByText("An admin decides").waitFor();
   await page.getByRole("region", { name: "Call of keep" }).getByText("waiting", { exact: true }).waitFor();
+  // While nothing happens, the page does not read the conversation.
+  let reads = 0;
+  page.on("request", (it) => (reads += it.url().includes("/messages") ? 1 : 0));
+  for (let look = 0; look < 2; look += 1) await page.waitForResponse((it) => it.url().includes("/api/tool-calls/"));
+  assert.equal(reads, 0, "the conversation is read while nothing happens");
   const { approvals } = await api("GET", "/api/approvals?status=pending");
   await api("POST", `/api/approvals/${approvals.find((it) => it.session_id === "elsewhere").id}/approve`);
   await sees(page, "Somebody allowed it.");
@@ -268,6 +273,39 @@ test("a model that fails is told, and what was typed is not lost", async () => {
   await page.getByRole("alert").getByText("The model's server cannot be reached").waitFor();
   await api("PATCH", "/api/workspace", { model_url: model.url });
   await accessible(page);
+});
+
+test("a message that is refused replaces nothing that was typed meanwhile", async () => {
+  const page = await house.open(`playground/refused?agent=${agent}&new=true`);
+  const field = page.getByLabel("Message", { exact: true });
+  let refuse;
+  const isHeld = new Promise((done) => (refuse = done));
+  await page.route("**/chat", async (route) => {
+    await isHeld;
+    await route.fulfill({ status: 503, json: { error: { code: "UNAVAILABLE", message: "The model rests", details: null } } });
+  });
+  await say(page, "yes");
+  await field.fill("and then");
+  refuse();
+  await page.getByText("This message was not sent: yes").waitFor();
+  assert.equal(await field.inputValue(), "and then");
+  await accessible(page);
+  await button(page, "Put it before the message below").click();
+  assert.equal(await field.inputValue(), "yes\nand then");
+  await page.unrouteAll();
+
+  // The same words again are another message.
+  const script = model.script(text("Heard."), text("Heard again."));
+  await field.fill(`yes ${script.tag}`);
+  await button(page, "Send").click();
+  await sees(page, "Heard.");
+  await idle(page);
+  await page.route("**/chat", (route) => route.fulfill({ status: 503, json: { error: { code: "UNAVAILABLE", message: "The model rests", details: null } } }));
+  await say(page, `yes ${script.tag}`);
+  await page.getByRole("alert").getByText("The model rests").waitFor();
+  await until(async () => (await field.inputValue()) === `yes ${script.tag}`, "the words that were refused");
+  allow(page, /status of (503|404)/);
+  await page.context().close();
 });
 
 test("without an agent the page says what to do", async () => {

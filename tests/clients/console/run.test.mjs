@@ -302,7 +302,23 @@ test("a call that waits shows its approval, and its outcome once it is approved"
   await accessible(page);
   assert.ok(!arrived.has("careful"));
   const approval = (await page.getByRole("link", { name: "Open the approval" }).getAttribute("href")).split("/").at(-1);
-  await house.api("POST", `/api/approvals/${approval}/approve`, { reason: "test" });
+  // A fault on the way ends no watch: it is told, and the page asks again.
+  await page.route("**/api/tool-calls/*?wait=*", (route) => route.fulfill({ status: 429, json: { error: { code: "RATE_LIMITED", message: "Slowly", details: null } } }));
+  await page.reload();
+  await step(page, ["fill", "/a", "1"]);
+  await page.getByRole("button", { name: "Ask for the run", exact: true }).click();
+  await result(page).getByRole("alert").getByText("Slowly").waitFor();
+  await page.unrouteAll();
+  const second = (await page.getByRole("link", { name: "Open the approval" }).getAttribute("href")).split("/").at(-1);
+  assert.notEqual(second, approval);
+  await house.api("POST", `/api/approvals/${second}/deny`);
+  await result(page).getByText("APPROVAL_DENIED").waitFor();
+  assert.equal(await result(page).getByText("Slowly").count(), 0);
+  await expectRefusals(page, 429);
+  await page.getByRole("button", { name: "Ask for the run", exact: true }).click();
+  await page.getByText("The tool has not run: the call waits for an approval.").waitFor();
+  const third = (await page.getByRole("link", { name: "Open the approval" }).getAttribute("href")).split("/").at(-1);
+  await house.api("POST", `/api/approvals/${third}/approve`, { reason: "test" });
   await result(page).getByText("success", { exact: true }).waitFor();
   assert.deepEqual(arrived.get("careful").arguments, { a: 1 });
   await page.context().close();
@@ -344,6 +360,19 @@ test("a guest runs what guests may run, and is told what they may not", async ()
   await result(page).getByText("success", { exact: true }).waitFor();
   assert.deepEqual(arrived.get("for-guests").arguments, { a: "x" });
   assert.equal(await page.getByRole("link", { name: "Open the call" }).count(), 0, "guests read no records");
+  await page.context().close();
+});
+
+test("a token that is bound to an agent runs what its level allows", async () => {
+  await register("for-admins", { required_permission: "admin", parameters_schema: { type: "object", properties: { a: { type: "string" } } } });
+  const { id } = await house.api("POST", "/api/agents", { name: "Ruler", permission_level: "admin" });
+  await house.api("POST", `/api/agents/${id}/tools`, { tool_id: "for-admins" });
+  const { token } = await house.api("POST", "/api/tokens", { name: "run-bound", level: "admin", agent_id: id });
+  const page = await house.open("run/for-admins", { token });
+  await step(page, ["fill", "/a", "x"]);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await result(page).getByText("success", { exact: true }).waitFor();
+  assert.deepEqual(arrived.get("for-admins").arguments, { a: "x" });
   await page.context().close();
 });
 

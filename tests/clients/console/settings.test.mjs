@@ -104,7 +104,7 @@ test("a token that ends while the console is open leads to the sign-in page, and
   });
   await api("DELETE", `/api/tokens/${old.id}`);
   await page.getByRole("link", { name: "Workspace", exact: true }).click();
-  await page.getByText("This Pegboard asks for a token.").waitFor();
+  await page.getByText("Your token is no longer valid in this workspace").waitFor();
   assert.equal(await page.evaluate(() => sessionStorage.getItem("pegboard-token")), null);
   await accessible(page);
   await page.getByLabel("Token").fill(next.token);
@@ -131,7 +131,7 @@ test("a token that expires while the console is open leads to the sign-in page",
   // The log is live, so nobody needs to press anything.
   await page.evaluate(() => (location.hash = "#/calls"));
   await page.getByRole("heading", { name: "Calls", level: 1 }).waitFor();
-  await page.getByText("This Pegboard asks for a token.").waitFor();
+  await page.getByText("Your token is no longer valid in this workspace").waitFor();
   assert.equal(await statusWith(token), 401);
   await expectRefusals(page, 401);
   await page.context().close();

@@ -1,6 +1,6 @@
 // Attaching a tool: find it, configure it, see the warnings, attach it.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useLoad } from "../../api/load.ts";
 import { request, send } from "../../api/request.ts";
 import type { Agent, Tool } from "../../api/types.ts";
@@ -10,6 +10,7 @@ import { CopyCurl } from "../../parts/clipboard.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { RiskBadge } from "../../parts/marks.tsx";
 import { Panel } from "../../parts/page.tsx";
+import { useSettled } from "../../parts/settled.ts";
 import { Failure, Show } from "../../parts/states.tsx";
 import { useSubmit } from "../../parts/submit.ts";
 import { tell } from "../../parts/toast.tsx";
@@ -127,14 +128,4 @@ function ConfigureNew({ agent, id, done }: { agent: Agent; id: string; done: () 
       )}
     </Show>
   );
-}
-
-/** A value after it has not changed for some time. */
-function useSettled(value: string, pause: number): string {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), pause);
-    return () => clearTimeout(timer);
-  }, [value, pause]);
-  return settled;
 }

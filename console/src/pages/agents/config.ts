@@ -1,7 +1,9 @@
 // The configuration of an attached tool as the parts of a form, and back. Pure.
 // `default_<parameter>` fills a parameter that a call omits, `max_result_bytes` cuts results, and all other keys are the tool's.
 
+import { parseExactly } from "../../api/json.ts";
 import type { Json } from "../../api/types.ts";
+import { isSecret } from "../../parts/form/secrets.ts";
 
 type JsonObject = { [key: string]: Json };
 type Schema = Record<string, unknown>;
@@ -23,7 +25,7 @@ export function defaultsSchema(parameters: unknown): Schema {
   const properties = asObject(root["properties"]);
   const shared = Object.fromEntries(["$defs", "definitions"].filter((it) => it in root).map((it) => [it, root[it]]));
   if (Object.keys(properties).length === 0) return { type: "object", ...shared };
-  const open = Object.entries(properties).filter(([, it]) => !isSecret(it));
+  const open = Object.entries(properties).filter(([, it]) => !isSecret(asObject(it)));
   // A default of the schema is what the tool does by itself; a form would fill it in, and so fix it for this agent.
   return { type: "object", additionalProperties: false, properties: Object.fromEntries(open.map(([name, it]) => [name, withoutDefault(it)])), ...shared };
 }
@@ -32,11 +34,6 @@ function withoutDefault(schema: unknown): unknown {
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return schema;
   const { default: _, ...rest } = schema as Schema;
   return rest;
-}
-
-function isSecret(schema: unknown): boolean {
-  const keywords = asObject(schema);
-  return keywords["writeOnly"] === true || keywords["format"] === "password";
 }
 
 export function splitConfig(config: JsonObject | null | undefined, schema: Schema): ConfigParts {
@@ -65,7 +62,7 @@ export function joinConfig(parts: ConfigParts): { config: JsonObject; problems: 
   }
   if (parts.other.trim() !== "") {
     try {
-      const other = JSON.parse(parts.other) as Json;
+      const other = parseExactly(parts.other) as Json;
       if (typeof other === "object" && other !== null && !Array.isArray(other)) Object.assign(config, other);
       else problems.other = "This must be a JSON object, such as {}";
     } catch (cause) {

@@ -1,5 +1,7 @@
 // A tool of a toolbox, whatever the format in which it came. Pure.
 
+import { parseExactly } from "../../api/json.ts";
+
 export interface ExportedTool {
   name: string;
   description: string;
@@ -34,7 +36,7 @@ function notesOf(fields: Fields): string[] {
 function parsed(schema: unknown): unknown {
   if (typeof schema !== "string") return schema;
   try {
-    return JSON.parse(schema);
+    return parseExactly(schema);
   } catch {
     return null;
   }

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { may } from "../../api/caller.ts";
+import { apiError } from "../../api/load.ts";
 import { ApiError, request, respond, send } from "../../api/request.ts";
 import type { Approval } from "../../api/types.ts";
 import { link } from "../../location.ts";
@@ -15,7 +16,7 @@ import { Facts } from "../../parts/page.tsx";
 import { CallOutcome } from "../../parts/renderers/outcome.tsx";
 import { useRecord } from "../../parts/renderers/record.ts";
 import { CallValue } from "../../parts/renderers/index.tsx";
-import { Failure, Show } from "../../parts/states.tsx";
+import { Failure, Loading, Show } from "../../parts/states.tsx";
 import { Time } from "../../parts/values.tsx";
 import { riskOf } from "./risk.ts";
 import { approvalRequest } from "./use_inbox.ts";
@@ -44,22 +45,21 @@ export function ApprovalCard({ of, onDecided, isCurrent = false, choose }: CardP
           <StatusBadge status={of.status} />
         </span>
         <span class="soft small">
+          <a href={link(["approvals", of.id])} title="The page of this approval">
+            asked <Time at={of.created_at} />
+          </a>
           {of.status === "pending" ? (
             <>
-              asked <Time at={of.created_at} />, expires <Time at={of.expires_at} />
+              , expires <Time at={of.expires_at} />
             </>
-          ) : (
-            <>
-              asked <Time at={of.created_at} />
-            </>
-          )}
+          ) : null}
         </span>
       </div>
       <Facts of={factsOf(of)} />
-      <CallValue callId={of.call_id} kind="arguments" value={of.arguments ?? {}} label={`Arguments of ${of.tool_name}`} />
+      <CallValue callId={of.call_id} kind="arguments" value={of.arguments ?? {}} label={`Arguments of ${of.tool_name}`} shortened={of.shortened} />
       {isLate ? (
         <p class="notice warn" role="alert">
-          Your decision came too late: {of.status === "expired" ? "the approval had expired" : `${decidedBy(of)} had ${of.status} it`} before.
+          Your decision came too late: {of.status === "expired" ? "the approval had expired" : `${decidedBy(of)} had ${of.status} it before`}.
         </p>
       ) : null}
       {of.status === "pending" ? (
@@ -93,10 +93,21 @@ interface DecisionProps {
 function Decision({ of, onDecided, setIsMine, setIsLate }: DecisionProps) {
   const [reason, setReason] = useState("");
   const [fault, setFault] = useState<ApiError>();
+  // A decision that is taken stays taken, also if the approval cannot be read then.
+  const [isTaken, setIsTaken] = useState(false);
+  const [unread, setUnread] = useState<ApiError>();
   if (!may("admin")) return <p class="soft">Admins decide this call. Your token does not allow it.</p>;
   const given = { path: { approval_id: of.id }, body: reason.trim() === "" ? {} : { reason: reason.trim() } };
   const approve = request("post", "/api/approvals/{approval_id}/approve", given);
   const deny = request("post", "/api/approvals/{approval_id}/deny", given);
+  const readAgain = async () => {
+    setUnread(undefined);
+    try {
+      onDecided(await send(approvalRequest(of.id)));
+    } catch (cause) {
+      setUnread(apiError(cause));
+    }
+  };
   const decide = async (asked: typeof approve | typeof deny) => {
     setFault(undefined);
     setIsMine(true);
@@ -104,16 +115,27 @@ function Decision({ of, onDecided, setIsMine, setIsLate }: DecisionProps) {
       // The outcome is read from the record, which holds no more than a page can show.
       const response = await respond(asked);
       void response.body?.cancel();
-      onDecided(await send(approvalRequest(of.id)));
     } catch (cause) {
       setIsMine(false);
       if (!(cause instanceof ApiError)) throw cause;
       const present = cause.status === 409 ? await send(approvalRequest(of.id)) : of;
       if (present.status === "pending") return setFault(cause);
       setIsLate(true);
-      onDecided(present);
+      return onDecided(present);
     }
+    setIsTaken(true);
+    await readAgain();
   };
+  if (isTaken) {
+    return (
+      <>
+        <p class="notice good" role="status">
+          Your decision is taken.
+        </p>
+        {unread === undefined ? <Loading what="Reading the approval again" /> : <Failure error={unread} retry={() => void readAgain()} />}
+      </>
+    );
+  }
   return (
     <>
       {fault === undefined ? null : <Failure error={fault} />}

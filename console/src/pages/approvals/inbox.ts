@@ -27,7 +27,7 @@ export function merged<T extends Listed>(seen: readonly T[], read: readonly T[])
   return [...all.values()].sort((one, other) => (isBefore(one, other) ? -1 : 1));
 }
 
-/** The list as it was read, but for decisions that are newer than the list. */
+/** The list as it was read, with the decisions that were taken after the list was read. */
 export function decided<T extends Listed>(seen: readonly T[], read: readonly T[]): T[] {
   const known = new Map(seen.filter((it) => it.status !== "pending").map((it) => [it.id, it]));
   return read.map((it) => known.get(it.id) ?? it);

@@ -9,10 +9,10 @@ import { ButtonLink } from "../../parts/button.tsx";
 import { CopyCurl } from "../../parts/clipboard.tsx";
 import { Diff } from "../../parts/diff.tsx";
 import { Badge, type Tone } from "../../parts/marks.tsx";
+import { openFirst } from "../../parts/open_first.ts";
 import { Panel } from "../../parts/page.tsx";
 import { Empty, ShowPages } from "../../parts/states.tsx";
 import { Bytes } from "../../parts/values.tsx";
-import { openFirst } from "./open_first.ts";
 
 type Difference = Schemas["DifferenceOut"];
 

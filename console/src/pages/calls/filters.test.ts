@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fromField, parametersOf, readFilters, toField } from "./filters.ts";
+import { parametersOf, readFilters } from "./filters.ts";
 
 test("filters are read from the URL, and empty ones are none", () => {
   assert.deepEqual(readFilters(new URLSearchParams("tool_name=read_file&agent_id=&status=error&page=3")), { tool_name: "read_file", status: "error" });
@@ -11,10 +11,4 @@ test("filters are read from the URL, and empty ones are none", () => {
 test("a status that there is not is no parameter", () => {
   assert.deepEqual(parametersOf({ tool_name: "a", status: "error" }), { tool_name: "a", status: "error" });
   assert.deepEqual(parametersOf({ tool_name: "a", status: "odd" }), { tool_name: "a" });
-});
-
-test("moments go to a field and back", () => {
-  for (const moment of ["2026-11-18T12:34:00.000Z", "2026-03-29T01:30:00.000Z"]) assert.equal(fromField(toField(moment)), moment);
-  assert.equal(toField("yesterday"), "");
-  assert.equal(fromField(""), "");
 });

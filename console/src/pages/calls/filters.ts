@@ -22,17 +22,3 @@ export function parametersOf({ status, ...rest }: Filters): Omit<Filters, "statu
   const known = STATUSES.find((it) => it === status);
   return { ...rest, ...(known === undefined ? {} : { status: known }) };
 }
-
-/** A moment in the form of a field for date and time, which knows no time zone but the person's. */
-export function toField(moment: string): string {
-  const time = Date.parse(moment);
-  if (Number.isNaN(time)) return "";
-  const local = new Date(time - new Date(time).getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 16);
-}
-
-/** The moment that a person has entered. */
-export function fromField(text: string): string {
-  const time = Date.parse(text);
-  return Number.isNaN(time) ? "" : new Date(time).toISOString();
-}

@@ -9,7 +9,7 @@ import { ButtonLink, WorkButton } from "../../parts/button.tsx";
 import { CopyCurl, Id } from "../../parts/clipboard.tsx";
 import { StatusBadge } from "../../parts/marks.tsx";
 import { Facts, Page, Panel } from "../../parts/page.tsx";
-import { CallValue, downloadValue, wholeValue } from "../../parts/renderers/index.tsx";
+import { CallValue, WholeValue, downloadValue, wholeValue } from "../../parts/renderers/index.tsx";
 import { CallOutcome } from "../../parts/renderers/outcome.tsx";
 import { useRecord } from "../../parts/renderers/record.ts";
 import { Show } from "../../parts/states.tsx";
@@ -48,7 +48,7 @@ function Contents({ call }: { call: Call }) {
           <Facts of={factsOf(call)} />
         </Panel>
         <Panel title="Arguments" actions={<ValueActions call={call} kind="arguments" />}>
-          <CallValue callId={call.id} kind="arguments" value={call.arguments ?? null} label="Arguments" />
+          <CallValue callId={call.id} kind="arguments" value={call.arguments ?? null} label="Arguments" shortened={call.shortened} />
           {warnings.length === 0 ? null : (
             <div class="notice warn">
               {warnings.map((it) => (
@@ -70,7 +70,7 @@ function Contents({ call }: { call: Call }) {
       ) : null}
       {blocks && call.details?.result_is_content !== true ? (
         <Panel title="Content blocks">
-          <CallValue callId={call.id} kind="result" value={blocks} label="Content blocks of the MCP server" />
+          <WholeValue value={blocks} label="Content blocks of the MCP server" name={`${call.id}-content`} />
         </Panel>
       ) : null}
       <ChangedFiles call={call} />

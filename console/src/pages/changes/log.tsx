@@ -1,16 +1,16 @@
 // The change log, newest first, with filters in the URL.
 
-import { useEffect, useState } from "preact/hooks";
 import { usePages } from "../../api/load.ts";
 import { type ApiRequest, request, sendForBytes } from "../../api/request.ts";
 import { query, setQuery } from "../../location.ts";
 import { Button, WorkButton } from "../../parts/button.tsx";
 import { CopyCurl } from "../../parts/clipboard.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
+import { useSettled } from "../../parts/settled.ts";
 import { Empty, ShowPages } from "../../parts/states.tsx";
+import { localOf, utcOf } from "../../parts/times.ts";
 import { download } from "../../parts/values.tsx";
 import { OneChange } from "./change.tsx";
-import { localOf, utcOf } from "./times.ts";
 
 const ACTIONS = [
   "register",
@@ -50,16 +50,6 @@ function logRequest({ action, ...filters }: Filters, cursor?: string) {
 function wholeRequest({ action, ...filters }: Filters): ApiRequest<unknown> {
   const asked = request("get", "/api/registry/changes", { query: { ...filters, ...(action === undefined ? {} : { action: action as Action }) } });
   return { ...asked, headers: { Accept: "application/x-ndjson" } };
-}
-
-/** The value some time after it was last another one: a request for each letter would be too many. */
-function useSettled(value: string, ms = 300): string {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
-    return () => clearTimeout(timer);
-  }, [value, ms]);
-  return settled;
 }
 
 export function Log() {

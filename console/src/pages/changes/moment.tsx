@@ -14,11 +14,11 @@ import { jsonDiff } from "../../parts/json_diff.ts";
 import { Badge, type Tone } from "../../parts/marks.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { Empty, Show } from "../../parts/states.tsx";
+import { utcOf } from "../../parts/times.ts";
 import { JsonText, Time } from "../../parts/values.tsx";
 import { count } from "../../parts/words.ts";
 import { ActionBadge, Who } from "./change.tsx";
 import { byKind, type Difference, differences, placeOf, readable, type Subject, subjectsOf } from "./registry.ts";
-import { utcOf } from "./times.ts";
 
 type State = Schemas["State"];
 
@@ -52,7 +52,7 @@ function Timeline({ last }: { last: Change }) {
   }, [seq, wanted]);
   const asked = request("get", "/api/registry/state", { query: { seq: wanted } });
   const then = useLoad(asked);
-  const now = useLoad(request("get", "/api/registry/state", { query: { seq: last.seq } }));
+  const now = useLoad(wanted === last.seq ? null : request("get", "/api/registry/state", { query: { seq: last.seq } }));
   return (
     <>
       <Panel
@@ -105,9 +105,10 @@ function Timeline({ last }: { last: Change }) {
 function AtTime({ choose }: { choose: (seq: number) => void }) {
   const [at, setAt] = useState("");
   const [run, busy] = useWork();
+  const asked = request("get", "/api/registry/state", { query: { at: utcOf(at) } });
   const submit = (event: Event) => {
     event.preventDefault();
-    void run(async () => choose((await send(request("get", "/api/registry/state", { query: { at: utcOf(at) } }))).seq));
+    void run(async () => choose((await send(asked)).seq));
   };
   return (
     <form class="row at-time" onSubmit={submit}>
@@ -115,6 +116,7 @@ function AtTime({ choose }: { choose: (seq: number) => void }) {
       <Button narrow type="submit" disabled={busy || utcOf(at) === ""}>
         Go there
       </Button>
+      {utcOf(at) === "" ? null : <CopyCurl narrow of={asked} action="Go there" />}
     </form>
   );
 }

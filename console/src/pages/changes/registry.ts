@@ -1,5 +1,6 @@
 // The registry at a moment: its things, and what differs between two moments. Pure.
 
+import { ExactNumber, parseExactly } from "../../api/json.ts";
 import type { Query } from "../../location.ts";
 
 /** A state of the registry, as far as it is compared here. */
@@ -89,7 +90,7 @@ export function differences(earlier: Registry, later: Registry): Difference[] {
 /** A JSON text that does not depend on the order of fields. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  if (typeof value !== "object" || value === null || value instanceof ExactNumber) return JSON.stringify(value) ?? "null";
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `{${entries.map(([name, part]) => `${JSON.stringify(name)}:${canonical(part)}`).join()}}`;
 }
@@ -102,7 +103,7 @@ export function readable(state: unknown): unknown {
 
 function parsed(value: string): unknown {
   try {
-    return JSON.parse(value);
+    return parseExactly(value);
   } catch {
     return value;
   }

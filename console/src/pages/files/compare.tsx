@@ -11,6 +11,7 @@ import { Diff } from "../../parts/diff.tsx";
 import { languageOf, SideBySide } from "../../parts/editor/index.tsx";
 import { SelectField } from "../../parts/field.tsx";
 import { Badge, type Tone } from "../../parts/marks.tsx";
+import { openFirst } from "../../parts/open_first.ts";
 import { Empty, Failure, Loading, Show, ShowPages } from "../../parts/states.tsx";
 import { Bytes } from "../../parts/values.tsx";
 import { useFile } from "./file.ts";
@@ -99,13 +100,10 @@ function Differences({ session, from, to }: { session: string; from: string; to:
         <CopyCurl of={differencesRequest(session, from, to)} />
       </div>
       <ShowPages of={differences} empty={<Empty title="The two states are the same">No file was added, removed or changed between them.</Empty>}>
-        {(items) => (
-          <>
-            {items.map((it) => (
-              <OneDifference key={it.path} of={it} session={session} from={from} to={to} />
-            ))}
-          </>
-        )}
+        {(items) => {
+          const isOpen = openFirst(items.map((it) => it.diff ?? ""));
+          return items.map((it, index) => <OneDifference key={it.path} of={it} isOpenFirst={isOpen[index] ?? false} session={session} from={from} to={to} />);
+        }}
       </ShowPages>
     </>
   );
@@ -115,12 +113,14 @@ const TONES: Record<Difference["change"], Tone> = { added: "good", removed: "bad
 
 interface OneProps {
   of: Difference;
+  isOpenFirst: boolean;
   session: string;
   from: string;
   to: string;
 }
 
-function OneDifference({ of, session, from, to }: OneProps) {
+function OneDifference({ of, isOpenFirst, session, from, to }: OneProps) {
+  const [isOpen, setIsOpen] = useState(isOpenFirst);
   const [isSideBySide, setSideBySide] = useState(false);
   const hasBoth = of.diff !== undefined && of.change === "modified";
   const isPicture = of.diff === undefined && pictureTypeOf(of.path) !== null;
@@ -138,19 +138,24 @@ function OneDifference({ of, session, from, to }: OneProps) {
             {of.to == null ? null : <Bytes count={of.to.size} />}
           </span>
         </div>
-        {hasBoth ? (
+        {isOpen ? null : (
+          <Button narrow label={`Show the differences of ${of.path}`} onClick={() => setIsOpen(true)}>
+            Show the differences
+          </Button>
+        )}
+        {hasBoth && isOpen ? (
           <Button narrow onClick={() => setSideBySide(!isSideBySide)}>
             {isSideBySide ? "Line by line" : "Side by side"}
           </Button>
         ) : null}
       </div>
       {of.diff_note === undefined ? null : <p class="soft">{of.diff_note}</p>}
-      {isSideBySide ? (
+      {!isOpen ? null : isSideBySide ? (
         <BothSides session={session} path={of.path} from={from} to={to} />
       ) : of.diff === undefined ? null : (
         <Diff text={of.diff.replace(/\n$/, "")} label={`Differences of ${of.path}`} />
       )}
-      {isPicture ? (
+      {isPicture && isOpen ? (
         <div class="columns">
           {of.from == null ? null : <OnePicture session={session} path={of.path} manifest={from} />}
           {of.to == null ? null : <OnePicture session={session} path={of.path} manifest={to} />}

@@ -1,6 +1,7 @@
 // The directories of a session, as far as they were opened.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { returns } from "../../api/caller.ts";
 import { apiError, isLost, useReturn } from "../../api/load.ts";
 import { ApiError, type ApiRequest, request, send } from "../../api/request.ts";
 import type { Schemas } from "../../api/types.ts";
@@ -112,7 +113,7 @@ export function useDirectories(session: string, manifest: string | undefined, ve
       setBranches(new Map());
     };
   }, [key]);
-  useEffect(reload, [reload, version]);
+  useEffect(reload, [reload, version, returns.value]);
   useReturn(isLost(error), reload);
 
   return {

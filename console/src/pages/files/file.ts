@@ -1,71 +1,15 @@
-// One file: how it is asked for, read and kept in a view.
+// A file in a view, and what else the page does with files.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { returns } from "../../api/caller.ts";
 import { apiError, isLost, useReturn } from "../../api/load.ts";
-import { ApiError, type ApiRequest, request, respond, send, upload, whole } from "../../api/request.ts";
+import { type ApiError, request, send } from "../../api/request.ts";
 import type { Schemas } from "../../api/types.ts";
-import { textOf } from "../../parts/file_text.ts";
+import { FILE, type Found, type Place, readFile, readFileIfAny } from "../../parts/session_file.ts";
 import { directoryRequest } from "./directories.ts";
-
-type WrittenFile = Schemas["WrittenOut"];
-
-/** Where a file is: a session, a path from the root, and a state; the present if none is named. */
-export interface Place {
-  session: string;
-  path: string;
-  manifest?: string | undefined;
-}
-
-export interface FileRead {
-  kind: "file";
-  bytes: ArrayBuffer;
-  /** The contents, if the API calls them a text. */
-  text: string | null;
-  sha256: string;
-  manifestId: string | null;
-}
-
-/** A path is a file or a directory. */
-export type Found = FileRead | { kind: "directory" };
-
-const FILE = "/api/sessions/{session_id}/files/{path}";
-
-export function fileRequest({ session, path, manifest }: Place) {
-  return request("get", FILE, { path: { session_id: session, path: path.slice(1) }, query: manifest === undefined ? {} : { manifest_id: manifest } });
-}
-
-export function writeRequest({ session, path }: Place, contents: string | Blob): ApiRequest<WrittenFile> {
-  const type = typeof contents === "string" ? "text/plain; charset=utf-8" : "application/octet-stream";
-  return upload("put", FILE, { path: { session_id: session, path: path.slice(1) } }, contents, type);
-}
 
 export function deleteRequest({ session, path }: Place) {
   return request("delete", FILE, { path: { session_id: session, path: path.slice(1) } });
-}
-
-export async function readFile(place: Place, signal?: AbortSignal): Promise<Found> {
-  const asked = fileRequest(place);
-  const response = await respond(asked, signal);
-  const type = response.headers.get("Content-Type") ?? "";
-  // A file is never sent as JSON, whatever is in it.
-  if (type.includes("json")) {
-    await response.body?.cancel();
-    return { kind: "directory" };
-  }
-  const bytes = await whole(asked, response.arrayBuffer());
-  const text = type.startsWith("text/") ? textOf(bytes) : null;
-  return { kind: "file", bytes, text, sha256: (response.headers.get("ETag") ?? "").replace(/^W\/|"/g, ""), manifestId: response.headers.get("X-Manifest-Id") };
-}
-
-/** A file, or null if there is none. */
-export async function readFileIfAny(place: Place): Promise<FileRead | null> {
-  try {
-    const found = await readFile(place);
-    return found.kind === "file" ? found : null;
-  } catch (cause) {
-    if (cause instanceof ApiError && cause.status === 404) return null;
-    throw cause;
-  }
 }
 
 /** The most pages of one directory that are looked through before the file itself is asked for. */
@@ -126,7 +70,7 @@ export function useFile({ session, path, manifest }: Place, version: string): Re
       },
     );
     return () => abort.abort();
-  }, [key, version, turn]);
+  }, [key, version, turn, returns.value]);
   const reload = useCallback(() => setTurn((it) => it + 1), []);
   const { data, error } = state.key === key ? state : {};
   useReturn(isLost(error), reload);

@@ -7,9 +7,10 @@ import { CopyCurl } from "../../parts/clipboard.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Editor, languageOf } from "../../parts/editor/index.tsx";
 import { TextField } from "../../parts/field.tsx";
+import { writeRequest } from "../../parts/session_file.ts";
 import { Failure } from "../../parts/states.tsx";
 import { tell } from "../../parts/toast.tsx";
-import { isTaken, writeRequest } from "./file.ts";
+import { isTaken } from "./file.ts";
 import { inside } from "./paths.ts";
 
 interface NewFileProps {

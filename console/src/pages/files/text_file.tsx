@@ -1,17 +1,15 @@
 // A text that can be changed and saved. What others do to the file meanwhile is told, and nothing that was typed is lost.
 
 import { useState } from "preact/hooks";
-import { send } from "../../api/request.ts";
 import { link, query, setQuery } from "../../location.ts";
 import { Button, useWork } from "../../parts/button.tsx";
 import { CopyCurl } from "../../parts/clipboard.tsx";
 import { Editor, languageOf, SideBySide } from "../../parts/editor/index.tsx";
 import { Badge } from "../../parts/marks.tsx";
 import { Markdown } from "../../parts/renderers/markdown.tsx";
+import { type Place, saveText, writeRequest } from "../../parts/session_file.ts";
 import { tell } from "../../parts/toast.tsx";
 import { draftOf, setDraft } from "./drafts.ts";
-import { type Place, readFileIfAny, writeRequest } from "./file.ts";
-import { save } from "./saving.ts";
 
 interface TextFileProps {
   place: Place;
@@ -41,13 +39,7 @@ export function TextFile({ place, file, mayWrite, reload, changed }: TextFilePro
   };
   const write = (base: string | null) =>
     run(async () => {
-      const outcome = await save(base, {
-        read: (manifest) => readFileIfAny({ session, path, manifest }),
-        write: async () => {
-          const { sha256, manifest_id, parent_manifest_id } = await send(asked);
-          return { sha256, manifestId: manifest_id, parentId: parent_manifest_id ?? null };
-        },
-      });
+      const outcome = await saveText(place, text, base);
       // The new state of the file is read, and is shown beside the draft.
       if (outcome.kind === "conflict") return reload();
       // What was typed while the file was being saved is a draft on top of it.

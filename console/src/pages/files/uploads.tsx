@@ -3,9 +3,9 @@
 import { useState } from "preact/hooks";
 import { ApiError, respond } from "../../api/request.ts";
 import { Button } from "../../parts/button.tsx";
+import { writeRequest } from "../../parts/session_file.ts";
 import { tell } from "../../parts/toast.tsx";
 import { bytes, count } from "../../parts/words.ts";
-import { writeRequest } from "./file.ts";
 import { inside, LARGEST_BYTES } from "./paths.ts";
 
 interface Report {

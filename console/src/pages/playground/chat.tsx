@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
+import { returns } from "../../api/caller.ts";
 import { isLost, useEvery, useReturn } from "../../api/load.ts";
 import { Button, WorkButton } from "../../parts/button.tsx";
 import { CopyCurl } from "../../parts/clipboard.tsx";
@@ -34,6 +35,11 @@ export function Chat({ conversation, agent }: { conversation: Conversation; agen
   useReturn(isLost(error.value), comeBack);
   const look = useCallback(() => void conversation.look(), [conversation]);
   useEvery(!busy && conversation.waits ? LOOK_MS : undefined, look);
+  // What was refused because the token had ended is read with the new one.
+  const firstReturn = useRef(returns.value);
+  useEffect(() => {
+    if (returns.value !== firstReturn.current && conversation.error.value !== null) comeBack();
+  }, [returns.value]);
   useFollowing(list, end);
   return (
     <section class="chat" aria-label="Conversation" aria-busy={busy}>
@@ -82,12 +88,17 @@ function isNearEnd(): boolean {
 
 function Composer({ conversation, agent, busy }: { conversation: Conversation; agent: string | undefined; busy: boolean }) {
   const text = useSignal("");
+  /** What was refused while something else was typed. */
+  const refused = useSignal("");
   const say = async () => {
     const said = text.value.trim();
     if (said === "" || busy || agent === undefined) return;
     text.value = "";
-    // What was refused is not lost.
-    if (!(await conversation.say(agent, said))) text.value = said;
+    refused.value = "";
+    // What was refused is not lost, and neither is what was typed meanwhile.
+    if (await conversation.say(agent, said)) return;
+    if (text.value === "") text.value = said;
+    else refused.value = said;
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -102,6 +113,20 @@ function Composer({ conversation, agent, busy }: { conversation: Conversation; a
         void say();
       }}
     >
+      {refused.value === "" ? null : (
+        <div class="notice warn" role="alert">
+          <p>This message was not sent: {refused.value}</p>
+          <Button
+            narrow
+            onClick={() => {
+              text.value = `${refused.value}\n${text.value}`;
+              refused.value = "";
+            }}
+          >
+            Put it before the message below
+          </Button>
+        </div>
+      )}
       <label class="visually-hidden" for="composer">
         Message
       </label>

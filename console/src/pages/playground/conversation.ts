@@ -2,9 +2,10 @@
 
 import { signal } from "@preact/signals";
 import { EventLines } from "../../api/event_lines.ts";
+import { parseExactly } from "../../api/json.ts";
 import { ApiError, type ApiRequest, brokenStream, request, respond, send } from "../../api/request.ts";
 import type { Message } from "../../api/types.ts";
-import { applied, emptyMessage, type LiveMessage, type Part, type StreamEvent } from "./assembly.ts";
+import { applied, type CallRecord, emptyMessage, type LiveMessage, type Part, type StreamEvent } from "./assembly.ts";
 
 /** What the conversation is doing. */
 export type Phase = "loading" | "idle" | "busy";
@@ -63,15 +64,23 @@ export class Conversation {
         await this.#guarded("busy", () => this.#take(stream));
         return;
       }
+      // A turn that went on and ended between two looks has no stream any more; the records of its calls tell of it.
+      if (await this.#stillWaits(signal)) return;
       const all = await this.#readAll(signal);
-      const isSame = all.length === this.messages.value.length && JSON.stringify(all.at(-1)) === JSON.stringify(this.messages.value.at(-1));
-      if (!isSame && !looking.signal.aborted) this.#show(all);
+      if (!looking.signal.aborted) this.#show(all);
     } catch (cause) {
       // The next look tells; a lost network and a token that has ended are told by the frame.
       if (!(cause instanceof ApiError) && !signal.aborted) throw cause;
     } finally {
       if (this.#looking === looking) this.#looking = null;
     }
+  }
+
+  /** Whether all calls that waited for a decision wait still. */
+  async #stillWaits(signal: AbortSignal): Promise<boolean> {
+    const calls = waitingCalls(this.messages.value.at(-1));
+    const records = await Promise.all(calls.map((call_id) => send(request("get", "/api/tool-calls/{call_id}", { path: { call_id } }), signal)));
+    return records.length > 0 && records.every((it) => it.status === "pending_approval");
   }
 
   /** A conversation without messages, of a session that does not exist yet. */
@@ -95,18 +104,18 @@ export class Conversation {
 
   /** Says something. Returns whether it was kept; what was refused has to be said again. */
   async say(agentId: string, text: string, options: SendOptions = {}): Promise<boolean> {
+    const known = new Set(this.messages.value.map((it) => it.id));
     await this.#guarded("busy", async () => {
       this.#cutAt(options.edited ?? options.regenerated);
       if (options.regenerated === undefined) this.messages.value = [...this.messages.value, draftOf(this.session, text)];
       await this.#follow(this.chatRequest(agentId, text, options));
     });
-    return this.error.value === null || this.#isStored(text);
+    return this.error.value === null || this.#hasNew(known);
   }
 
-  #isStored(said: string): boolean {
-    // A message without an id is only on the screen.
-    const last = this.messages.value.findLast((it) => it.role === "user" && it.id !== "");
-    return last !== undefined && partsOf(last).some((it) => it.type === "text" && it.text === said);
+  /** Whether a message of the user is stored that was not there before. A message without an id is only on the screen. */
+  #hasNew(known: ReadonlySet<string>): boolean {
+    return this.messages.value.some((it) => it.role === "user" && it.id !== "" && !known.has(it.id));
   }
 
   /** Keeps what is typed in the place of a message, or drops it if it is null. */
@@ -238,7 +247,7 @@ export class Conversation {
     for (let piece = await next(); !piece.done; piece = await next()) {
       const events = lines.read(decoder.decode(piece.value, { stream: true })).filter((it) => it !== "[DONE]");
       // One change of the screen for all events of a piece.
-      if (events.length > 0) this.live.value = events.map((it) => JSON.parse(it) as StreamEvent).reduce(applied, this.live.value ?? emptyMessage());
+      if (events.length > 0) this.live.value = events.map((it) => parseExactly(it) as StreamEvent).reduce(applied, this.live.value ?? emptyMessage());
       if (events.some((it) => it.includes('"tool-output-'))) this.filesTurn.value += 1;
     }
     const told = this.live.value?.error;
@@ -267,6 +276,14 @@ export function decisionRequest(approvalId: string, decision: "approve" | "deny"
 
 /** The parts of a stored message. The description of the API leaves their form open. */
 export const partsOf = (message: Message): Part[] => message.parts as unknown as Part[];
+
+/** The ids of the calls of a message that wait for a decision; none, if one of them has no record in the message. */
+function waitingCalls(message: Message | undefined): string[] {
+  const parts = message === undefined ? [] : partsOf(message);
+  const waiting = parts.filter((it) => it.type === "dynamic-tool" && it.state === "approval-requested");
+  const records = parts.filter((it) => it.type === "data-call" && it.data.status === "pending_approval");
+  return waiting.length === records.length ? records.map((it) => (it as CallRecord).data.call_id) : [];
+}
 
 /** A message that is being sent. */
 function draftOf(session: string, text: string): Message {

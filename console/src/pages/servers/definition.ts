@@ -1,5 +1,7 @@
 // The definition of a tool, as an admin compares it. Pure.
 
+import { parseExactly } from "../../api/json.ts";
+
 /** What Pegboard says about a version, and not the server. */
 const OWN = new Set(["id", "active", "version", "created_at", "registered_at", "registered_by", "enabled", "needs_approval", "source", "handler_key", "warnings"]);
 const SCHEMAS = ["parameters_schema", "returns_schema"];
@@ -18,7 +20,7 @@ function isEmptyList(value: unknown): boolean {
 function parsed(value: unknown): unknown {
   if (typeof value !== "string") return value;
   try {
-    return JSON.parse(value) as unknown;
+    return parseExactly(value);
   } catch {
     return value;
   }

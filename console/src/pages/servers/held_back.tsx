@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { usePages } from "../../api/load.ts";
-import { send } from "../../api/request.ts";
+import { type ApiRequest, send } from "../../api/request.ts";
 import { link } from "../../location.ts";
 import { Button, WorkButton } from "../../parts/button.tsx";
 import { CopyCurl } from "../../parts/clipboard.tsx";
@@ -100,6 +100,7 @@ export function HeldBack({ kind, id, waiting, accepted }: HeldBackProps) {
                 choose={(isChosen) => choose(it, isChosen)}
                 showOffer={() => showOffer(it)}
                 accept={() => accept([it])}
+                request={requests.accept([it], false)}
               />
             ))}
             {isAsking ? (
@@ -130,9 +131,11 @@ interface HeldProps {
   showOffer: () => void;
   choose: (isChosen: boolean) => void;
   accept: () => Promise<void>;
+  /** The request of `accept`. */
+  request: ApiRequest<unknown>;
 }
 
-function HeldDefinition({ held, isOpen, isChosen, hasChanged, wasChosen, showOffer, choose, accept }: HeldProps) {
+function HeldDefinition({ held, isOpen, isChosen, hasChanged, wasChosen, showOffer, choose, accept, request }: HeldProps) {
   const [open, setOpen] = useState(isOpen);
   const isNew = held.change === "new";
   return (
@@ -148,9 +151,12 @@ function HeldDefinition({ held, isOpen, isChosen, hasChanged, wasChosen, showOff
             {held.offered.version}
           </span>
         </div>
-        <WorkButton kind="primary" narrow disabled={hasChanged} work={accept}>
-          Accept
-        </WorkButton>
+        <div class="row">
+          <WorkButton kind="primary" narrow disabled={hasChanged} work={accept}>
+            Accept
+          </WorkButton>
+          {hasChanged ? null : <CopyCurl narrow of={request} action={`Accept ${held.tool_id}`} />}
+        </div>
       </div>
       {hasChanged ? (
         <div class="notice warn" role="alert">

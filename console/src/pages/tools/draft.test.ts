@@ -13,6 +13,8 @@ test("the next version keeps what can be registered, and nothing else", () => {
 test("a text must be a JSON object", () => {
   assert.deepEqual(readDraft('{"id": "a"}'), { body: { id: "a" } });
   for (const text of ["[1]", "null", '"x"']) assert.match((readDraft(text) as { problem: string }).problem, /JSON object/);
+  const big = readDraft('{"default": 9007199254740993}') as { body: { default: unknown } };
+  assert.equal(String(big.body.default), "9007199254740993", "a definition is sent as it is written");
   assert.match((readDraft('{"id": ') as { problem: string }).problem, /not valid JSON/);
 });
 

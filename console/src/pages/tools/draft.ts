@@ -1,5 +1,6 @@
 // The text from which a tool is registered. Pure.
 
+import { parseExactly } from "../../api/json.ts";
 import type { Json, Tool } from "../../api/types.ts";
 
 export interface Start {
@@ -116,7 +117,7 @@ export function nextPatch(version: string): string {
 export function readDraft(text: string): { body: { [key: string]: Json } } | { problem: string } {
   let value: Json;
   try {
-    value = JSON.parse(text) as Json;
+    value = parseExactly(text) as Json;
   } catch (cause) {
     return { problem: `This is not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}` };
   }

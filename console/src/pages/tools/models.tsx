@@ -1,4 +1,4 @@
-// A tool as models get it: the description for a prompt, and the tool in the format of each provider.
+// A tool in the format of each model: the description for a prompt, and the tool in the format of each provider.
 
 import { useLoad } from "../../api/load.ts";
 import { type ApiRequest, request } from "../../api/request.ts";
@@ -21,7 +21,7 @@ export function ModelFormats({ tool }: { tool: Tool }) {
   const shown = exported.data === undefined ? "" : textOf(exported.data);
   return (
     <Panel
-      title="As models get it"
+      title="The tool in the format of each model"
       actions={
         <>
           <Button kind="quiet" disabled={shown === ""} onClick={() => void copy(shown)}>

@@ -1,5 +1,6 @@
 // The override of a tool as the fields of a form, and back. Pure.
 
+import { parseExactly } from "../../api/json.ts";
 import type { Schemas } from "../../api/types.ts";
 
 type Override = Schemas["OverrideOut"];
@@ -36,7 +37,7 @@ export function overrideBody(draft: OverrideDraft): { body: Record<string, unkno
   if (draft.renderer !== "") {
     body["renderer"] = draft.renderer;
     try {
-      body["renderer_config"] = JSON.parse(draft.config === "" ? "{}" : draft.config) as unknown;
+      body["renderer_config"] = parseExactly(draft.config === "" ? "{}" : draft.config) as unknown;
     } catch (cause) {
       return { problem: `This is not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}` };
     }

@@ -4,11 +4,12 @@ import { useState } from "preact/hooks";
 import { useLoad } from "../../api/load.ts";
 import { type ApiRequest, request, send } from "../../api/request.ts";
 import type { Schemas, Tool } from "../../api/types.ts";
-import { Button, WorkButton } from "../../parts/button.tsx";
+import { Button } from "../../parts/button.tsx";
 import { CopyCurl } from "../../parts/clipboard.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
-import { Show } from "../../parts/states.tsx";
+import { Failure, Show } from "../../parts/states.tsx";
+import { useSubmit } from "../../parts/submit.ts";
 import { tell } from "../../parts/toast.tsx";
 import { ChangePreview } from "../../parts/version_diff.tsx";
 import type { Switch } from "./switches.ts";
@@ -57,6 +58,7 @@ export function SwitchDialog({ of: { id: tool, version, deactivated_reason: pres
   };
   const preview = useLoad(isReason ? null : ask(true));
   const asked = ask(false);
+  const { busy, error, submit } = useSubmit();
   const work = async () => {
     await send(asked);
     tell(isReason ? `The reason of ${tool} ${version} is changed` : `${tool} ${version} is ${asksWhy ? "deactivated" : "active"}`);
@@ -77,12 +79,17 @@ export function SwitchDialog({ of: { id: tool, version, deactivated_reason: pres
       ) : (
         <Show of={preview}>{(it) => <ChangePreview of={it as Schemas["ToolPreview"]} />}</Show>
       )}
+      {error === undefined ? null : <Failure error={error} />}
       <div class="dialog-foot">
         <CopyCurl of={asked} />
         <Button onClick={close}>Cancel</Button>
-        <WorkButton kind={to === "deactivate" || (isReason && why === "security") ? "danger" : "primary"} disabled={isReason ? why === present : preview.data === undefined} work={work}>
+        <Button
+          kind={to === "deactivate" || (isReason && why === "security") ? "danger" : "primary"}
+          disabled={busy || (isReason ? why === present : preview.data === undefined)}
+          onClick={() => submit(work)}
+        >
           {WORDS[to](version)}
-        </WorkButton>
+        </Button>
       </div>
     </Dialog>
   );

@@ -109,7 +109,8 @@ function Outcome({ source, checked, again }: { source: string; checked: Checked;
         <WorkButton kind={options.downgrade ? "danger" : "primary"} work={install}>
           {importWords(options, bundle)}
         </WorkButton>
-        <CopyCurl of={wanted} />
+        <CopyCurl of={wanted} action={importWords(options, bundle)} />
+        <CopyCurl of={importOf(file, options, { dry_run: true })} action="Check" />
       </div>
     </div>
   );

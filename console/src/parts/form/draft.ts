@@ -1,12 +1,13 @@
 // What a person has written so far, and the value that it stands for. A draft can hold what is no value yet: half a number, or
 // JSON that does not parse. Pure.
 
+import { ExactNumber, isInexact, parseExactly } from "../../api/json.ts";
 import type { Problem } from "../../api/request.ts";
 import type { Json } from "../../api/types.ts";
 import { fits } from "./fit.ts";
 import { type Book, type Plan, planOf } from "./plan.ts";
 import { join } from "./pointer.ts";
-import { isRecord, type JsonObject, same, type Schema } from "./schema.ts";
+import { isNumber, isRecord, type JsonObject, same, type Schema } from "./schema.ts";
 
 export type Draft =
   /** Left out: the value is not sent. */
@@ -107,7 +108,7 @@ export function draftOf(book: Book, schema: Schema, value: Json | undefined, beg
     case "text":
       return typeof value === "string" ? { is: "text", text: value } : asJson(value);
     case "number":
-      return typeof value === "number" ? { is: "number", text: String(value) } : asJson(value);
+      return isNumber(value) ? { is: "number", text: String(value) } : asJson(value);
     case "options":
       return plan.options.some((it) => same(it.value, value)) ? { is: "option", value } : asJson(value);
     case "object": {
@@ -158,20 +159,15 @@ export function rootDraft(book: Book, value: JsonObject): Draft {
 /** A number as JSON has it. */
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
-/** Whether a browser would send another number than the one that is written. */
-function isInexact(text: string): boolean {
-  const value = Number(text);
-  return !Number.isFinite(value) || (/^-?\d+$/.test(text) && BigInt(text) !== BigInt(value));
-}
+const tooLarge = (source: string) => `${source} is too large to be sent exactly.`;
 
 /** Reads JSON, and refuses numbers that a browser cannot hold. */
 export function parseJson(text: string): { value: Json } | { fault: string } {
   try {
-    const check = (_key: string, value: unknown, context?: { source?: string }) => {
-      if (typeof value === "number" && context?.source !== undefined && isInexact(context.source)) throw new RangeError(`${context.source} is too large to be sent exactly.`);
-      return value;
+    const refuse = (source: string) => {
+      throw new RangeError(tooLarge(source));
     };
-    return { value: JSON.parse(text, check as (key: string, value: unknown) => unknown) as Json };
+    return { value: parseExactly(text, refuse) as Json };
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     return { fault: cause instanceof RangeError ? message : `This is not JSON: ${message}` };
@@ -186,12 +182,14 @@ export function valueOf(draft: Draft, faults: Problem[] = [], at = ""): Json | u
     case "text":
       return draft.text;
     case "option":
-      return draft.value;
+      if (!((draft.value as unknown) instanceof ExactNumber)) return draft.value;
+      faults.push({ path: at, message: tooLarge(String(draft.value)) });
+      return undefined;
     case "number": {
       const written = draft.text.trim();
       if (written === "") return undefined;
       if (NUMBER.test(written) && !isInexact(written)) return Number(written);
-      faults.push({ path: at, message: NUMBER.test(written) ? `${written} is too large to be sent exactly.` : `“${draft.text}” is not a number. Write it like -12 or 3.5.` });
+      faults.push({ path: at, message: NUMBER.test(written) ? tooLarge(written) : `“${draft.text}” is not a number. Write it like -12 or 3.5.` });
       return undefined;
     }
     case "json": {

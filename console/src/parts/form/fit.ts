@@ -3,7 +3,7 @@
 
 import type { Json } from "../../api/types.ts";
 import { type Book, planOf } from "./plan.ts";
-import { isRecord, type JsonObject, same, type Schema } from "./schema.ts";
+import { isNumber, isRecord, type JsonObject, same, type Schema } from "./schema.ts";
 
 /** Longer lists are judged by their beginning. */
 const JUDGED = 50;
@@ -15,7 +15,7 @@ export function fits(book: Book, schema: Schema, value: Json, strict: boolean): 
     case "text":
       return typeof value === "string";
     case "number":
-      return typeof value === "number" && (!plan.integer || Number.isInteger(value));
+      return isNumber(value) && (!plan.integer || Number.isInteger(Number(value)));
     case "options":
       return plan.options.some((it) => same(it.value, value));
     case "object": {

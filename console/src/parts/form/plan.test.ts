@@ -166,3 +166,22 @@ test("a required property with a default need not be given", () => {
   assert.equal(mustBeGiven(plan({ type: "string", default: "" }), true), false);
   assert.equal(mustBeGiven(plan({ type: "string" }), false), false);
 });
+
+test("a cycle of choices has an end, and only its own field becomes JSON", () => {
+  const cycles = [
+    // A choice with one branch, which leads to itself.
+    { description: "loop", oneOf: [{ $ref: "#/$defs/loop" }] },
+    // A choice between the schema itself, with what stands beside it, and a text.
+    { type: ["object", "string"], minLength: 1, anyOf: [{ $ref: "#/$defs/loop" }, { type: "string" }] },
+    { minLength: 1, anyOf: [{ $ref: "#/$defs/loop" }, { $ref: "#/$defs/other" }] },
+  ];
+  for (const loop of cycles) {
+    const other = { maxLength: 9, anyOf: [{ $ref: "#/$defs/loop" }, { $ref: "#/$defs/other" }] };
+    const schema = { type: "object", properties: { a: { $ref: "#/$defs/loop" }, b: { type: "string" } }, $defs: { loop, other } };
+    const book = openBook(schema);
+    const root = planOf(book, book.root);
+    assert.ok(root.kind === "object");
+    const kinds = root.properties.map((it) => planOf(book, it.schema).kind);
+    assert.deepEqual(kinds, ["json", "text"], JSON.stringify(loop));
+  }
+});

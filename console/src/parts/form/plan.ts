@@ -1,6 +1,7 @@
 // From a schema to the field that asks for its value. Only the field itself is planned: the fields inside are planned when
 // they appear, so that schemas which refer to themselves have an end. Pure.
 
+import { parseExactly } from "../../api/json.ts";
 import type { Json } from "../../api/types.ts";
 import { flatten, isRecord, isSchema, type Keywords, list, propertiesOf, same, type Schema, Unsayable } from "./schema.ts";
 import { isSecret } from "./secrets.ts";
@@ -65,10 +66,19 @@ export function openBook(schema: unknown): Book {
 export function schemaOf(given: unknown): Schema {
   if (isSchema(given)) return given;
   try {
-    const parsed: unknown = typeof given === "string" ? JSON.parse(given) : true;
+    const parsed: unknown = typeof given === "string" ? parseExactly(given) : true;
     return isSchema(parsed) ? parsed : true;
   } catch {
     return true;
+  }
+}
+
+/** Choices within choices, down to this depth. Each schema that a choice leads to is a new one, so a cycle has no other end. */
+const MAX_DEPTH = 20;
+
+class TooDeep extends Unsayable {
+  constructor() {
+    super("The schema has choices within choices without end.");
   }
 }
 
@@ -76,6 +86,7 @@ export function planOf(book: Book, schema: Schema): Plan {
   const known = book.plans.get(schema);
   if (known !== undefined) return known;
   if (book.open.has(schema)) return { ...about({}), kind: "json", why: "The schema refers to itself and to nothing else." };
+  if (book.open.size >= MAX_DEPTH) throw new TooDeep();
   book.open.add(schema);
   try {
     const plan = makePlan(book, schema);
@@ -95,17 +106,20 @@ function makePlan(book: Book, schema: Schema): Plan {
     return { ...about(full), ...(shape.kind === "options" ? { limits: [] } : {}), ...shape };
   } catch (cause) {
     if (!(cause instanceof Unsayable)) throw cause;
+    // The field as a whole is too deep: to plan its other branches as deep again could take for ever.
+    if (cause instanceof TooDeep && book.open.size > 1) throw cause;
     // What cannot be decided may be a secret, but the person has to see what they write.
     return { ...about(isRecord(schema) ? schema : {}), kind: "json", why: cause.message };
   }
 }
 
 /** A choice with one branch is no choice. */
-function withoutFalseChoice(root: Schema, keywords: Keywords): Keywords {
+function withoutFalseChoice(root: Schema, keywords: Keywords, depth = 0): Keywords {
+  if (depth > MAX_DEPTH) throw new TooDeep();
   for (const keyword of ["oneOf", "anyOf"] as const) {
     const { [keyword]: given, ...base } = keywords;
     const branches = Array.isArray(given) ? given.filter((it) => isSchema(it) && it !== false) : [];
-    if (branches.length === 1) return withoutFalseChoice(root, flatten(root, { ...base, allOf: branches }));
+    if (branches.length === 1) return withoutFalseChoice(root, flatten(root, { ...base, allOf: branches }), depth + 1);
   }
   return keywords;
 }

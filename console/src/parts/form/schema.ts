@@ -1,5 +1,6 @@
 // JSON schemas: references are followed, and the parts of `allOf` become one schema. Pure.
 
+import { ExactNumber } from "../../api/json.ts";
 import type { Json } from "../../api/types.ts";
 
 export type Keywords = { readonly [keyword: string]: unknown };
@@ -7,14 +8,18 @@ export type Schema = boolean | Keywords;
 export type JsonObject = { [name: string]: Json };
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
+
+/** A number may be one that the browser cannot hold. */
+export const isNumber = (value: unknown): boolean => typeof value === "number" || value instanceof ExactNumber;
 
 export const isSchema = (value: unknown): value is Schema => typeof value === "boolean" || isRecord(value);
 
 /** Whether two JSON values are equal, whatever the order of the properties. */
 export function same(one: unknown, other: unknown): boolean {
   if (one === other) return true;
+  if (one instanceof ExactNumber) return other instanceof ExactNumber && one.source === other.source;
   if (Array.isArray(one)) return Array.isArray(other) && one.length === other.length && one.every((it, index) => same(it, other[index]));
   if (!isRecord(one) || !isRecord(other)) return false;
   const names = Object.keys(one);

@@ -1,6 +1,8 @@
 // The beginning of a long value. `JSON.stringify` writes a value as a whole, and a value of 10 MB freezes the page meanwhile;
 // `beginningOf` writes no more than what is shown. Pure.
 
+import { ExactNumber } from "../../api/json.ts";
+
 export interface Beginning {
   text: string;
   isWhole: boolean;
@@ -17,6 +19,7 @@ export function beginningOf(value: unknown, limit: number): Beginning {
   const write = (it: unknown, indent: string): void => {
     if (typeof it === "string") put(JSON.stringify(it.length > room ? it.slice(0, Math.max(room, 0)) : it));
     else if (Array.isArray(it)) writeMembers("[]", it.length, () => "", (index) => it[index], indent);
+    else if (it instanceof ExactNumber) put(it.source);
     else if (typeof it === "object" && it !== null) {
       const names = Object.keys(it);
       writeMembers("{}", names.length, (index) => `${JSON.stringify(names[index])}: `, (index) => (it as Record<string, unknown>)[names[index] ?? ""], indent);

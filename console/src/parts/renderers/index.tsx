@@ -16,7 +16,7 @@ import { Raw, type ShownCall, titleOf } from "./raw.tsx";
 
 export { Markdown } from "./markdown.tsx";
 export type { ShownCall } from "./raw.tsx";
-export { CallValue, downloadValue, wholeValue } from "./stored.tsx";
+export { CallValue, WholeValue, downloadValue, wholeValue } from "./stored.tsx";
 
 export function CallResult({ call }: { call: ShownCall }) {
   const [isRaw, setIsRaw] = useState(false);

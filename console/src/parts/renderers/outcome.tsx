@@ -4,7 +4,7 @@ import type { Call } from "../../api/types.ts";
 import { link } from "../../location.ts";
 import { ButtonLink } from "../button.tsx";
 import { CallResult } from "./index.tsx";
-import { CallValue } from "./stored.tsx";
+import { WholeValue } from "./stored.tsx";
 
 type Failure = NonNullable<Call["error"]>;
 
@@ -60,7 +60,7 @@ export function CallFailure({ callId, error }: { callId: string; error: Failure 
       {Object.keys(rest).length === 0 ? null : (
         <details>
           <summary>Details of the error</summary>
-          <CallValue callId={callId} kind="result" value={rest} label="Details of the error" />
+          <WholeValue value={rest} label="Details of the error" name={`${callId}-error`} />
         </details>
       )}
     </div>

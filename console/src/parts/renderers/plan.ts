@@ -55,7 +55,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A value that a record holds only the beginning of. */
+/** The description of a value that a record or a list does not hold whole. */
 export interface Shortened {
   size: number;
   prefix: string;
@@ -63,12 +63,13 @@ export interface Shortened {
   notKept: "refused" | "quota" | null;
 }
 
-export function readShortened(value: unknown): Shortened | null {
-  if (!isRecord(value) || value["truncated"] !== true || typeof value["sha256"] !== "string" || typeof value["size"] !== "number") return null;
-  const notKept = value["not_kept"];
+/** Reads what stands in the place of a value that the API calls shortened. Any other value may have these fields too. */
+export function readShortened(value: unknown): Shortened {
+  const described = isRecord(value) ? value : {};
+  const { size, prefix, not_kept: notKept } = described;
   return {
-    size: value["size"],
-    prefix: typeof value["prefix"] === "string" ? value["prefix"] : "",
+    size: typeof size === "number" ? size : 0,
+    prefix: typeof prefix === "string" ? prefix : "",
     notKept: notKept === "refused" || notKept === "quota" ? notKept : null,
   };
 }

@@ -9,6 +9,8 @@ export interface ShownCall {
   call_id: string;
   tool_name: string;
   result?: unknown;
+  /** Which values the record shows shortened. The response to a call shortens nothing. */
+  shortened?: readonly string[];
   render_plan?: unknown;
   /** The session whose files the plan may name. */
   session_id?: string | null | undefined;
@@ -19,7 +21,7 @@ export const titleOf = (call: ShownCall) => `Result of ${call.tool_name}`;
 
 export function Raw({ call }: { call: ShownCall }) {
   if (call.result === null || call.result === undefined) return <p class="soft">The tool returned nothing.</p>;
-  return <CallValue callId={call.call_id} kind="result" value={call.result} label={titleOf(call)} />;
+  return <CallValue callId={call.call_id} kind="result" value={call.result} label={titleOf(call)} shortened={call.shortened} />;
 }
 
 /** What a renderer needs cannot be read, such as a file that was deleted. */

@@ -1,6 +1,7 @@
 // The record of a call, which is read again until the call has ended.
 
 import { useCallback, useEffect, useState } from "preact/hooks";
+import { returns } from "../../api/caller.ts";
 import { isLost, type Loaded } from "../../api/load.ts";
 import { ApiError, request, send } from "../../api/request.ts";
 import type { Call } from "../../api/types.ts";
@@ -11,6 +12,9 @@ const WAIT_SECONDS = 20;
 const PAUSE_MS = 3_000;
 
 export const hasEnded = ({ status }: { status: string }) => status !== "running" && status !== "pending_approval";
+
+/** Whether the same question may be answered later: nothing arrived, the server failed, or it was asked too often. */
+const mayPass = (error: ApiError): boolean => isLost(error) || error.status === 429 || error.status >= 500;
 
 interface State {
   data?: Call;
@@ -26,7 +30,7 @@ export function useRecord(callId: string | null): Loaded<Call> {
     const abort = new AbortController();
     void follow(callId, abort.signal, setState);
     return () => abort.abort();
-  }, [callId, turn]);
+  }, [callId, turn, returns.value]);
   const reload = useCallback(() => setTurn((it) => it + 1), []);
   return { data: state.data, error: state.error, loading: callId !== null && state.data === undefined && state.error === undefined, reload };
 }
@@ -44,7 +48,7 @@ async function follow(callId: string, signal: AbortSignal, setState: (update: (b
       if (signal.aborted) return;
       const error = cause instanceof ApiError ? cause : new ApiError(0, "CONSOLE", String(cause), null, null);
       setState((before) => ({ ...before, error }));
-      if (!isLost(error)) return;
+      if (!mayPass(error)) return;
       await new Promise((done) => setTimeout(done, PAUSE_MS));
       await untilLookedAt(signal);
     }

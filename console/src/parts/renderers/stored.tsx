@@ -26,15 +26,28 @@ export async function downloadValue(callId: string, kind: Kind): Promise<void> {
   download(`${callId}-${kind}.json`, await sendForBytes(wholeValue(callId, kind)));
 }
 
-/** A value of a call, as JSON or as text. */
-export function CallValue({ callId, kind, value, label }: { callId: string; kind: Kind; value: unknown; label: string }) {
-  const shortened = useMemo(() => readShortened(value), [value]);
-  if (shortened !== null) return <ShortenedValue callId={callId} kind={kind} of={shortened} label={label} />;
-  if (typeof value === "string") return <Text text={value} label={label} name={`${callId}-${kind}.txt`} />;
-  return <InlineValue value={value} label={label} name={`${callId}-${kind}.json`} />;
+interface ValueProps {
+  callId: string;
+  kind: Kind;
+  value: unknown;
+  label: string;
+  /** What the API says is shortened. The value itself cannot tell: a caller may give it any fields. */
+  shortened: readonly string[] | undefined;
 }
 
-/** A value that the page has. It is never written as a whole, unless the person wants that. */
+/** A value of a call, as JSON or as text. */
+export function CallValue({ callId, kind, value, label, shortened }: ValueProps) {
+  if (shortened?.includes(kind)) return <ShortenedValue callId={callId} kind={kind} of={readShortened(value)} label={label} />;
+  return <WholeValue value={value} label={label} name={`${callId}-${kind}`} />;
+}
+
+/** A value that the page has, as JSON or as text. `name` is that of a download, without its ending. */
+export function WholeValue({ value, label, name }: { value: unknown; label: string; name: string }) {
+  if (typeof value === "string") return <Text text={value} label={label} name={`${name}.txt`} />;
+  return <InlineValue value={value} label={label} name={`${name}.json`} />;
+}
+
+/** It is never written as a whole, unless the person wants that. */
 function InlineValue({ value, label, name }: { value: unknown; label: string; name: string }) {
   const { text, isWhole } = useMemo(() => beginningOf(value, SHOWN), [value]);
   return (

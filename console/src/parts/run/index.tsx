@@ -1,7 +1,7 @@
 // The form that runs a tool, with the arguments that it begins with. The page Run has it, and the tool's own page.
 
 import { useRef } from "preact/hooks";
-import { may } from "../../api/caller.ts";
+import { hasLevel } from "../../api/caller.ts";
 import { useLoad } from "../../api/load.ts";
 import { request } from "../../api/request.ts";
 import type { Tool } from "../../api/types.ts";
@@ -21,7 +21,7 @@ interface ToolRunProps {
 export default function ToolRun({ tool, version }: ToolRunProps) {
   return (
     <>
-      {may(tool.required_permission) ? null : <p class="notice warn">Calls need the level {tool.required_permission}, and you have a lower one.</p>}
+      {hasLevel(tool.required_permission) ? null : <p class="notice warn">Calls need the level {tool.required_permission}, and you have a lower one.</p>}
       {version === undefined ? null : (
         <div class="notice">
           <p>Calls from this page run version {version}, whichever is active.</p>

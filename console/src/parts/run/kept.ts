@@ -2,6 +2,7 @@
 // neither.
 
 import { workspace } from "../../api/caller.ts";
+import { parseExactly } from "../../api/json.ts";
 import { type JsonObject, schemaOf, withoutSecrets } from "../form/index.tsx";
 
 const key = (tool: string) => `pegboard-run ${workspace.value} ${tool}`;
@@ -16,7 +17,7 @@ export function keep(tool: string, schema: unknown, given: JsonObject): void {
 
 export function kept(tool: string): JsonObject {
   try {
-    const value: unknown = JSON.parse(sessionStorage.getItem(key(tool)) ?? "{}");
+    const value: unknown = parseExactly(sessionStorage.getItem(key(tool)) ?? "{}");
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
   } catch {
     return {};

@@ -9,6 +9,7 @@ import { Facts, Panel } from "../page.tsx";
 import { CallResult } from "../renderers/index.tsx";
 import { CallFailure, CallOutcome } from "../renderers/outcome.tsx";
 import { hasEnded, useRecord } from "../renderers/record.ts";
+import { Failure } from "../states.tsx";
 import { Duration, JsonText } from "../values.tsx";
 import { count } from "../words.ts";
 
@@ -39,7 +40,8 @@ export function CheckedPanel({ checked }: { checked: Checked }) {
 
 export function OutcomePanel({ result, session }: { result: ToolResult; session: string }) {
   // A guest may not read records, and so does not see how a waiting call ends.
-  const record = useRecord(!hasEnded(result) && may("user") ? result.call_id : null).data;
+  const watched = useRecord(!hasEnded(result) && may("user") ? result.call_id : null);
+  const record = watched.data;
   const status = record?.status ?? result.status;
   const approval = result.error?.details?.["approval_id"];
   const isChanged = (result.post_manifest_id ?? null) !== null && result.post_manifest_id !== result.pre_manifest_id;
@@ -69,6 +71,7 @@ export function OutcomePanel({ result, session }: { result: ToolResult; session:
           ["Call", <code>{result.call_id}</code>],
         ]}
       />
+      {watched.error === undefined ? null : <Failure error={watched.error} retry={watched.reload} />}
       {record !== undefined && hasEnded(record) ? (
         <CallOutcome call={record} />
       ) : result.status === "pending_approval" ? (

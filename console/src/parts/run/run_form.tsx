@@ -1,7 +1,7 @@
 // The form of a call: arguments, who calls, and the buttons. The outcome is beside it.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { caller, may } from "../../api/caller.ts";
+import { caller, hasLevel } from "../../api/caller.ts";
 import { useLoad } from "../../api/load.ts";
 import { ApiError, curl, type Problem, request, send } from "../../api/request.ts";
 import type { Call, Tool, ToolResult } from "../../api/types.ts";
@@ -72,7 +72,7 @@ export function RunForm({ tool, version, begin, note: firstNote, earlier }: RunF
   const body = callBody(settings, given) as Body;
   const execution = request("post", "/api/execute", { body });
   const check = request("post", "/api/tools/{tool_id}/validate", { path: { tool_id: tool.id }, body: { arguments: body.arguments } });
-  const mayRun = may(tool.required_permission);
+  const mayRun = hasLevel(tool.required_permission);
 
   const begins = (): boolean => {
     setShowFaults(true);
