@@ -166,22 +166,24 @@ pub async fn close(
         (Some(call), Some(result)) => Some(redacted_result(call, result, &mut secrets)?),
         (None, _) | (_, None) => None,
     };
+    let returns = call.and_then(|it| it.returns.as_deref());
+    let failure = end.error.as_ref().map(|it| it.redacted(returns, &mut secrets));
     let render_plan = match (call, &arguments) {
         (Some(call), Some(arguments)) if end.ran() => {
-            let (result, failure) = (result.as_deref(), end.error.as_ref());
+            let (result, failure) = (result.as_deref(), failure.as_deref());
             render::plan(scope, identity, call, &RenderedOutcome { arguments, result, failure, secrets: &secrets })
         }
         (Some(_), Some(_)) | (None, _) | (_, None) => None,
     };
     let kept = journal.content.as_deref().map(|it| KeptContent::of(it, end.result.as_deref())).transpose()?;
     let details = call.map(|it| CallDetails::to_json(it, journal.printed, kept)).transpose()?.flatten();
-    let error_json = |error: &CallFailure| error.to_json().map(|it| scrub(&secrets, it));
+    let error_json = |error: &CallFailure| error.to_record(&secrets);
     let mut closed = ClosedCall {
         version: call.map(|it| it.target.tool.version.to_string()),
         status: end.status,
         duration_ms: end.ran().then_some(journal.duration_ms),
         finished_at: (!end.waits()).then_some(now),
-        error: end.error.as_ref().map(error_json).transpose()?,
+        error: failure.as_deref().map(error_json).transpose()?,
         result: result.map(|it| RecordedDocument::new(CallDocument::Result, it)).transpose()?,
         manifests: journal.manifests,
         arguments: arguments.map(|it| recorded_arguments(&it, end.refused)).transpose()?,

@@ -7,6 +7,7 @@ use crate::callers::Scope;
 use crate::error::Result;
 use crate::execution::{self, Call, CallFailure, Code, SecondTry, ToolResult};
 use crate::ids::{AgentId, MessageId, SessionId};
+use crate::registry::scrub;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -82,14 +83,15 @@ impl PlannedCall {
     fn tell_end(&self, context: &CallContext<'_>, ended: Result<ToolResult>) {
         match ended {
             Ok(result) => {
-                // Any other result is cut already.
-                let limit = self.hides_result.then_some(self.max_result_bytes);
-                let shown = Shown { secrets: &self.secrets, limit, is_recorded: false };
+                // Any other result is cut already, but the text of a failure is not.
+                let (limit, may_be_cut) = (self.max_result_bytes, !self.hides_result);
+                let shown = Shown { secrets: &self.secrets, limit, may_be_cut };
                 results::tell(context.live, &self.id, result, &shown, self.arguments.is_err());
             }
             Err(error) => {
                 let failure = CallFailure::of(&error, context.scope.app().request_id());
-                context.live.tell(|it| it.call_failed(&self.id, &text_of(&failure)));
+                let text = execution::cut_text(scrub(&self.secrets, text_of(&failure)), self.max_result_bytes, "");
+                context.live.tell(|it| it.call_failed(&self.id, &text));
             }
         }
     }
