@@ -33,10 +33,15 @@ struct WaitingCall {
     call: CallId,
 }
 
-/// Decides what the caller has answered, and tells the outcomes of all calls that waited. What a client claims about an
-/// approval counts only as the caller's own decision: the registry says what was decided. A turn that is stopped decides
-/// nothing more.
-pub async fn settle(scope: &Scope, live: &LiveTurn, toolkit: &Toolkit, answers: &[ApprovalAnswer]) -> Result<Settled> {
+/// Decides what `decider` has answered, and tells the outcomes of all calls that waited. An answer counts only if its caller
+/// may decide: the registry says what was decided. A turn that is stopped decides nothing more.
+pub async fn settle(
+    scope: &Scope,
+    live: &LiveTurn,
+    toolkit: &Toolkit,
+    decider: &Scope,
+    answers: &[ApprovalAnswer],
+) -> Result<Settled> {
     let waiting = waiting_calls(live.writer.borrow().parts());
     for answer in answers.iter().filter(|it| waiting.iter().any(|call| call.approval == it.approval_id)) {
         if live.is_stopped() {

@@ -54,7 +54,7 @@ pub async fn tell(app: App, turn: &KeptTurn) -> Result<Standing> {
     let (live, _) = LiveTurn::new(writer, turn.generation, 0, times);
     // A call that runs is not waited for: its end is told too.
     live.stop();
-    approvals::settle(&scope, &live, &toolkit, &[]).await?;
+    approvals::settle(&scope, &live, &toolkit, &scope, &[]).await?;
     let parts = fitted(live.writer.into_inner().into_parts());
     if parts != message.parts {
         message.parts = parts;

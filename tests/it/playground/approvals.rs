@@ -222,6 +222,42 @@ fn the_answer_of_a_caller_who_may_not_decide_is_ignored_and_asked_for_again() {
     decide(&chat.client, &approvals[0], "approve").result(200);
     eventually("the turn goes on", || text_of(&chat.last_message()) == "Done.");
     assert_eq!(chat.file("a").as_deref(), Some("x"));
+    let operators = operators(&chat);
+    assert_eq!((operators.len(), &operators[0]), (2, &operators[1]), "the ignored answers took nothing over");
+}
+
+/// Who made each of the workspace's calls.
+fn operators(chat: &Chat) -> Vec<Value> {
+    chat.records().iter().map(|it| it["operator"].clone()).collect()
+}
+
+#[test]
+fn a_turn_stays_the_one_of_its_caller_whoever_answers() {
+    let chat = closed_chat();
+    let made = |level: &str| chat.client.post("/api/tokens", json!({"name": level, "level": level})).created();
+    let (user, admin) = (made("user"), made("admin"));
+    let own = |token: &Value| chat.as_caller(&chat.client.with_token(token["token"].as_str().unwrap()));
+    chat.model.reply(ModelReply::calls(&[write("/a")]));
+    own(&user).send(json!({"message": "Write it", "userId": "ada"}));
+    // After the first approval, the turn waits for another one.
+    chat.model.reply(ModelReply::calls(&[("list_files", json!({})), write("/b")]));
+    let mut answer = answered(&chat, true);
+    answer["userId"] = "boss".into();
+    assert_eq!(finished(&own(&admin).send(answer)), "tool-calls");
+    chat.model.reply(ModelReply::calls(&[("list_files", json!({}))]));
+    chat.model.reply(ModelReply::says("Done."));
+    assert_eq!(said(&own(&admin).send(answered(&chat, true))), "Done.");
+    let records = chat.records();
+    assert_eq!(operators(&chat), vec![user["id"].clone(); 4]);
+    assert!(records.iter().all(|it| it["user_id"] == "ada"), "{records:#?}");
+    let approvals = chat.client.pages("/api/approvals", "approvals", 100);
+    assert!(approvals.iter().all(|it| it["decided_by"] == admin["id"]), "{approvals:#?}");
+    // The caller's token is what the turn lives on, and not the token of the one who answers.
+    chat.model.reply(ModelReply::calls(&[write("/c")]));
+    own(&user).say("Once more");
+    chat.client.delete(&format!("/api/tokens/{}", user["id"].as_str().unwrap())).no_content();
+    let refused = own(&admin).post(answered(&chat, true)).refused(409, "CONFLICT");
+    assert!(refused.message.contains("who began the turn"), "{refused:?}");
 }
 
 #[test]
