@@ -43,6 +43,9 @@ pub struct CallIdentity<'a> {
     /// The name that was recorded when the call was opened.
     pub tool_name: String,
     pub session: &'a SessionId,
+    /// The generation of the session, if the session was there when the call was asked for. Then the call makes no session:
+    /// a session that is missing was deleted meanwhile.
+    pub generation: Option<u32>,
     pub user_id: Option<&'a str>,
     /// The agent that makes the call.
     pub agent: Option<&'a AgentId>,
@@ -192,7 +195,7 @@ pub async fn close(
         render_plan: render_plan.clone(),
     };
     let tool_name = call.map_or(identity.tool_name.as_str(), |it| it.target.tool.id.as_str());
-    let session_missing = end.ran() && !journal.session_seen;
+    let session_missing = end.ran() && !journal.session_seen && identity.generation.is_none();
     let record = CallRecord { scope, identity, tool_name, session_missing, now };
 
     let sealed_bytes = end.request.as_ref().map_or(0, |it| it.sealed_bytes);

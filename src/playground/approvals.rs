@@ -7,8 +7,9 @@ use super::start::ApprovalAnswer;
 use super::toolkit::Toolkit;
 use crate::callers::{Level, Scope};
 use crate::error::{Error, Result};
-use crate::execution::{self, Status, ToolResult};
+use crate::execution::{self, CallPlace, Status, ToolResult};
 use crate::ids::{ApprovalId, CallId};
+use crate::registry::Tool;
 use std::time::Duration;
 use worker::{Delay, console_error};
 
@@ -47,7 +48,7 @@ pub async fn settle(
         if live.is_stopped() {
             break;
         }
-        decide(scope, answer).await?;
+        decide(decider, answer, live.generation).await?;
     }
     let mut settled = Settled::All;
     for call in waiting {
@@ -85,15 +86,18 @@ fn waiting_calls(parts: &[Part]) -> Vec<WaitingCall> {
 }
 
 /// Decides an approval for a caller who may. The answer of another caller changes nothing, and neither does an answer that
-/// comes too late.
-async fn decide(scope: &Scope, answer: &ApprovalAnswer) -> Result<()> {
+/// comes too late. The turn has the conversation's last message and its files, and its session has this generation.
+async fn decide(scope: &Scope, answer: &ApprovalAnswer, generation: u32) -> Result<()> {
     let caller = scope.caller().await?;
     if caller.level < Level::Admin || caller.agent.is_some() {
         return Ok(());
     }
     let (scope, reason) = (scope.for_one_approval().await?, answer.reason.as_deref());
     let decided = match answer.approved {
-        true => execution::approve(&scope, &answer.approval_id, reason).await.map(|it| it.outcome.err()),
+        true => {
+            let locate = async |_: &CallPlace, _: &Tool| Ok(Some(generation));
+            execution::approve(&scope, &answer.approval_id, reason, locate).await.map(|it| it.outcome.err())
+        }
         false => execution::deny(&scope, &answer.approval_id, reason).await.map(|it| it.outcome.err()),
     };
     match decided {

@@ -61,7 +61,7 @@ impl PlannedCall {
             unreadable: self.arguments.as_ref().err().map(|it| it.message.clone()),
             agent_id: Some(context.agent.to_string()),
             session_id: Some(context.session.clone()),
-            session_exists: true,
+            generation: Some(context.live.generation),
             user_id: context.user_id.map(str::to_owned),
             message_id: Some(context.message.to_string()),
             // No limit at all would be the limit of the attachment.

@@ -105,6 +105,28 @@ impl std::fmt::Display for Position {
     }
 }
 
+/// Where a message is, as the conversation sees it.
+#[derive(Debug, PartialEq)]
+pub enum Whereabouts {
+    /// On the path to the active message, or not stored yet.
+    Present { generation: u32 },
+    /// On another branch.
+    Elsewhere { generation: u32 },
+    /// Its session was deleted.
+    Gone,
+}
+
+/// Where the message of a call is that was asked for at this time.
+pub async fn whereabouts(
+    scope: &Scope,
+    session: &SessionId,
+    message: &MessageId,
+    asked_at: Timestamp,
+) -> Result<Whereabouts> {
+    let [rows] = scope.read([store::find_whereabouts(scope.workspace(), session, message)]).await?;
+    store::read_whereabouts(&rows, asked_at)
+}
+
 /// Makes another message of the session its active one, and the files after that message its present.
 pub async fn check_out(scope: &Scope, session: &SessionId, message: &CheckedOutMessage) -> Result<Session> {
     let workspace = scope.workspace();

@@ -1,7 +1,7 @@
 //! SQL for the tables `messages` and `message_chunks`, and for the active message of a session.
 //! 0040_messages.sql explains lines.
 
-use super::{ListedMessage, Message};
+use super::{ListedMessage, Message, Whereabouts};
 use crate::db::{Param, Rows, Statement, first_bytes, sql};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, FileManifestId, MessageId, SessionId, WorkspaceId};
@@ -367,6 +367,38 @@ fn path_to_leaf(leaf: &str, first: &str, last: &str) -> String {
         of_session("x", "s.generation"),
         of_session("x", "runs.generation")
     )
+}
+
+/// Selects where a message is, for [`read_whereabouts`].
+pub fn find_whereabouts(workspace: &WorkspaceId, session: &SessionId, message: &MessageId) -> Statement {
+    sql(format!(
+        "{} SELECT s.generation, s.created_at, g.key IS NOT NULL AS is_stored,
+           EXISTS (SELECT 1 FROM runs WHERE runs.line = g.line AND g.depth BETWEEN runs.first AND runs.last) AS is_on_path
+         FROM sessions s LEFT JOIN messages g ON {} AND g.id = ?3 WHERE {SESSION}",
+        path_to_leaf("s.active_message_id", "0", "depth"),
+        of_session("g", "s.generation")
+    ))
+    .bind(workspace.as_str())
+    .bind(session.as_str())
+    .bind(message.as_str())
+}
+
+/// `asked_at` is the time of a call that names the message.
+pub fn read_whereabouts(rows: &Rows, asked_at: Timestamp) -> Result<Whereabouts> {
+    #[derive(Deserialize)]
+    struct Row {
+        generation: u32,
+        created_at: Timestamp,
+        is_stored: u8,
+        is_on_path: u8,
+    }
+    Ok(match rows.first::<Row>()? {
+        Some(Row { generation, is_stored: 1, is_on_path: 0, .. }) => Whereabouts::Elsewhere { generation },
+        // The session was made anew after the call was asked for, and the message was in the one before.
+        Some(it) if it.is_stored == 0 && it.created_at > asked_at => Whereabouts::Gone,
+        Some(Row { generation, .. }) => Whereabouts::Present { generation },
+        None => Whereabouts::Gone,
+    })
 }
 
 /// Selects the wanted messages of [`path_to_leaf`], up to `max_bytes` in this order. A message with several texts has a

@@ -311,8 +311,9 @@ fn state(chat: &Chat, message: usize) -> String {
 
 #[test]
 fn a_message_that_waits_goes_on_after_the_conversation_has_come_back_to_it() {
-    let chat = open_chat();
-    let (_, approvals) = pause(&chat, &[write("/a"), write("/b")]);
+    let (chat, upstream) = (open_chat(), Upstream::start());
+    chat.attach_http("asks", &upstream.at("/text"), json!({"requires_approval": true}));
+    let (_, approvals) = pause(&chat, &[("asks", json!({})), write("/b")]);
     let [question, waiting] = chat.messages().try_into().unwrap();
     // A turn on another branch.
     let edited = json!([{"id": question["id"], "role": "user", "parts": [{"type": "text", "text": "Or rather"}]}]);
@@ -332,6 +333,59 @@ fn a_message_that_waits_goes_on_after_the_conversation_has_come_back_to_it() {
     assert_eq!((&message["id"], message["siblings"].as_array().unwrap().len()), (&waiting["id"], 1));
     assert!(calls_of(&message).iter().all(|it| it["state"] == "output-available"), "{message}");
     assert_eq!((chat.model.times_asked(), chat.records().len()), (3, 2));
+}
+
+#[test]
+fn a_call_that_works_on_files_is_not_approved_on_another_branch() {
+    let chat = open_chat();
+    let (_, approvals) = pause(&chat, &[write("/a"), write("/b")]);
+    let [question, waiting] = chat.messages().try_into().unwrap();
+    let edited = json!([{"id": question["id"], "role": "user", "parts": [{"type": "text", "text": "Or rather"}]}]);
+    chat.model.reply(ModelReply::says("As you like."));
+    chat.send(json!({"id": "c", "messages": edited, "messageId": question["id"]}));
+    let other = chat.last_message();
+    let refused = decide(&chat.client, &approvals[0], "approve").refused(409, "CONFLICT");
+    assert!(refused.message.contains("another branch") && refused.message.contains(id_of(&waiting)), "{refused:?}");
+    assert_eq!(chat.client.get(&format!("/api/approvals/{}", approvals[0])).ok()["status"], "pending");
+    assert_eq!((chat.file("a"), chat.records()[0]["status"].as_str()), (None, Some("pending_approval")));
+    // A denial touches no file.
+    decide(&chat.client, &approvals[1], "deny").ok();
+    chat.check_out(id_of(&waiting)).ok();
+    chat.model.reply(ModelReply::says("Written."));
+    decide(&chat.client, &approvals[0], "approve").success();
+    eventually("the turn goes on", || text_of(&chat.last_message()) == "Written.");
+    assert_eq!(chat.file("a").as_deref(), Some("x"));
+    chat.check_out(id_of(&other)).ok();
+    assert_eq!(chat.file("a"), None, "the other branch has its own files");
+    chat.check_out(id_of(&waiting)).ok();
+    assert_eq!(chat.file("a").as_deref(), Some("x"));
+}
+
+#[test]
+fn an_approved_call_does_not_bring_a_deleted_session_back() {
+    for makes_anew in [false, true] {
+        let chat = open_chat();
+        let (_, approvals) = pause(&chat, &[write("/a")]);
+        chat.client.delete("/api/sessions/s").no_content();
+        if makes_anew {
+            chat.client.put("/api/sessions/s/files/f", "new").created();
+        }
+        let failed = decide(&chat.client, &approvals[0], "approve").failed(200, "TOOL_ERROR");
+        assert!(failed["error"]["message"].as_str().unwrap().contains("was deleted"), "{failed}");
+        assert_eq!(chat.records()[0]["status"], "error");
+        if makes_anew {
+            assert_eq!((chat.file("f").as_deref(), chat.file("a")), (Some("new"), None));
+        } else {
+            chat.client.get("/api/sessions/s").refused(404, "NOT_FOUND");
+        }
+    }
+    // The approved call of an ordinary request may make its session.
+    let chat = open_chat();
+    let call = json!({"tool_name": "writer", "arguments": {"path": "/a", "content": "x"}, "session_id": "t"});
+    let asked = chat.client.call(call).json();
+    let approval = asked["error"]["details"]["approval_id"].as_str().unwrap();
+    decide(&chat.client, approval, "approve").success();
+    chat.client.get("/api/sessions/t").ok();
 }
 
 #[test]
