@@ -142,8 +142,9 @@ impl Turn {
     /// The messages for the model: the conversation, and the turn so far.
     fn conversation(&self) -> Conversation {
         let writer = self.live.writer.borrow();
-        let stored = self.history.iter().map(|it| HistoryMessage { role: it.role, parts: &it.parts });
-        let own = HistoryMessage { role: Role::Assistant, parts: writer.parts() };
+        let stored =
+            self.history.iter().map(|it| HistoryMessage { role: it.role, parts: &it.parts, ended_by: it.ended_by() });
+        let own = HistoryMessage { role: Role::Assistant, parts: writer.parts(), ended_by: None };
         let history = stored.chain((!own.parts.is_empty()).then_some(own)).collect::<Vec<_>>();
         let budget = (self.access.context_tokens as usize).saturating_sub(self.toolkit.tokens());
         conversation(self.agent.profile.system_prompt.as_deref(), &history, budget)

@@ -43,6 +43,13 @@ pub struct Message {
     pub created_at: Timestamp,
 }
 
+impl Message {
+    /// Why the turn of the message ended early, if it did.
+    pub fn ended_by(&self) -> Option<&str> {
+        self.metadata.as_ref()?.get("ended_by")?.as_str()
+    }
+}
+
 /// A message with the messages beside it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedMessage {

@@ -654,8 +654,9 @@ fn a_message_of_many_megabytes_goes_on_after_an_approval() {
     let workspace = [json!(chat.client.workspace())];
     let found = "SELECT key, parts FROM messages WHERE workspace_id = ?1 AND role = 'assistant'";
     let found = open().sql(found, &workspace).remove(0);
-    let begins = r#"[{"type":"text","text":""#;
-    let rest = format!(r#""}},{}"#, &found["parts"].as_str().unwrap()[1..]);
+    let begins = r#"[{"type":"step-start"},{"type":"text","text":""#;
+    let parts = found["parts"].as_str().unwrap().strip_prefix(r#"[{"type":"step-start"},"#).unwrap();
+    let rest = format!(r#""}},{parts}"#);
     let grow = "UPDATE messages SET chunks = 7, bytes = bytes + 4500000, parts = ?2 WHERE key = ?1";
     open().sql(grow, &[found["key"].clone(), json!(begins)]);
     for (chunk, text) in std::iter::repeat_n("x".repeat(900_000), 5).chain([rest]).enumerate() {
