@@ -336,7 +336,7 @@ impl Owner {
         let stored = messages::store_answer(&scope, &turn.session, turn.generation, &mut message).await;
         match stored {
             Ok(()) => memory.end(turn.waiting_after(&end, &message.parts, now()).as_ref()).await,
-            Err(error) if messages::is_final(&error) => memory.end(None).await,
+            Err(error) if messages::is_final(&error) => memory.end(turn.waiting_unstored(&error, now()).as_ref()).await,
             Err(error) => Err(error),
         }
     }

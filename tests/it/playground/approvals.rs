@@ -524,6 +524,27 @@ fn an_approval_that_expires_goes_on_with_the_turn_by_itself() {
     assert_eq!((chat.file("a"), chat.model.times_asked()), (None, 2));
 }
 
+#[test]
+fn a_message_that_finds_no_room_when_it_goes_on_still_tells_of_its_call() {
+    let times = r#"{"look_after_seconds": 1, "approval_look_seconds": 1}"#;
+    let vars = [
+        ("AUTH", "open"),
+        ("PRIVATE_URLS", "allow"),
+        ("SECRET_KEY", "k"),
+        ("WORKSPACE_QUOTA_BYTES", "60000"),
+        ("CHAT_TIMES", times),
+    ];
+    let server = Server::start("playground-no-room", &vars);
+    let (chat, upstream) = (Chat::of(&server.client("no-room"), json!({})), Upstream::start());
+    chat.attach_http("asks", &upstream.at("/text"), json!({"requires_approval": true}));
+    let (_, approvals) = pause(&chat, &[("asks", json!({}))]);
+    chat.model.reply(ModelReply::says(&"x".repeat(70_000)));
+    decide(&chat.client, &approvals[0], "approve").success();
+    eventually("the message tells of its call", || state(&chat, 1) == "output-available");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!((chat.model.times_asked(), chat.messages().len(), upstream.received().len()), (2, 2, 1));
+}
+
 /// Denies all approvals of the workspace, as a Worker does that dies before it can tell the object.
 fn deny_unheard(server: &Server, chat: &Chat) {
     let workspace = json!(chat.client.workspace());

@@ -192,11 +192,18 @@ fn a_workspace_whose_quota_is_used_up_is_told() {
     assert_eq!(said(&events), long);
     assert!(error(&events).contains("WORKSPACE_QUOTA_BYTES"), "{:?}", error(&events));
     assert_eq!(chat.messages().len(), 1);
+    // A document tells the same.
+    chat.model.reply(ModelReply::says(&long));
+    let whole = chat.whole(json!({"trigger": "regenerate-message"}));
+    assert_eq!((&whole["finish_reason"], &whole["message"]["finish_reason"]), (&json!("error"), &json!("error")));
+    let why = whole["message"]["metadata"]["ended_by"].as_str().unwrap();
+    assert!(why.contains("WORKSPACE_QUOTA_BYTES"), "{why}");
+    assert_eq!((chat.messages().len(), chat.model.times_asked()), (1, 2));
     // Files fill the rest: the next question is refused before the model is asked.
     chat.client.put("/api/sessions/other/files/f", "y".repeat(56_000)).created();
     let refused = chat.post(json!({"message": "z".repeat(10_000)})).refused(413, "PAYLOAD_TOO_LARGE");
     assert_eq!(refused.details["quota_bytes"], 60_000, "{refused:?}");
-    assert_eq!((chat.model.times_asked(), chat.messages().len()), (1, 1));
+    assert_eq!((chat.model.times_asked(), chat.messages().len()), (2, 1));
     let usage = chat.client.get("/api/registry/stats").ok()["usage"].clone();
     assert!(usage["used_bytes"].as_u64().unwrap() <= 60_000, "{usage}");
 }
