@@ -82,6 +82,24 @@ fn a_client_that_waits_for_a_document_gets_it_after_a_stop() {
 }
 
 #[test]
+fn a_client_that_comes_back_while_a_stopped_turn_waits_for_its_call_is_told_of_the_end() {
+    let (chat, upstream) = (Chat::new(), Upstream::start());
+    chat.attach_http("slow", &upstream.at("/slow"), json!({}));
+    chat.model.reply(ModelReply::calls(&[("slow", json!({}))]));
+    let stream = chat.begin("Go");
+    eventually("the call runs", || upstream.received().len() == 1);
+    std::thread::scope(|threads| {
+        let stopping = threads.spawn(|| chat.stop().no_content());
+        assert_eq!(stream.rest().last().unwrap()["type"], "abort");
+        let events = chat.resume().expect("the turn waits for its call").rest();
+        assert_eq!(events.last().unwrap()["type"], "abort", "{events:#?}");
+        assert!(has(&events, "tool-input-available"), "{events:#?}");
+        stopping.join().unwrap();
+    });
+    assert_eq!(calls_of(&chat.last_message())[0]["output"], "too late");
+}
+
+#[test]
 fn a_client_that_leaves_loses_nothing() {
     let (chat, upstream) = (Chat::new(), Upstream::start());
     chat.attach_http("later", &upstream.at("/later"), json!({}));
