@@ -17,7 +17,7 @@ use worker::{Delay, console_error};
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// How long a turn waits for such a call. Who approved it tells the turn when the call has ended.
+/// How long a turn waits for such a call. The request that approved the call tells the turn of the end too.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Whether all calls of a message have ended.

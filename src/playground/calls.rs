@@ -64,7 +64,8 @@ impl PlannedCall {
             generation: Some(context.live.generation),
             user_id: context.user_id.map(str::to_owned),
             message_id: Some(context.message.to_string()),
-            // No limit at all would be the limit of the attachment.
+            // A result that hides secrets is cut here later, so the pipeline must not cut the result. Without a limit the
+            // pipeline would take the limit of the attachment.
             max_result_bytes: Some(if self.hides_result { u32::MAX } else { self.max_result_bytes }),
             door_check: Some(Box::new(move |called, _| {
                 // A call that still waited for its turn when the chat was stopped is not made.

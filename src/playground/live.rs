@@ -13,7 +13,7 @@ use std::pin::pin;
 use std::time::Duration;
 use worker::Delay;
 
-/// How many bytes of the message so far a client gets that comes back.
+/// A client that comes back gets the message so far, up to so many bytes.
 const MAX_REPLAYED_BYTES: usize = 1024 * 1024;
 
 pub struct LiveTurn {

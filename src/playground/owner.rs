@@ -31,6 +31,9 @@ use worker::{Delay, Env, State, console_error};
 const SEAT_WAIT: Duration = Duration::from_secs(5);
 const SEAT_PAUSE: Duration = Duration::from_millis(20);
 
+/// How long the beginning of a turn may take. A beginning that never ends would keep the seat for ever.
+const BEGIN_TIME: Duration = Duration::from_secs(60);
+
 /// What a look at a message that waits has found.
 enum Look {
     /// The turn goes on.

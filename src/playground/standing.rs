@@ -18,7 +18,7 @@ use crate::page::PageRequest;
 
 /// What became of a message.
 pub enum Standing {
-    /// The conversation ends with the message, so its turn may go on, and tells what is to be told.
+    /// The conversation ends with the message. So its turn may go on, and then the turn tells how the calls stand.
     Present,
     /// The message has these parts now.
     Told(Vec<Part>),

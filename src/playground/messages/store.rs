@@ -115,8 +115,9 @@ pub fn insert_user_message(
     insert_user_message_if("1", workspace, session, message, place)
 }
 
-/// The same for a message of which only the client has told, unless it is there already ([`shown_message`]). It comes beside
-/// the message with its id if there is one, which was edited then, and else after the active message.
+/// The same for a message that only its client may know. Writes nothing if the message is stored already ([`shown_message`]).
+/// If another message has its id, the client has edited that message, and the new one stands beside it. Otherwise the new one
+/// stands after the active message.
 pub fn insert_if_unknown(workspace: &WorkspaceId, session: &SessionId, message: UserMessage<'_>) -> Vec<Statement> {
     let mut statements = Vec::new();
     if let Some(id) = message.client_id {
@@ -134,10 +135,10 @@ pub fn insert_if_unknown(workspace: &WorkspaceId, session: &SessionId, message: 
     statements
 }
 
-/// The id of the message of the user that a client shows with the id `client` and these texts (bytes, chunks and the first
-/// text): the question of the active message, or another message with this id. A message that was edited has another id here
-/// than at its client, and stands beside the old one. Null, if there is no such message. `of` has the session's `generation`
-/// and `active_message_id`.
+/// SQL for the id of a stored message of the user that has these texts: `bytes`, `chunks` and the first text. The client shows
+/// the message with the id `client`. The message is the question of the active message, or the message with the id `client`.
+/// An edited message keeps its id at the client and has another id here, and stands beside the message that it replaces. Null,
+/// if there is no such message. `of` is a row with the session's `generation` and `active_message_id`.
 fn shown_message(of: &str, client: &str, [bytes, chunks, parts]: [&str; 3]) -> String {
     let generation = format!("{of}.generation");
     let question = "iif(a.role = 'user', a.id, a.parent_id)";
