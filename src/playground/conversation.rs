@@ -35,13 +35,13 @@ pub struct Conversation {
 
 /// A message of the user, and all up to the next one.
 #[derive(Default)]
-struct Turn {
+struct Exchange {
     /// How many stored messages the turn has.
     stored: usize,
     messages: Vec<Value>,
 }
 
-impl Turn {
+impl Exchange {
     /// Ends the turn with a text of the assistant, because the user goes on. Some servers refuse a conversation in which the
     /// user follows a result, or himself.
     fn end(&mut self, ended_by: Option<&str>) {
@@ -58,14 +58,14 @@ impl Turn {
 /// and the last turn always stay.
 pub fn conversation(system_prompt: Option<&str>, history: &[HistoryMessage<'_>], budget_tokens: usize) -> Conversation {
     let mut ids = CallIds::default();
-    let mut turns = Vec::<Turn>::new();
+    let mut turns = Vec::<Exchange>::new();
     // Only a part of a long conversation is read, and that may begin with an answer. Servers want the user to begin.
     let unasked = history.iter().position(|it| it.role == Role::User).unwrap_or(0);
     let mut ended_by = None;
     for message in &history[unasked..] {
         if message.role == Role::User || turns.is_empty() {
             turns.iter_mut().next_back().into_iter().for_each(|it| it.end(ended_by));
-            turns.push(Turn::default());
+            turns.push(Exchange::default());
         }
         ended_by = message.ended_by;
         if let Some(turn) = turns.last_mut() {
@@ -85,7 +85,7 @@ pub fn conversation(system_prompt: Option<&str>, history: &[HistoryMessage<'_>],
 }
 
 /// The first turn of those that fit the budget. The last turn stays even if it does not fit.
-fn first_kept(turns: &[Turn], budget_tokens: usize) -> usize {
+fn first_kept(turns: &[Exchange], budget_tokens: usize) -> usize {
     let mut first = turns.len();
     let mut used = 0;
     while let Some(before) = first.checked_sub(1) {

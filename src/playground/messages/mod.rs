@@ -11,7 +11,7 @@ mod turn;
 pub use shown::MessageOut;
 pub use store::{find_answer, read_answer};
 pub use turn::{BegunTurn, TurnBeginning};
-use turn::{TurnEnd, TurnEnding, texts_of};
+use turn::{EndedTurn, TurnEnding, texts_of};
 
 use super::part::{FinishReason, Part, Role, Usage};
 use super::start::CheckedOutMessage;
@@ -171,11 +171,11 @@ pub async fn store_answer(scope: &Scope, session: &SessionId, generation: u32, m
     let written = scope.write_all(ending.statements()?).await?;
     let rows = files::unless_refused(scope, session, "Cannot store the message", written).await?;
     match ending.read(&rows)? {
-        TurnEnd::Stored { manifest_id } => {
+        EndedTurn::Stored { manifest_id } => {
             message.manifest_id = manifest_id;
             Ok(())
         }
-        TurnEnd::SessionGone => Err(files::session_not_found(session)),
+        EndedTurn::SessionGone => Err(files::session_not_found(session)),
     }
 }
 
