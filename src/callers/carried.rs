@@ -36,8 +36,17 @@ impl CarriedCaller {
 
     /// The access of the caller, in the context of the object.
     pub fn scope(self, app: App) -> Scope {
-        let Self { workspace, level, agent, operator, session_token, own_host } = self;
-        let app = Arc::new(app.at_host(own_host.as_deref()));
+        let app = Arc::new(app.at_host(self.own_host.as_deref()));
+        self.scope_of(app)
+    }
+
+    /// The access of the caller, in the context of another caller's work.
+    pub fn scope_beside(self, other: &Scope) -> Scope {
+        self.scope_of(other.app.clone())
+    }
+
+    fn scope_of(self, app: Arc<App>) -> Scope {
+        let Self { workspace, level, agent, operator, session_token, .. } = self;
         Scope::of_checked_caller(app, workspace, Caller { level, agent, operator }, session_token)
     }
 }

@@ -16,7 +16,7 @@ use crate::callers::Scope;
 use crate::changes::{Action, Author, Change};
 use crate::db::Statement;
 use crate::error::{Error, Result};
-use crate::ids::{AgentId, ApprovalId, CallId, MessageId, SessionId};
+use crate::ids::{AgentId, ApprovalId, CallId, SessionId};
 use crate::page::{Page, PageRequest};
 use crate::registry::{self, Tool};
 use crate::runners::Runner;
@@ -81,6 +81,7 @@ pub struct Decided<T> {
 pub struct CallPlace {
     pub session: SessionId,
     pub message_id: String,
+    pub asked_at: Timestamp,
 }
 
 /// A new approval that is not yet stored.
@@ -176,9 +177,21 @@ pub async fn get(scope: &Scope, id: &ApprovalId) -> Result<ApprovalOut> {
 }
 
 /// Approves and runs the call, and returns its outcome. If the tool's rate limit is used up, the call goes on waiting.
-pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Result<Decided<ToolResult>> {
+///
+/// `locate` is asked about a call of a message: it returns the generation of the session if the call makes no session, and
+/// refuses a call that may not run now.
+pub async fn approve(
+    scope: &Scope,
+    id: &ApprovalId,
+    reason: Option<&str>,
+    locate: impl AsyncFnOnce(&CallPlace, &Tool) -> Result<Option<u32>>,
+) -> Result<Decided<ToolResult>> {
     let waiting = WaitingCall::find(scope, id).await?;
     let tool = waiting.tool()?;
+    let generation = match waiting.place()? {
+        Some(place) => locate(&place, tool).await?,
+        None => None,
+    };
     let arguments = waiting.arguments(scope).await?;
     let slot = match limit::take(scope, tool).await {
         Ok(slot) => slot,
@@ -195,7 +208,7 @@ pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Re
     match waiting.decide(scope, ApprovalStatus::Approved, reason).await {
         Ok(true) => {
             let place = waiting.place()?;
-            Ok(Decided { outcome: waiting.run(scope, arguments, slot).await, place })
+            Ok(Decided { outcome: waiting.run(scope, arguments, slot, generation).await, place })
         }
         Ok(false) => {
             limit::give_back(scope, tool, slot).await;
@@ -261,7 +274,8 @@ impl WaitingCall {
     /// The message that the call belongs to.
     fn place(&self) -> Result<Option<CallPlace>> {
         let Some(message_id) = self.asked.call.message_id.clone() else { return Ok(None) };
-        Ok(Some(CallPlace { session: self.asked.call.session()?, message_id }))
+        let call = &self.asked.call;
+        Ok(Some(CallPlace { session: call.session()?, message_id, asked_at: call.started_at }))
     }
 
     /// The tool, if the call may still be run.
@@ -337,7 +351,7 @@ impl WaitingCall {
     }
 
     /// Runs the approved call, and records its outcome.
-    async fn run(self, scope: &Scope, arguments: Value, slot: RateSlot) -> Result<ToolResult> {
+    async fn run(self, scope: &Scope, arguments: Value, slot: RateSlot, generation: Option<u32>) -> Result<ToolResult> {
         let Some(target) = self.target else { return Err(decided_meanwhile(&self.id)) };
         let row = self.asked.call;
         let (session, agent) = (row.session()?, row.agent_id.as_deref().and_then(AgentId::parse));
@@ -350,16 +364,14 @@ impl WaitingCall {
             id: &self.call_id,
             tool_name: row.tool_name,
             session: &session,
+            generation,
             user_id: row.user_id.as_deref(),
             agent: agent.as_ref(),
             key: None,
             max_result_bytes: row.max_result_bytes,
             unwritten: None,
         };
-        // The message of a turn is in a session. A session that is gone was deleted, and the call does not bring it back.
-        let message = row.message_id.as_deref().and_then(MessageId::parse);
-        let session_seen = message.is_some_and(|it| it.is_made_here());
-        let mut journal = Journal { session_seen, ..Journal::default() };
+        let mut journal = Journal::default();
         let ended = match validate::prepare(&call) {
             Ok(runner) => run::run(scope, &identity, ClearedCall { call: &call, runner }, slot, &mut journal).await,
             Err(stop) => Err(stop),

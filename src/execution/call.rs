@@ -25,9 +25,9 @@ pub struct Call {
     pub arguments: Map<String, Value>,
     pub agent_id: Option<String>,
     pub session_id: Option<SessionId>,
-    /// Whether the session was there when the call was asked for. Then the record of the call makes no session: it was
-    /// deleted meanwhile if it is missing.
-    pub session_exists: bool,
+    /// The generation of the session, if the session was there when the call was asked for. Then the call makes no session:
+    /// a session that is missing was deleted meanwhile.
+    pub generation: Option<u32>,
     pub user_id: Option<String>,
     pub message_id: Option<String>,
     pub idempotency_key: Option<String>,

@@ -43,7 +43,7 @@ pub use call::{Call, CalledTool, DEFAULT_SESSION, DoorCheck, ModelCallName, iden
 pub use log::{CallFilter, CallOut, ListedCalls, arguments_of, get as get_call, list as list_calls, result_of};
 pub use many::{SecondTry, execute_all, execute_each};
 pub use notice::WaitingNotice;
-pub use outcome::{CallFailure, Code, Status, ToolResult, cut};
+pub use outcome::{CallFailure, Code, Status, ToolResult, cut, cut_text};
 pub use owned::run_owned;
 pub use page::page_of;
 pub use retention::delete_old_calls;

@@ -3,10 +3,12 @@
 use super::approvals::ApprovalRequest;
 use crate::error::{Error, Result, shortened};
 use crate::registry::schema::Schema;
+use crate::registry::scrub;
 use crate::text_enum::text_enum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::rc::Rc;
 use utoipa::ToSchema;
@@ -69,6 +71,12 @@ impl Code {
     }
 }
 
+/// The longest failure that a record keeps as it is, as JSON. A row of the database has at most 2 MB.
+const MAX_RECORDED_BYTES: usize = 256 * 1024;
+
+/// How many bytes of the message, and of the details, a record keeps of a longer failure.
+const MAX_RECORDED_TEXT: u32 = 64 * 1024;
+
 /// The reason why a call did not succeed.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Failure)]
@@ -99,7 +107,32 @@ impl CallFailure {
         Self::new(Code::ApprovalExpired, "Nobody approved the call in time")
     }
 
-    /// The failure as JSON, for the record.
+    /// The same failure without the values that the schema of the tool's results marks as secret: a tool that fails may
+    /// explain itself in a result. These values are added to `secrets`.
+    pub fn redacted(&self, returns: Option<&Schema>, secrets: &mut Vec<String>) -> Cow<'_, Self> {
+        let is_tools_own = matches!(self.code, Code::ToolError | Code::Timeout) && self.details.is_some();
+        let Some(returns) = returns.filter(|it| is_tools_own && it.has_secrets()) else { return Cow::Borrowed(self) };
+        let mut redacted = self.clone();
+        secrets.extend(redacted.details.iter_mut().flat_map(|it| returns.redact(it)));
+        Cow::Owned(redacted)
+    }
+
+    /// The failure as JSON, for the record: without these secrets, and with long texts cut.
+    pub fn to_record(&self, secrets: &[String]) -> Result<String> {
+        let json = scrub(secrets, self.to_json()?);
+        if json.len() <= MAX_RECORDED_BYTES {
+            return Ok(json);
+        }
+        // The secrets are removed before the cut. A secret at the cut would stay in part.
+        let whole = serde_json::from_str::<Self>(&json)
+            .map_err(|cause| Error::Internal(format!("a failure is not readable: {cause}")))?;
+        let details = whole.details.map(|it| match it.to_string() {
+            long if long.len() > MAX_RECORDED_TEXT as usize => cut_text(long, MAX_RECORDED_TEXT, "").into(),
+            _ => it,
+        });
+        Self { code: whole.code, message: cut_text(whole.message, MAX_RECORDED_TEXT, ""), details }.to_json()
+    }
+
     pub fn to_json(&self) -> Result<String> {
         serde_json::to_string(self).map_err(|cause| Error::Internal(format!("a failure is not JSON: {cause}")))
     }
@@ -205,13 +238,20 @@ pub fn cut(result: Box<RawValue>, limit: Option<u32>, call_id: &impl Display) ->
     if text.len() <= limit {
         return result;
     }
-    let shown = &text[..text.floor_char_boundary(limit)];
-    let notice = format!(
-        "{shown}\n[cut: {} of {} bytes; the whole is at GET /api/tool-calls/{call_id}/result]",
-        shown.len(),
-        text.len()
-    );
+    let notice = beginning(text, limit, &format!("; the whole is at GET /api/tool-calls/{call_id}/result"));
     serde_json::value::to_raw_value(&notice).unwrap_or(result)
+}
+
+/// Cuts a text that is longer than `limit` bytes. `rest` says where the whole is.
+pub fn cut_text(text: String, limit: u32, rest: &str) -> String {
+    let limit = limit as usize;
+    if text.len() <= limit { text } else { beginning(&text, limit, rest) }
+}
+
+/// The first `limit` bytes of a text, with a notice.
+fn beginning(text: &str, limit: usize, rest: &str) -> String {
+    let shown = &text[..text.floor_char_boundary(limit)];
+    format!("{shown}\n[cut: {} of {} bytes{rest}]", shown.len(), text.len())
 }
 
 /// The content blocks that a response may show: all of them, or none if they are longer than `limit` bytes. Then the cut
@@ -248,6 +288,36 @@ mod tests {
         check(json!({"a": 1}), Some(6), |it| {
             it.as_str().is_some_and(|text| text.starts_with("{\"a\":1\n[cut: 6 of 7"))
         });
+    }
+
+    #[test]
+    fn a_record_keeps_the_beginning_of_a_long_failure_and_no_part_of_a_secret() {
+        let secret = "s3cret-".repeat(20);
+        let message = format!("{}{secret}", "x".repeat(MAX_RECORDED_TEXT as usize - 50));
+        let failure = CallFailure::new(Code::ToolError, message).with(json!({"text": "\u{1}".repeat(300_000)}));
+        let json = failure.to_record(&[secret]).unwrap();
+        assert!(json.len() < 1_000_000 && !json.contains("s3cret"), "{}", json.len());
+        let kept = serde_json::from_str::<CallFailure>(&json).unwrap();
+        assert!(kept.message.contains("xxx[redacted]"), "{}", &kept.message[kept.message.len() - 100..]);
+        assert!(kept.details.unwrap().as_str().unwrap().contains("\n[cut: 65536 of 1800011 bytes]"));
+        let short = CallFailure::new(Code::ToolError, "a").with(json!({"row": 3}));
+        assert_eq!(short.to_record(&[]).unwrap(), short.to_json().unwrap());
+    }
+
+    #[test]
+    fn a_failure_explains_itself_without_secrets() {
+        let returns = json!({"type": "object", "properties": {
+            "token": {"type": "string", "writeOnly": true}, "row": {"type": "integer"}}});
+        let returns = Schema::compile(returns).unwrap();
+        let failure = CallFailure::new(Code::ToolError, "it broke").with(json!({"token": "s3cret", "row": 3}));
+        let mut secrets = Vec::new();
+        let redacted = failure.redacted(Some(&returns), &mut secrets);
+        assert_eq!(redacted.details, Some(json!({"token": "[redacted]", "row": 3})));
+        assert_eq!(secrets, ["s3cret"]);
+        assert_eq!(failure.redacted(None, &mut secrets).details, failure.details);
+        // Other details are of Pegboard, and not of the tool.
+        let other = CallFailure { code: Code::RateLimited, ..failure };
+        assert_eq!(other.redacted(Some(&returns), &mut secrets).details, other.details);
     }
 
     #[test]

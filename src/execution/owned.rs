@@ -27,8 +27,9 @@ struct OwnedCall {
     tool_id: ToolId,
     version: String,
     session: SessionId,
-    /// Whether the session is known to have been there.
-    session_seen: bool,
+    /// The generation of the session, if the session was there when the call was asked for.
+    #[serde(default)]
+    generation: Option<u32>,
     user_id: Option<String>,
     arguments: Value,
     max_result_bytes: Option<u32>,
@@ -40,12 +41,7 @@ pub fn is_owned(tool: &Tool) -> bool {
 }
 
 /// Has the call run and recorded by its object. A failure here may be met after the object has run the call.
-pub async fn hand_over(
-    scope: &Scope,
-    identity: &CallIdentity<'_>,
-    call: &ResolvedCall,
-    session_seen: bool,
-) -> Result<ToolResult> {
+pub async fn hand_over(scope: &Scope, identity: &CallIdentity<'_>, call: &ResolvedCall) -> Result<ToolResult> {
     let tool = &call.target.tool;
     let owned = OwnedCall {
         caller: CarriedCaller::of(scope).await?,
@@ -55,7 +51,7 @@ pub async fn hand_over(
         tool_id: tool.id.clone(),
         version: tool.version.to_string(),
         session: identity.session.clone(),
-        session_seen,
+        generation: identity.generation,
         user_id: identity.user_id.map(str::to_owned),
         arguments: call.arguments.clone(),
         max_result_bytes: call.max_result_bytes,
@@ -80,6 +76,7 @@ pub async fn run_owned(app: App, owned: &str) -> Result<String> {
         id: &call_id,
         tool_name: owned.recorded_name,
         session: &session,
+        generation: owned.generation,
         user_id: owned.user_id.as_deref(),
         // The key is freed only if the call is refused, and this call was not.
         key: None,
@@ -90,7 +87,7 @@ pub async fn run_owned(app: App, owned: &str) -> Result<String> {
     };
     let lookup = registry::look_up_tools(scope.workspace(), ToolLookup::Id(&tool_id), Some(version));
     let [rows] = scope.read([lookup]).await?;
-    let mut journal = Journal { session_seen: owned.session_seen, ..Journal::default() };
+    let mut journal = Journal::default();
     let result = match registry::read_tool(&rows)? {
         Some(tool) => {
             let target = CallTarget::pinned(tool);

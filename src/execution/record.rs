@@ -43,6 +43,9 @@ pub struct CallIdentity<'a> {
     /// The name that was recorded when the call was opened.
     pub tool_name: String,
     pub session: &'a SessionId,
+    /// The generation of the session, if the session was there when the call was asked for. Then the call makes no session:
+    /// a session that is missing was deleted meanwhile.
+    pub generation: Option<u32>,
     pub user_id: Option<&'a str>,
     /// The agent that makes the call.
     pub agent: Option<&'a AgentId>,
@@ -166,22 +169,24 @@ pub async fn close(
         (Some(call), Some(result)) => Some(redacted_result(call, result, &mut secrets)?),
         (None, _) | (_, None) => None,
     };
+    let returns = call.and_then(|it| it.returns.as_deref());
+    let failure = end.error.as_ref().map(|it| it.redacted(returns, &mut secrets));
     let render_plan = match (call, &arguments) {
         (Some(call), Some(arguments)) if end.ran() => {
-            let (result, failure) = (result.as_deref(), end.error.as_ref());
+            let (result, failure) = (result.as_deref(), failure.as_deref());
             render::plan(scope, identity, call, &RenderedOutcome { arguments, result, failure, secrets: &secrets })
         }
         (Some(_), Some(_)) | (None, _) | (_, None) => None,
     };
     let kept = journal.content.as_deref().map(|it| KeptContent::of(it, end.result.as_deref())).transpose()?;
     let details = call.map(|it| CallDetails::to_json(it, journal.printed, kept)).transpose()?.flatten();
-    let error_json = |error: &CallFailure| error.to_json().map(|it| scrub(&secrets, it));
+    let error_json = |error: &CallFailure| error.to_record(&secrets);
     let mut closed = ClosedCall {
         version: call.map(|it| it.target.tool.version.to_string()),
         status: end.status,
         duration_ms: end.ran().then_some(journal.duration_ms),
         finished_at: (!end.waits()).then_some(now),
-        error: end.error.as_ref().map(error_json).transpose()?,
+        error: failure.as_deref().map(error_json).transpose()?,
         result: result.map(|it| RecordedDocument::new(CallDocument::Result, it)).transpose()?,
         manifests: journal.manifests,
         arguments: arguments.map(|it| recorded_arguments(&it, end.refused)).transpose()?,
@@ -190,7 +195,7 @@ pub async fn close(
         render_plan: render_plan.clone(),
     };
     let tool_name = call.map_or(identity.tool_name.as_str(), |it| it.target.tool.id.as_str());
-    let session_missing = end.ran() && !journal.session_seen;
+    let session_missing = end.ran() && !journal.session_seen && identity.generation.is_none();
     let record = CallRecord { scope, identity, tool_name, session_missing, now };
 
     let sealed_bytes = end.request.as_ref().map_or(0, |it| it.sealed_bytes);

@@ -22,7 +22,7 @@ pub async fn run(
 ) -> Ended {
     let call = cleared.call();
     if owned::is_owned(&call.target.tool) {
-        return Err(match owned::hand_over(scope, identity, call, journal.session_seen).await {
+        return Err(match owned::hand_over(scope, identity, call).await {
             Ok(result) => CallStop::Recorded(Box::new(result)),
             Err(error) => stop(scope, identity.id, RunFailure::Broken(error)),
         });
@@ -43,6 +43,7 @@ pub async fn carry_out(
         tool: &call.target.tool,
         arguments: &call.arguments,
         session: identity.session,
+        generation: identity.generation,
         user_id: identity.user_id,
         early: call.early.as_ref(),
         agent: identity.agent,

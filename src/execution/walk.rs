@@ -25,13 +25,14 @@ pub async fn walk(scope: &Scope, mut call: OpenedCall, mut lookup: CallLookup) -
         id: &call.id,
         tool_name: call.tool_name(),
         session: &call.session,
+        generation: call.asked.generation,
         user_id: call.asked.user_id.as_deref(),
         agent: agent.as_ref(),
         key: call.key.as_ref(),
         max_result_bytes: call.asked.max_result_bytes,
         unwritten: (!opened).then(|| UnwrittenCall::of(&call)),
     };
-    let mut journal = Journal { session_seen: call.asked.session_exists, ..Journal::default() };
+    let mut journal = Journal::default();
     match resolved {
         Ok(mut resolved) => {
             let ended = stages(scope, &identity, &mut resolved, &mut journal).await;

@@ -37,7 +37,13 @@ pub struct FileChangeOrigin {
     /// The agent whose call caused the change. A session that the change creates belongs to this agent, or else to the
     /// agent of the caller's token.
     pub agent: Option<AgentId>,
+    /// The generation of the session, if the session was there when the change was asked for. Then the change is for this
+    /// session alone. A change without a generation creates the session if no session has that name.
+    pub generation: Option<u32>,
 }
+
+/// The generation of no session: for the change of a session that is known to be gone.
+pub const GONE: u32 = u32::MAX;
 
 impl FileChangeOrigin {
     /// The same origin, with the agent of the caller's token if no agent is known.
@@ -79,6 +85,11 @@ pub enum FileWriteRefusal {
         path: FilePath,
         session: SessionId,
     },
+    /// The session that the change is for was deleted.
+    Gone {
+        path: FilePath,
+        session: SessionId,
+    },
     /// The files of the session would together exceed their limit.
     Full {
         path: FilePath,
@@ -100,6 +111,9 @@ impl fmt::Display for FileWriteRefusal {
             Self::Hidden { path, session } => {
                 write!(f, "Cannot write {path}: the session {session} was not made by this agent; name another session")
             }
+            Self::Gone { path, session } => {
+                write!(f, "Cannot write {path}: the session {session} was deleted after the call was asked for")
+            }
             Self::Full { path, bytes, max_bytes } => {
                 write!(f, "Cannot write {path}: the session's files would have {bytes} bytes; {max_bytes} are allowed")
             }
@@ -112,7 +126,9 @@ impl From<FileWriteRefusal> for Error {
     fn from(reason: FileWriteRefusal) -> Self {
         let message = reason.to_string();
         match reason {
-            FileWriteRefusal::NotADirectory { .. } | FileWriteRefusal::IsADirectory { .. } => Self::Conflict(message),
+            FileWriteRefusal::NotADirectory { .. }
+            | FileWriteRefusal::IsADirectory { .. }
+            | FileWriteRefusal::Gone { .. } => Self::Conflict(message),
             FileWriteRefusal::Hidden { .. } => Self::Forbidden(message),
             FileWriteRefusal::TooLarge { .. } => Self::NoRoom { message, limit_bytes: MAX_FILE_BYTES.into() },
             FileWriteRefusal::Full { max_bytes, .. } => Self::NoRoom { message, limit_bytes: max_bytes },
@@ -142,6 +158,16 @@ pub fn create_session_of_agent_if_missing(
     Ok(commit::create_session_of_agent_if_missing(workspace, session, agent, &ids::random_hex::<16>()?, now))
 }
 
+/// Makes sure that a change finds its session: creates the session, or stops the batch if the change is for a session of
+/// another generation ([`store::session::is_of_another_agent`]).
+pub(super) fn claim_session(new: &FileCommit<'_>) -> Result<Statement> {
+    let FileCommit { workspace, session, origin, now, .. } = *new;
+    match origin.generation {
+        Some(generation) => Ok(store::session::refuse_other_generation(workspace, session, generation)),
+        None => create_session_if_missing(workspace, session, origin.agent.as_ref(), now),
+    }
+}
+
 /// Writes a file on top of the session's present. Other requests may write at the same time: the database puts the
 /// writes one after the other. Creates the session if no session has that name. A write that is refused changes
 /// nothing.
@@ -164,7 +190,7 @@ pub async fn write_file(
     // session.
     let mut statements = vec![
         store::session::refuse_hidden(workspace, session, scope.session_token()),
-        create_session_if_missing(workspace, session, origin.agent.as_ref(), now)?,
+        claim_session(&new)?,
         commit::find_place(&new, path),
         commit::insert_manifest_with_file(&new, path, &blob, max_bytes),
         commit::insert_entry(workspace, &post, path, &blob),
@@ -173,7 +199,9 @@ pub async fn write_file(
         commit::activate(&new),
     ];
     statements.extend(store::blob::insert_for(&post, path, workspace, &blob, now));
+    let gone = || Ok(Err(FileWriteRefusal::Gone { path: path.clone(), session: session.clone() }));
     let rows = match scope.write_all(statements).await? {
+        Err(failure) if store::session::is_of_another_agent(&failure) && origin.generation.is_some() => return gone(),
         Err(failure) if store::session::is_of_another_agent(&failure) => {
             return Ok(Err(FileWriteRefusal::Hidden { path: path.clone(), session: session.clone() }));
         }
@@ -186,7 +214,11 @@ pub async fn write_file(
     let [_, _, place, inserted, ..] = rows.as_slice() else {
         return Err(Error::Internal("D1 gave too few answers to a write".into()));
     };
-    let place = commit::read_place(place)?.ok_or_else(|| Error::Internal("a session did not spring up".into()))?;
+    let place = match commit::read_place(place)? {
+        Some(place) => place,
+        None if origin.generation.is_some() => return gone(),
+        None => return Err(Error::Internal("a session did not spring up".into())),
+    };
     if inserted.changes() == 0 {
         return Ok(Err(write_refusal(path, place, blob.size(), max_bytes)));
     }
@@ -278,6 +310,7 @@ mod tests {
                 source: FileManifestSource::ToolRun,
                 source_ref: source_ref.map(str::to_owned),
                 agent: None,
+                generation: None,
             };
             manifest_id(&origin).unwrap().to_string()
         };
@@ -314,6 +347,11 @@ mod tests {
             FileWriteRefusal::Hidden { path: path.clone(), session: SessionId::parse("s").unwrap() },
             "PERMISSION_DENIED",
             "Cannot write /a/b: the session s was not made by this agent; name another session",
+        );
+        check(
+            FileWriteRefusal::Gone { path: path.clone(), session: SessionId::parse("s").unwrap() },
+            "CONFLICT",
+            "Cannot write /a/b: the session s was deleted after the call was asked for",
         );
         check(
             FileWriteRefusal::Full { path, bytes: 9, max_bytes: 8 },

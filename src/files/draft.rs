@@ -3,7 +3,7 @@
 //! deletes the same path.
 
 use super::ahead::{self, BATCH_BYTES, SMALL_BYTES};
-use super::commit::{create_session_if_missing, manifest_id};
+use super::commit::{claim_session, manifest_id};
 use super::store::blob::{self, SmallBlobRow};
 use super::store::commit::{FileCommit, activate, insert_copies};
 use super::store::draft::{self, ChangeList, ChangeRow, CommitNeeds, CommitPlace};
@@ -42,6 +42,8 @@ pub enum CommitRefusal {
     TooManyDirectories { bytes: usize },
     /// The session exists, and the caller must not see it.
     Hidden { session: SessionId },
+    /// The session that the changes are for was deleted.
+    Gone { session: SessionId },
     /// The files of the session would together exceed their limit.
     Full { bytes: u64, max_bytes: u64 },
     /// The workspace would store more than its quota allows.
@@ -63,6 +65,9 @@ impl fmt::Display for CommitRefusal {
                     f,
                     "Cannot write the files: the session {session} was not made by this agent; name another session"
                 )
+            }
+            Self::Gone { session } => {
+                write!(f, "Cannot write the files: the session {session} was deleted after the call was asked for")
             }
             Self::Full { bytes, max_bytes } => {
                 write!(
@@ -186,13 +191,19 @@ impl<'a> FileDraft<'a> {
         let statements = self.changes.statements(&new, scope.session_token(), &list, &limits)?;
         self.changes.pending.clear();
         let rows = match scope.write_all(statements).await? {
-            Err(failure) => return stopped(scope, session, failure).await.map(Err),
+            Err(failure) => return stopped(scope, &new, failure).await.map(Err),
             Ok(rows) => rows,
         };
         let [_, _, place, inserted, ..] = rows.as_slice() else {
             return Err(Error::Internal("D1 gave too few answers to a commit".into()));
         };
-        let place = draft::read_place(place)?.ok_or_else(|| Error::Internal("a session did not spring up".into()))?;
+        let Some(place) = draft::read_place(place)? else {
+            return match origin.generation {
+                Some(_) if self.changes.is_empty() => Ok(Ok(CommittedFiles { pre: None, post: None })),
+                Some(_) => Ok(Err(CommitRefusal::Gone { session: session.clone() })),
+                None => Err(Error::Internal("a session did not spring up".into())),
+            };
+        };
         if inserted.changes() > 0 {
             return Ok(Ok(CommittedFiles { pre: place.manifest_id, post: Some(post) }));
         }
@@ -214,6 +225,10 @@ impl DraftChanges {
             self.pending.push(PendingBlob { path, blob });
         }
         Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.writes.is_empty() && self.deletions.is_empty()
     }
 
     fn pending_bytes(&self) -> usize {
@@ -302,7 +317,7 @@ impl DraftChanges {
         let alone = self.alone();
         let mut statements = vec![
             store::session::refuse_hidden(workspace, session, token),
-            create_session_if_missing(workspace, session, new.origin.agent.as_ref(), now)?,
+            claim_session(new)?,
             draft::find_place(new, list, &needs),
             draft::insert_manifest(new, list, &needs, alone, limits.session_max_bytes),
             draft::insert_entries(new, list, alone.is_some()),
@@ -335,9 +350,13 @@ impl DraftChanges {
 const CANNOT_WRITE: &str = "Cannot write the files";
 
 /// The reason why a batch was stopped.
-async fn stopped(scope: &Scope, session: &SessionId, failure: DbFailure) -> Result<CommitRefusal> {
+async fn stopped(scope: &Scope, new: &FileCommit<'_>, failure: DbFailure) -> Result<CommitRefusal> {
     if store::session::is_of_another_agent(&failure) {
-        return Ok(CommitRefusal::Hidden { session: session.clone() });
+        let session = new.session.clone();
+        return Ok(match new.origin.generation {
+            Some(_) => CommitRefusal::Gone { session },
+            None => CommitRefusal::Hidden { session },
+        });
     }
     if quota::is_used_up(&failure) {
         return Ok(CommitRefusal::OverQuota(quota::refusal(scope, CANNOT_WRITE).await?));

@@ -20,7 +20,7 @@ mod sweep;
 pub use ahead::AheadContents;
 pub use blob::{Blob, BlobContent, BlobEncoding};
 pub use commit::{
-    FileChangeOrigin, FileManifestSource, MAX_FILE_BYTES, create_session_if_missing,
+    FileChangeOrigin, FileManifestSource, GONE, MAX_FILE_BYTES, create_session_if_missing,
     create_session_of_agent_if_missing, delete_file, write_file,
 };
 pub use contents::{WantedContents, stored_sizes};

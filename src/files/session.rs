@@ -174,7 +174,8 @@ pub async fn branch(
     let workspace = scope.workspace();
     let branched = named.map_or_else(SessionId::random, Ok)?;
     let manifest = FileManifestId::random()?;
-    let origin = FileChangeOrigin { source: FileManifestSource::Branch, source_ref: None, agent: None };
+    let origin =
+        FileChangeOrigin { source: FileManifestSource::Branch, source_ref: None, agent: None, generation: None };
     let origin = origin.completed(scope).await?;
     let new =
         FileCommit { workspace, session: &branched, manifest: &manifest, origin: &origin, now: scope.app().now() };

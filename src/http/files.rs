@@ -190,7 +190,8 @@ pub async fn put_file(
         return Err(Error::path("path", "is the root, which is a directory"));
     }
     let bytes = body.read_for(scope.caller().await, files::MAX_FILE_BYTES as usize).await?;
-    let origin = FileChangeOrigin { source: FileManifestSource::UserUpload, source_ref: None, agent: None };
+    let origin =
+        FileChangeOrigin { source: FileManifestSource::UserUpload, source_ref: None, agent: None, generation: None };
     let written = files::write_file(&scope, &session_id, &path, bytes, origin).await??;
     let out = WrittenOut {
         path: path.to_string(),
@@ -218,7 +219,7 @@ pub async fn delete_file(
         &scope,
         &session_id,
         &path,
-        FileChangeOrigin { source: FileManifestSource::Edit, source_ref: None, agent: None },
+        FileChangeOrigin { source: FileManifestSource::Edit, source_ref: None, agent: None, generation: None },
     )
     .await?;
     Ok(NoContent)

@@ -7,8 +7,9 @@ use super::start::ApprovalAnswer;
 use super::toolkit::Toolkit;
 use crate::callers::{Level, Scope};
 use crate::error::{Error, Result};
-use crate::execution::{self, Status, ToolResult};
+use crate::execution::{self, CallPlace, Status, ToolResult};
 use crate::ids::{ApprovalId, CallId};
+use crate::registry::Tool;
 use std::time::Duration;
 use worker::{Delay, console_error};
 
@@ -16,7 +17,7 @@ use worker::{Delay, console_error};
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// How long a turn waits for such a call. Who approved it tells the turn when the call has ended.
+/// How long a turn waits for such a call. The request that approved the call tells the turn of the end too.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Whether all calls of a message have ended.
@@ -33,16 +34,21 @@ struct WaitingCall {
     call: CallId,
 }
 
-/// Decides what the caller has answered, and tells the outcomes of all calls that waited. What a client claims about an
-/// approval counts only as the caller's own decision: the registry says what was decided. A turn that is stopped decides
-/// nothing more.
-pub async fn settle(scope: &Scope, live: &LiveTurn, toolkit: &Toolkit, answers: &[ApprovalAnswer]) -> Result<Settled> {
+/// Decides what `decider` has answered, and tells the outcomes of all calls that waited. An answer counts only if its caller
+/// may decide: the registry says what was decided. A turn that is stopped decides nothing more.
+pub async fn settle(
+    scope: &Scope,
+    live: &LiveTurn,
+    toolkit: &Toolkit,
+    decider: &Scope,
+    answers: &[ApprovalAnswer],
+) -> Result<Settled> {
     let waiting = waiting_calls(live.writer.borrow().parts());
     for answer in answers.iter().filter(|it| waiting.iter().any(|call| call.approval == it.approval_id)) {
         if live.is_stopped() {
             break;
         }
-        decide(scope, answer).await?;
+        decide(decider, answer, live.generation).await?;
     }
     let mut settled = Settled::All;
     for call in waiting {
@@ -80,15 +86,18 @@ fn waiting_calls(parts: &[Part]) -> Vec<WaitingCall> {
 }
 
 /// Decides an approval for a caller who may. The answer of another caller changes nothing, and neither does an answer that
-/// comes too late.
-async fn decide(scope: &Scope, answer: &ApprovalAnswer) -> Result<()> {
+/// comes too late. The turn has the conversation's last message and its files, and its session has this generation.
+async fn decide(scope: &Scope, answer: &ApprovalAnswer, generation: u32) -> Result<()> {
     let caller = scope.caller().await?;
     if caller.level < Level::Admin || caller.agent.is_some() {
         return Ok(());
     }
     let (scope, reason) = (scope.for_one_approval().await?, answer.reason.as_deref());
     let decided = match answer.approved {
-        true => execution::approve(&scope, &answer.approval_id, reason).await.map(|it| it.outcome.err()),
+        true => {
+            let locate = async |_: &CallPlace, _: &Tool| Ok(Some(generation));
+            execution::approve(&scope, &answer.approval_id, reason, locate).await.map(|it| it.outcome.err())
+        }
         false => execution::deny(&scope, &answer.approval_id, reason).await.map(|it| it.outcome.err()),
     };
     match decided {

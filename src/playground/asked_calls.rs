@@ -12,10 +12,10 @@ pub struct AskedCalls<'a> {
     live: &'a LiveTurn,
     toolkit: &'a Toolkit,
     /// The calls whose names are known.
-    begun: Vec<BegunCall>,
+    begun: Vec<CallToCome>,
 }
 
-struct BegunCall {
+struct CallToCome {
     id: String,
     name: String,
     /// Whether the clients see the arguments as they come: they hold no secrets.
@@ -42,10 +42,10 @@ impl<'a> AskedCalls<'a> {
                     self.live.tell(|it| it.begin_call(&id, shown, title));
                     // Nothing is known of the secrets of a tool that the model was not offered.
                     let is_streamed = called.is_some_and(|it| !it.hides_arguments());
-                    self.begun.push(BegunCall { is_streamed, id, name });
+                    self.begun.push(CallToCome { is_streamed, id, name });
                 }
                 ModelDelta::CallArguments { index, text } => {
-                    if let Some(BegunCall { id, .. }) = self.begun.get(index).filter(|it| it.is_streamed) {
+                    if let Some(CallToCome { id, .. }) = self.begun.get(index).filter(|it| it.is_streamed) {
                         self.live.tell(|it| it.call_arguments(id, &text));
                     }
                 }
@@ -63,7 +63,7 @@ impl<'a> AskedCalls<'a> {
             call.tell(self.live);
             planned.push(call);
         }
-        for BegunCall { id, name, .. } in begun {
+        for CallToCome { id, name, .. } in begun {
             let sentence = "The answer of the model was cut off before the call was complete";
             self.live.tell(|it| it.call_unreadable(&id, &name, "", sentence));
         }

@@ -7,6 +7,7 @@ use crate::callers::Scope;
 use crate::error::Result;
 use crate::execution::{self, Call, CallFailure, Code, SecondTry, ToolResult};
 use crate::ids::{AgentId, MessageId, SessionId};
+use crate::registry::scrub;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -60,10 +61,11 @@ impl PlannedCall {
             unreadable: self.arguments.as_ref().err().map(|it| it.message.clone()),
             agent_id: Some(context.agent.to_string()),
             session_id: Some(context.session.clone()),
-            session_exists: true,
+            generation: Some(context.live.generation),
             user_id: context.user_id.map(str::to_owned),
             message_id: Some(context.message.to_string()),
-            // No limit at all would be the limit of the attachment.
+            // A result that hides secrets is cut here later, so the pipeline must not cut the result. Without a limit the
+            // pipeline would take the limit of the attachment.
             max_result_bytes: Some(if self.hides_result { u32::MAX } else { self.max_result_bytes }),
             door_check: Some(Box::new(move |called, _| {
                 // A call that still waited for its turn when the chat was stopped is not made.
@@ -82,14 +84,15 @@ impl PlannedCall {
     fn tell_end(&self, context: &CallContext<'_>, ended: Result<ToolResult>) {
         match ended {
             Ok(result) => {
-                // Any other result is cut already.
-                let limit = self.hides_result.then_some(self.max_result_bytes);
-                let shown = Shown { secrets: &self.secrets, limit, is_recorded: false };
+                // Any other result is cut already, but the text of a failure is not.
+                let (limit, may_be_cut) = (self.max_result_bytes, !self.hides_result);
+                let shown = Shown { secrets: &self.secrets, limit, may_be_cut };
                 results::tell(context.live, &self.id, result, &shown, self.arguments.is_err());
             }
             Err(error) => {
                 let failure = CallFailure::of(&error, context.scope.app().request_id());
-                context.live.tell(|it| it.call_failed(&self.id, &text_of(&failure)));
+                let text = execution::cut_text(scrub(&self.secrets, text_of(&failure)), self.max_result_bytes, "");
+                context.live.tell(|it| it.call_failed(&self.id, &text));
             }
         }
     }

@@ -22,6 +22,8 @@ const MAX_NAME_BYTES: usize = 64;
 pub struct HistoryMessage<'a> {
     pub role: Role,
     pub parts: &'a [Part],
+    /// Why the turn of the message ended early, if it did.
+    pub ended_by: Option<&'a str>,
 }
 
 pub struct Conversation {
@@ -33,23 +35,39 @@ pub struct Conversation {
 
 /// A message of the user, and all up to the next one.
 #[derive(Default)]
-struct Turn {
+struct Exchange {
     /// How many stored messages the turn has.
     stored: usize,
     messages: Vec<Value>,
+}
+
+impl Exchange {
+    /// Ends the turn with a text of the assistant, because the user goes on. Some servers refuse a conversation in which the
+    /// user follows a result, or himself.
+    fn end(&mut self, ended_by: Option<&str>) {
+        let last = self.messages.last();
+        let is_answered = last.is_some_and(|it| it["role"] == "assistant" && it.get("tool_calls").is_none());
+        if !is_answered {
+            let why = ended_by.map(|it| format!(": {it}")).unwrap_or_default();
+            self.messages.push(message("assistant", format!("The answer broke off{why}").into()));
+        }
+    }
 }
 
 /// The conversation for the model. The oldest turns are left out until about `budget_tokens` are left. The system prompt
 /// and the last turn always stay.
 pub fn conversation(system_prompt: Option<&str>, history: &[HistoryMessage<'_>], budget_tokens: usize) -> Conversation {
     let mut ids = CallIds::default();
-    let mut turns = Vec::<Turn>::new();
+    let mut turns = Vec::<Exchange>::new();
     // Only a part of a long conversation is read, and that may begin with an answer. Servers want the user to begin.
     let unasked = history.iter().position(|it| it.role == Role::User).unwrap_or(0);
+    let mut ended_by = None;
     for message in &history[unasked..] {
         if message.role == Role::User || turns.is_empty() {
-            turns.push(Turn::default());
+            turns.iter_mut().next_back().into_iter().for_each(|it| it.end(ended_by));
+            turns.push(Exchange::default());
         }
+        ended_by = message.ended_by;
         if let Some(turn) = turns.last_mut() {
             turn.stored += 1;
             match message.role {
@@ -67,7 +85,7 @@ pub fn conversation(system_prompt: Option<&str>, history: &[HistoryMessage<'_>],
 }
 
 /// The first turn of those that fit the budget. The last turn stays even if it does not fit.
-fn first_kept(turns: &[Turn], budget_tokens: usize) -> usize {
+fn first_kept(turns: &[Exchange], budget_tokens: usize) -> usize {
     let mut first = turns.len();
     let mut used = 0;
     while let Some(before) = first.checked_sub(1) {

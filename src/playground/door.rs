@@ -1,5 +1,6 @@
 //! The Worker's side of a chat: checks the caller, and hands the request to the object that owns the session's turns.
 
+use super::messages::{self, Whereabouts};
 use super::order::{OwnerRequest, TurnOrder};
 use super::start::CheckedOutMessage;
 use super::ui::ChatRequest;
@@ -10,6 +11,7 @@ use crate::execution::{self, ApprovalOut, CallPlace, Decided, ToolResult};
 use crate::files::{self, Session};
 use crate::ids::{AgentId, ApprovalId, MessageId, SessionId};
 use crate::outgoing::{OutgoingRequest, OutgoingResponse, Route};
+use crate::registry::{Handler, Tool};
 use crate::workspace_settings;
 use worker::console_error;
 
@@ -114,9 +116,30 @@ pub async fn delete_session(scope: &Scope, session: &SessionId) -> Result<()> {
 
 /// Approves and runs a call. If the call belongs to a turn, the turn goes on.
 pub async fn approve(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Result<ToolResult> {
-    let Decided { outcome, place } = execution::approve(scope, id, reason).await?;
+    let locate = async |place: &CallPlace, tool: &Tool| locate(scope, place, tool).await;
+    let Decided { outcome, place } = execution::approve(scope, id, reason, locate).await?;
     go_on(scope, place).await;
     outcome
+}
+
+/// The generation of the session of a call's message. A call works on the files that the session has at present, so a call that
+/// works on files is refused while the conversation is on a branch without the message.
+async fn locate(scope: &Scope, place: &CallPlace, tool: &Tool) -> Result<Option<u32>> {
+    let Some(message) = made_here(place) else { return Ok(None) };
+    match messages::whereabouts(scope, &place.session, &message, place.asked_at).await? {
+        Whereabouts::Elsewhere { .. } if Handler::of(tool)?.works_on_files() => Err(Error::Conflict(format!(
+            "The call works on files, and the conversation of the session {} is on another branch: check out the message \
+             {message} first",
+            place.session
+        ))),
+        Whereabouts::Elsewhere { generation } | Whereabouts::Present { generation } => Ok(Some(generation)),
+        Whereabouts::Gone => Ok(Some(files::GONE)),
+    }
+}
+
+/// The message of a call, if it may be one of a turn. A caller of `/api/execute` may name any message.
+fn made_here(place: &CallPlace) -> Option<MessageId> {
+    MessageId::parse(&place.message_id).filter(MessageId::is_made_here)
 }
 
 /// Denies a call. If the call belongs to a turn, the turn goes on.
@@ -128,11 +151,11 @@ pub async fn deny(scope: &Scope, id: &ApprovalId, reason: Option<&str>) -> Resul
 
 /// Tells the owner of a turn that an approval was decided. The decision stands, whatever becomes of the turn.
 async fn go_on(scope: &Scope, place: Option<CallPlace>) {
-    let Some(CallPlace { session, message_id }) = place else { return };
-    // A caller of `/api/execute` may name any message. Only the owner of a turn knows its own.
-    let Some(message_id) = MessageId::parse(&message_id).filter(MessageId::is_made_here) else { return };
-    if let Err(cause) = ask(scope, &session, &OwnerRequest::GoOn { message_id }).await {
-        console_error!("the turn of the session {session} does not go on: {cause:?}");
+    let Some(place) = place else { return };
+    // Only the owner of a turn knows its own messages.
+    let Some(message_id) = made_here(&place) else { return };
+    if let Err(cause) = ask(scope, &place.session, &OwnerRequest::GoOn { message_id }).await {
+        console_error!("the turn of the session {} does not go on: {cause:?}", place.session);
     }
 }
 

@@ -57,7 +57,7 @@ impl Turn {
         let Some(stored) = self.store(&mut message, &kept_end).await else { return true };
         let is_settled = match &stored {
             Ok(()) => self.forget(self.kept.waiting_after(&kept_end, &message.parts, now())).await,
-            Err(error) if messages::is_final(error) => self.forget(None).await,
+            Err(error) if messages::is_final(error) => self.forget(self.kept.waiting_unstored(error, now())).await,
             // The object's storage still has the turn, and the alarm tries again.
             Err(cause) => {
                 console_error!("the message {} is not stored yet: {cause:?}", message.id);
@@ -68,15 +68,21 @@ impl Turn {
             metadata.insert("d1_cost".into(), self.scope.app().cost().to_string().into());
             message.metadata = Some(metadata.clone().into());
         }
+        let unstored = stored.as_ref().err().map(|error| match messages::is_final(error) {
+            true => error.to_string(),
+            false => "The message could not be stored; it will be tried again".to_owned(),
+        });
+        if let Some(sentence) = &unstored {
+            metadata.insert("ended_by".into(), sentence.as_str().into());
+            message.finish_reason = Some(FinishReason::Error);
+            message.metadata = Some(metadata.clone().into());
+        }
         *self.live.whole.borrow_mut() = Some(WholeTurn::new(&self.kept.session, message).to_json());
-        match (&stored, &end) {
-            (Err(error), _) if messages::is_final(error) => self.live.tell(|it| it.error(&error.to_string())),
-            (Err(_), _) => {
-                self.live.tell(|it| it.error("The message could not be stored; it will be tried again"));
-            }
-            (Ok(()), TurnEnd::Interrupted(interruption)) => self.live.tell(|it| tell_interruption(it, *interruption)),
-            (Ok(()), TurnEnd::Failed(sentence)) => self.live.tell(|it| it.error(sentence)),
-            (Ok(()), TurnEnd::Answered(_) | TurnEnd::Waits | TurnEnd::StepLimit | TurnEnd::TooLarge) => {
+        match (unstored, &end) {
+            (Some(sentence), _) => self.live.tell(|it| it.error(&sentence)),
+            (None, TurnEnd::Interrupted(interruption)) => self.live.tell(|it| tell_interruption(it, *interruption)),
+            (None, TurnEnd::Failed(sentence)) => self.live.tell(|it| it.error(sentence)),
+            (None, TurnEnd::Answered(_) | TurnEnd::Waits | TurnEnd::StepLimit | TurnEnd::TooLarge) => {
                 self.live.tell(|it| it.finish(reason, &metadata.into()));
             }
         }

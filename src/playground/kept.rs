@@ -6,6 +6,7 @@ use super::part::{FinishReason, Part, Role, Usage};
 use super::start::TurnStart;
 use super::ui::ApprovalStyle;
 use crate::callers::CarriedCaller;
+use crate::error::Error;
 use crate::ids::{AgentId, ApprovalId, MessageId, SessionId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,18 @@ impl KeptTurn {
         let approvals = approvals_of(parts);
         let since = self.waits_since.filter(|_| approvals == self.approvals).unwrap_or(now);
         (!approvals.is_empty()).then(|| Self { approvals, waits_since: Some(since), ..self.clone() })
+    }
+
+    /// The same turn, after its message could not be stored. A message that was stored when it paused waits on in a session that
+    /// is there: it tells how its calls stand as soon as there is room, and the turn goes on no more.
+    pub fn waiting_unstored(&self, why: &Error, now: u64) -> Option<Self> {
+        let is_gone = matches!(why, Error::NotFound { .. });
+        let since = self.waits_since.unwrap_or(now);
+        (!self.approvals.is_empty() && !is_gone).then(|| Self {
+            waits_since: Some(since),
+            was_stopped: true,
+            ..self.clone()
+        })
     }
 
     /// The message of the turn, with these parts.

@@ -13,7 +13,7 @@ use std::pin::pin;
 use std::time::Duration;
 use worker::Delay;
 
-/// How many bytes of the message so far a client gets that comes back.
+/// A client that comes back gets the message so far, up to so many bytes.
 const MAX_REPLAYED_BYTES: usize = 1024 * 1024;
 
 pub struct LiveTurn {
@@ -21,6 +21,8 @@ pub struct LiveTurn {
     broadcast: Broadcast,
     /// Ends with the turn. The streams may end before.
     over: Broadcast,
+    /// The events with which the streams have ended before the message.
+    last_words: RefCell<Vec<u8>>,
     stop: AbortHandle,
     is_stopped: Cell<bool>,
     /// Whether the object has given the turn up. The turn may still run, but what it does counts no more.
@@ -49,6 +51,7 @@ impl LiveTurn {
             writer: RefCell::new(writer),
             broadcast: Broadcast::default(),
             over: Broadcast::default(),
+            last_words: RefCell::default(),
             stop,
             is_stopped: Cell::new(false),
             is_dismissed: Cell::new(false),
@@ -76,8 +79,11 @@ impl LiveTurn {
     /// message itself has not ended.
     pub fn end_streams_with(&self, last: impl FnOnce(&mut MessageWriter) -> Vec<u8>) {
         let mut writer = self.writer.borrow().without_parts();
-        self.broadcast.send(&last(&mut writer));
+        let mut last_words = last(&mut writer);
+        self.broadcast.send(&last_words);
         self.end_streams();
+        last_words.extend_from_slice(DONE);
+        *self.last_words.borrow_mut() = last_words;
     }
 
     /// The stream for the client that begins the turn. The client has the message already, if the turn goes on with one.
@@ -88,7 +94,8 @@ impl LiveTurn {
 
     /// The stream for a client that comes back: the message so far, and everything after it.
     pub fn listen_again(&self) -> Result<impl Stream<Item = Vec<u8>> + 'static + use<>> {
-        let first = self.writer.borrow().replay(MAX_REPLAYED_BYTES);
+        let mut first = self.writer.borrow().replay(MAX_REPLAYED_BYTES);
+        first.extend_from_slice(&self.last_words.borrow());
         self.stream_from(first)
     }
 

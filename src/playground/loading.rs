@@ -21,15 +21,19 @@ use crate::page::PageRequest;
 use crate::workspace_settings;
 use std::rc::Rc;
 
-pub async fn load(app: App, order: TurnOrder, memory: TurnMemory) -> Result<Turn> {
-    let scope = order.caller.clone().scope(app);
+/// `waiting` is the turn that the order goes on with, if that turn was kept. It stays the turn of the caller who began it: the
+/// order's own caller only decides.
+pub async fn load(app: App, order: TurnOrder, waiting: Option<KeptTurn>, memory: TurnMemory) -> Result<Turn> {
+    let began = waiting.as_ref().map_or(&order.caller, |it| &it.caller).clone();
+    let scope = began.clone().scope(app);
+    let decider = order.caller.clone().scope_beside(&scope);
     let TurnOrder { session, agent: agent_id, .. } = &order;
     let request = PageRequest::of_up_to(MAX_TOOLS, None)?;
     let settings = scope.app().settings();
     let beginning = TurnBeginning {
         workspace: scope.workspace(),
         session,
-        token: scope.session_token(),
+        token: decider.session_token(),
         agent: agent_id,
         start: &order.start,
         now: scope.app().now(),
@@ -46,7 +50,9 @@ pub async fn load(app: App, order: TurnOrder, memory: TurnMemory) -> Result<Turn
     let mut rows = files::unless_refused(&scope, session, "Cannot store the message", written).await?;
     let missing = || Error::Internal("D1 left a statement unanswered".into());
     if has_token {
-        callers::check_carried(&scope, &rows.pop().ok_or_else(missing)?)?;
+        let checked = callers::check_carried(&scope, &rows.pop().ok_or_else(missing)?);
+        // Whoever answers has a valid token, and must not read that it is not.
+        checked.map_err(|error| if order.has_answers() { began_without_token() } else { error })?;
     }
     let of_workspace = workspace_settings::read(&rows.pop().ok_or_else(missing)?)?;
     let toolbox = rows.split_off(begun_count).try_into().map_err(|_| missing())?;
@@ -55,24 +61,30 @@ pub async fn load(app: App, order: TurnOrder, memory: TurnMemory) -> Result<Turn
     let model = agent.profile.model.as_deref();
     let access = workspace_settings::model_access(scope.app(), scope.workspace(), &of_workspace, model)?;
     let AnswerSoFar { message_id, parent_id, parts, usage } = AnswerSoFar::of(&begun, agent_id)?;
+    let (user_id, style, waits_since) = match waiting {
+        Some(it) => (it.user_id, it.style, it.waits_since),
+        None => (order.user_id, order.style, None),
+    };
     let kept = KeptTurn {
-        caller: order.caller,
+        caller: began,
         session: order.session,
         agent: order.agent,
-        user_id: order.user_id,
-        style: order.style,
+        user_id,
+        style,
         message_id: message_id.clone(),
         parent_id,
         generation: begun.generation,
         approvals: approvals_of(&parts),
-        waits_since: None,
+        waits_since,
         was_stopped: false,
     };
+    // The client that listens first has sent the order.
     let writer = MessageWriter::resumed(message_id, parts, order.style);
     let (live, registration) = LiveTurn::new(writer, begun.generation, settings.turn_seconds, ChatTimes::of(settings));
     Ok(Turn {
         toolkit: Toolkit::new(page.items, page.next_cursor.is_some())?,
         scope,
+        decider,
         kept,
         start: order.start,
         agent,
@@ -84,6 +96,12 @@ pub async fn load(app: App, order: TurnOrder, memory: TurnMemory) -> Result<Turn
         stop: StopSignal::new(registration),
         memory,
     })
+}
+
+fn began_without_token() -> Error {
+    let sentence = "The token of the caller who began the turn is not valid any more: decide about the approval itself, and \
+                    write the next message";
+    Error::Conflict(sentence.into())
 }
 
 /// The answer that a turn writes, as far as it is written.

@@ -37,3 +37,13 @@ pub struct TurnOrder {
     /// Whether the response is one JSON document at the end of the turn, instead of a stream.
     pub is_whole: bool,
 }
+
+impl TurnOrder {
+    /// Whether the caller answers approvals.
+    pub fn has_answers(&self) -> bool {
+        match &self.start {
+            TurnStart::Approvals { answers, .. } => !answers.is_empty(),
+            TurnStart::Message { .. } | TurnStart::Regenerate { .. } | TurnStart::Again { .. } => false,
+        }
+    }
+}

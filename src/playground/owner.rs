@@ -10,7 +10,7 @@ use super::messages;
 use super::order::TurnOrder;
 use super::seat::{Reservation, Seat};
 use super::standing::{self, Standing};
-use super::start::CheckedOutMessage;
+use super::start::{CheckedOutMessage, TurnStart};
 use super::times::ChatTimes;
 use super::turn::Turn;
 use super::ui::MessageWriter;
@@ -20,15 +20,19 @@ use crate::error::{Error, Result};
 use crate::execution::{self, Outlook};
 use crate::ids::{MessageId, SessionId, UpstreamId, WorkspaceId};
 use crate::settings::Settings;
+use futures_util::future::{Either, select};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 use worker::{Delay, Env, State, console_error};
 
-/// How long a request waits for something short that has the seat, and how often it looks. A message that is told how its
-/// calls stand has the seat for a few round trips, and nobody has asked for that.
+/// How long a request waits for the seat while no turn has it, and how often the request looks. To tell a message how its
+/// calls stand, the object takes the seat for a few round trips, and a client must not be refused because of that.
 const SEAT_WAIT: Duration = Duration::from_secs(5);
 const SEAT_PAUSE: Duration = Duration::from_millis(20);
+
+/// How long the beginning of a turn may take. A beginning that never ends would keep the seat for ever.
+const BEGIN_TIME: Duration = Duration::from_secs(60);
 
 /// What a look at a message that waits has found.
 enum Look {
@@ -97,20 +101,24 @@ impl Owner {
     /// Begins a turn. The caller runs the returned turn with [`Owner::run`]. If no turn begins, an approval may have been
     /// decided meanwhile ([`Owner::go_on_if_decided`]).
     pub async fn begin(&self, order: TurnOrder) -> Result<Turn> {
-        self.begin_with(&self.reserve().await?, order, None).await
+        self.begin_with(&self.reserve().await?, order).await
     }
 
-    /// `waits_since` is of the turn that goes on.
-    async fn begin_with(
-        &self,
-        reservation: &Reservation<LiveTurn>,
-        order: TurnOrder,
-        waits_since: Option<u64>,
-    ) -> Result<Turn> {
+    async fn begin_with(&self, reservation: &Reservation<LiveTurn>, order: TurnOrder) -> Result<Turn> {
+        match select(Box::pin(self.begin_now(reservation, order)), Delay::from(BEGIN_TIME)).await {
+            Either::Left((begun, _)) => begun,
+            Either::Right(_) => Err(Error::TryAgain("The turn did not begin in time")),
+        }
+    }
+
+    async fn begin_now(&self, reservation: &Reservation<LiveTurn>, order: TurnOrder) -> Result<Turn> {
         let mut memory = self.memory()?;
         self.recover(&mut memory).await?;
-        let mut turn = loading::load(App::new(self.env.clone())?, order, memory).await?;
-        turn.kept.waits_since = waits_since;
+        let waiting = match &order.start {
+            TurnStart::Approvals { message, .. } => memory.waiting(message).await?,
+            TurnStart::Message { .. } | TurnStart::Regenerate { .. } | TurnStart::Again { .. } => None,
+        };
+        let turn = loading::load(App::new(self.env.clone())?, order, waiting, memory).await?;
         turn.memory.begin(&turn.kept).await?;
         let is_stopped = reservation.give_to(turn.live.clone());
         if is_stopped || self.is_deleted(turn.kept.generation) {
@@ -160,7 +168,7 @@ impl Owner {
             return self.tell_standing(waiting).await.map(|()| None);
         }
         // The turn goes on for the caller who began it, whoever has decided.
-        match self.begin_with(reservation, waiting.to_go_on(), waiting.waits_since).await {
+        match self.begin_with(reservation, waiting.to_go_on()).await {
             Ok(turn) => Ok(Some(turn)),
             // The conversation is elsewhere. It may come back to the message.
             Err(Error::Conflict(_)) => self.tell_standing(waiting).await.map(|()| None),
@@ -331,7 +339,7 @@ impl Owner {
         let stored = messages::store_answer(&scope, &turn.session, turn.generation, &mut message).await;
         match stored {
             Ok(()) => memory.end(turn.waiting_after(&end, &message.parts, now()).as_ref()).await,
-            Err(error) if messages::is_final(&error) => memory.end(None).await,
+            Err(error) if messages::is_final(&error) => memory.end(turn.waiting_unstored(&error, now()).as_ref()).await,
             Err(error) => Err(error),
         }
     }

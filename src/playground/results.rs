@@ -17,17 +17,17 @@ const WHY_APPROVAL: &str = "The call runs only if an admin approves it";
 pub struct Shown<'a> {
     /// The texts that are removed.
     pub secrets: &'a [String],
-    /// The size at which the result is cut, unless it is cut already.
-    pub limit: Option<u32>,
+    /// The size at which the result is cut, or the text of the failure.
+    pub limit: u32,
     /// Whether the result may be cut already.
-    pub is_recorded: bool,
+    pub may_be_cut: bool,
 }
 
 impl Shown<'static> {
     /// For the outcome of a call that waited for its approval. The record has no secrets, and is cut at the limit, unless the
     /// call was to be cut after its secrets were removed.
     pub fn recorded(limit: u32) -> Self {
-        Self { secrets: &[], limit: Some(limit), is_recorded: true }
+        Self { secrets: &[], limit, may_be_cut: true }
     }
 }
 
@@ -52,7 +52,10 @@ pub fn tell(live: &LiveTurn, id: &str, result: ToolResult, shown: &Shown<'_>, is
         }
         (Status::Success | Status::Error | Status::Running, Some(failure)) => {
             if !is_told {
-                let text = scrub(shown.secrets, text_of(failure));
+                let mut secrets = shown.secrets.to_vec();
+                let text = text_of(&failure.redacted(result.returns.as_deref(), &mut secrets));
+                let rest = format!("; more is at GET /api/tool-calls/{}", result.call_id);
+                let text = execution::cut_text(scrub(&secrets, text), shown.limit, &rest);
                 live.tell(|it| it.call_failed(id, &text));
             }
         }
@@ -84,11 +87,11 @@ fn output_of(result: ToolResult, shown: &Shown<'_>) -> Value {
             Err(_) => return Value::Null,
         }
     }
-    let limit = shown.limit.filter(|limit| !(shown.is_recorded && is_cut(&raw, *limit)));
+    let limit = Some(shown.limit).filter(|limit| !(shown.may_be_cut && is_cut(&raw, *limit)));
     parse(execution::cut(raw, limit, &result.call_id).get())
 }
 
-/// Whether a recorded result may be one that was cut at this size.
+/// Whether a result may be one that was cut at this size.
 fn is_cut(result: &RawValue, limit: u32) -> bool {
     // A cut result is a text, and is measured by its own bytes.
     let text = serde_json::from_str::<String>(result.get());
@@ -139,7 +142,7 @@ mod tests {
             assert_eq!(shown(&cut, &Shown::recorded(150)), cut, "the record has it so if the call has no secrets");
         }
         assert_eq!(shown(&json!(long), &Shown::recorded(3_000)), json!(long));
-        let fresh = Shown { secrets: &[], limit: Some(150), is_recorded: false };
+        let fresh = Shown { secrets: &[], limit: 150, may_be_cut: false };
         assert!(shown(&json!("x".repeat(200)), &fresh).as_str().is_some_and(|it| it.contains("[cut: 150 of 200")));
     }
 }

@@ -56,7 +56,8 @@ impl<T> Seat<T> {
         }
     }
 
-    /// The turn that is to be stopped. A turn that is being begun is to be stopped by whoever begins it.
+    /// The turn that has the seat: the caller stops it. If a turn is only being begun, the seat remembers the stop, and
+    /// [`Reservation::give_to`] tells of it.
     pub fn stop(&self) -> Option<Rc<T>> {
         if let SeatState::Taken { is_stopped } = &mut *self.state.borrow_mut() {
             *is_stopped = true;

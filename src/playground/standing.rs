@@ -18,7 +18,7 @@ use crate::page::PageRequest;
 
 /// What became of a message.
 pub enum Standing {
-    /// The conversation ends with the message, so its turn may go on, and tells what is to be told.
+    /// The conversation ends with the message. So its turn may go on, and then the turn tells how the calls stand.
     Present,
     /// The message has these parts now.
     Told(Vec<Part>),
@@ -54,7 +54,7 @@ pub async fn tell(app: App, turn: &KeptTurn) -> Result<Standing> {
     let (live, _) = LiveTurn::new(writer, turn.generation, 0, times);
     // A call that runs is not waited for: its end is told too.
     live.stop();
-    approvals::settle(&scope, &live, &toolkit, &[]).await?;
+    approvals::settle(&scope, &live, &toolkit, &scope, &[]).await?;
     let parts = fitted(live.writer.into_inner().into_parts());
     if parts != message.parts {
         message.parts = parts;

@@ -39,7 +39,10 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Everything that a turn needs, read in one batch.
 pub struct Turn {
+    /// The access of the caller who began the turn.
     pub scope: Scope,
+    /// The access of the caller who has answered approvals, and in whose name these answers are decisions.
+    pub decider: Scope,
     pub kept: KeptTurn,
     pub start: TurnStart,
     pub agent: Agent,
@@ -78,7 +81,7 @@ impl Turn {
 
     async fn steps(&mut self, figures: &mut TurnFigures) -> Result<TurnEnd> {
         if let TurnStart::Approvals { answers, .. } = &self.start {
-            let settling = Box::pin(approvals::settle(&self.scope, &self.live, &self.toolkit, answers));
+            let settling = Box::pin(approvals::settle(&self.scope, &self.live, &self.toolkit, &self.decider, answers));
             match patiently(&mut self.stop, &self.live, settling).await {
                 Waited::Done(settled) => match settled? {
                     Settled::All => {}
@@ -139,8 +142,9 @@ impl Turn {
     /// The messages for the model: the conversation, and the turn so far.
     fn conversation(&self) -> Conversation {
         let writer = self.live.writer.borrow();
-        let stored = self.history.iter().map(|it| HistoryMessage { role: it.role, parts: &it.parts });
-        let own = HistoryMessage { role: Role::Assistant, parts: writer.parts() };
+        let stored =
+            self.history.iter().map(|it| HistoryMessage { role: it.role, parts: &it.parts, ended_by: it.ended_by() });
+        let own = HistoryMessage { role: Role::Assistant, parts: writer.parts(), ended_by: None };
         let history = stored.chain((!own.parts.is_empty()).then_some(own)).collect::<Vec<_>>();
         let budget = (self.access.context_tokens as usize).saturating_sub(self.toolkit.tokens());
         conversation(self.agent.profile.system_prompt.as_deref(), &history, budget)

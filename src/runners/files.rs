@@ -78,6 +78,7 @@ async fn write(scope: &Scope, task: &RunTask<'_>, path: &FilePath) -> Result<Run
         source: FileManifestSource::ToolRun,
         source_ref: Some(task.call_id.to_string()),
         agent: task.agent.cloned(),
+        generation: task.generation,
     };
     let written = files::write_file(scope, task.session, path, content, origin).await?;
     let written = written.map_err(|cause| RunFailure::tool(cause.to_string()))?;

@@ -44,6 +44,8 @@ pub struct RunTask<'a> {
     pub tool: &'a Tool,
     pub arguments: &'a Value,
     pub session: &'a SessionId,
+    /// The generation of the session, if the session was there when the call was asked for.
+    pub generation: Option<u32>,
     pub user_id: Option<&'a str>,
     /// The rows that were read together with the look-up of the call.
     pub early: Option<&'a EarlyRows>,

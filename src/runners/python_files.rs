@@ -301,6 +301,7 @@ async fn keep(
         source: FileManifestSource::ToolRun,
         source_ref: Some(task.call_id.to_string()),
         agent: task.agent.cloned(),
+        generation: task.generation,
     };
     let committed = draft.commit(origin).await?;
     Ok(committed.map(|it| FileManifests { pre: it.pre, post: it.post }).map_err(|refusal| refusal.to_string()))

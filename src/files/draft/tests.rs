@@ -73,7 +73,8 @@ impl House {
             return Became::Refused(refusal);
         }
         let (post, session) = (self.next_id(), SessionId::parse(session).unwrap());
-        let origin = FileChangeOrigin { source: FileManifestSource::ToolRun, source_ref: None, agent: None };
+        let origin =
+            FileChangeOrigin { source: FileManifestSource::ToolRun, source_ref: None, agent: None, generation: None };
         let new = FileCommit {
             workspace: &self.workspace,
             session: &session,
@@ -142,7 +143,8 @@ impl House {
         let post = self.next_id();
         let (from, to) = (SessionId::parse(from).unwrap(), SessionId::parse(to).unwrap());
         let at = FileManifestId::parse(at).unwrap();
-        let origin = FileChangeOrigin { source: FileManifestSource::Branch, source_ref: None, agent: None };
+        let origin =
+            FileChangeOrigin { source: FileManifestSource::Branch, source_ref: None, agent: None, generation: None };
         let new =
             FileCommit { workspace: &self.workspace, session: &to, manifest: &post, origin: &origin, now: self.now };
         self.batch(&[
@@ -161,7 +163,8 @@ impl House {
         use crate::files::store::commit;
         let (post, session, path) =
             (self.next_id(), SessionId::parse(session).unwrap(), FilePath::parse(path).unwrap());
-        let origin = FileChangeOrigin { source: FileManifestSource::Edit, source_ref: None, agent: None };
+        let origin =
+            FileChangeOrigin { source: FileManifestSource::Edit, source_ref: None, agent: None, generation: None };
         let new = FileCommit {
             workspace: &self.workspace,
             session: &session,
@@ -324,7 +327,8 @@ fn contents_that_were_stored_ahead_wait_for_their_commit() {
     house.check();
     let before = house.number("SELECT count(*) FROM file_entries");
     let (post, session) = (house.next_id(), SessionId::parse("s").unwrap());
-    let origin = FileChangeOrigin { source: FileManifestSource::ToolRun, source_ref: None, agent: None };
+    let origin =
+        FileChangeOrigin { source: FileManifestSource::ToolRun, source_ref: None, agent: None, generation: None };
     let new =
         FileCommit { workspace: &house.workspace, session: &session, manifest: &post, origin: &origin, now: house.now };
     house.batch(&late.statements(&new, None, &late.list().unwrap(), &house.limits).unwrap()).unwrap();
@@ -446,13 +450,51 @@ fn steps(house: &mut House, session: &str, writes: usize, text: &str) -> i32 {
             .unwrap();
     }
     let (post, session) = (house.next_id(), SessionId::parse(session).unwrap());
-    let origin = FileChangeOrigin { source: FileManifestSource::ToolRun, source_ref: None, agent: None };
+    let origin =
+        FileChangeOrigin { source: FileManifestSource::ToolRun, source_ref: None, agent: None, generation: None };
     let new =
         FileCommit { workspace: &house.workspace, session: &session, manifest: &post, origin: &origin, now: house.now };
     let statements = changes.statements(&new, None, &changes.list().unwrap(), &house.limits).unwrap();
     let steps = statements.iter().map(|it| it.steps_of(&house.database)).sum();
     house.check();
     steps
+}
+
+#[test]
+fn a_commit_for_a_session_that_is_gone_brings_no_session_back() {
+    let mut house = House::new();
+    let session = SessionId::parse("s").unwrap();
+    let commit = |house: &mut House, generation: u32| {
+        let post = house.next_id();
+        let origin = FileChangeOrigin {
+            source: FileManifestSource::ToolRun,
+            source_ref: None,
+            agent: None,
+            generation: Some(generation),
+        };
+        let (workspace, now) = (&house.workspace, house.now);
+        let new = FileCommit { workspace, session: &session, manifest: &post, origin: &origin, now };
+        let mut changes = DraftChanges::default();
+        changes.write(FilePath::parse("/late").unwrap(), Blob::text("late".to_owned())).unwrap();
+        let statements = changes.statements(&new, None, &changes.list().unwrap(), &house.limits).unwrap();
+        let ended = house.batch(&statements);
+        (ended.map(|rows| rows[2].len()), house.count("manifests WHERE id = ?1", post.as_str()))
+    };
+    assert_eq!(commit(&mut house, 0), (Ok(0), 0), "there is no session");
+    assert_eq!(house.number("SELECT count(*) FROM sessions"), 0);
+    made(house.commit("s", &[("/a", "1")], &[]));
+    assert_eq!(commit(&mut house, 0), (Ok(1), 1), "the session of the commit");
+    let found = SessionId::parse("s").unwrap();
+    house.batch(&[sessions::delete(&house.workspace, &found)]).unwrap();
+    assert_eq!(commit(&mut house, 0), (Ok(0), 0));
+    assert_eq!(house.number("SELECT count(*) FROM sessions WHERE deleted = 0"), 0);
+    made(house.commit("s", &[("/a", "2")], &[]));
+    let (ended, manifests) = commit(&mut house, 0);
+    let refused = DbFailure::Refused(ended.unwrap_err());
+    assert!(sessions::is_of_another_agent(&refused) && manifests == 0, "{refused:?}");
+    assert_eq!(house.present("s"), held(&[("/a", "2")]));
+    assert_eq!(commit(&mut house, 1), (Ok(1), 1));
+    house.check();
 }
 
 #[test]

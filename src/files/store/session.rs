@@ -103,8 +103,17 @@ pub fn refuse_hidden(workspace: &WorkspaceId, id: &SessionId, token: Option<&Tok
         .and(token_may_see(workspace, token, "s.agent_id").negated())
 }
 
-/// Whether a batch failed because the session is hidden from the token. The words are those of the trigger
-/// `sessions_keep_agent`.
+/// Stops its batch if the session exists and has another generation ([`is_of_another_agent`]). Changes nothing otherwise.
+pub fn refuse_other_generation(workspace: &WorkspaceId, id: &SessionId, generation: u32) -> Statement {
+    sql("UPDATE sessions AS s SET agent_id = ''
+         WHERE s.workspace_id = ?1 AND s.id = ?2 AND s.deleted = 0 AND s.generation <> ?3")
+    .bind(workspace.as_str())
+    .bind(id.as_str())
+    .bind(generation)
+}
+
+/// Whether a batch failed because the session is hidden from the token, or has another generation. The words are those of the
+/// trigger `sessions_keep_agent`.
 pub fn is_of_another_agent(failure: &DbFailure) -> bool {
     matches!(failure, DbFailure::Refused(rule) if rule.contains("the session of another agent"))
 }

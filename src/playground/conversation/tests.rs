@@ -29,11 +29,11 @@ fn part(call: CallPart) -> Part {
 }
 
 fn user(parts: &[Part]) -> HistoryMessage<'_> {
-    HistoryMessage { role: Role::User, parts }
+    HistoryMessage { role: Role::User, parts, ended_by: None }
 }
 
 fn assistant(parts: &[Part]) -> HistoryMessage<'_> {
-    HistoryMessage { role: Role::Assistant, parts }
+    HistoryMessage { role: Role::Assistant, parts, ended_by: None }
 }
 
 fn messages(history: &[HistoryMessage<'_>]) -> Value {
@@ -96,6 +96,30 @@ fn every_step_is_a_message_and_its_results_follow() {
             {"role": "user", "content": "Thanks"},
         ])
     );
+}
+
+#[test]
+fn a_turn_without_an_answer_ends_with_a_text_of_the_assistant() {
+    let question = [text("Go")];
+    let silent = [Part::StepStart, Part::Reasoning { text: "Hm".into() }];
+    let called = [part(call("aaaaaaaa1", "t", CallState::InputAvailable))];
+    let answered = [text("Done")];
+    let roles = |history: &[HistoryMessage<'_>]| {
+        let messages = conversation(None, history, ALL).messages;
+        messages.iter().map(|it| it["role"].as_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    let [user, silent, called, answered] =
+        [user(&question), assistant(&silent), assistant(&called), assistant(&answered)];
+    assert_eq!(roles(&[user, user]), "user assistant user");
+    assert_eq!(roles(&[user, silent, user]), "user assistant user");
+    assert_eq!(roles(&[user, called, user]), "user assistant tool assistant user");
+    assert_eq!(roles(&[user, answered, user]), "user assistant user");
+    // The turn that is under way has not ended.
+    assert_eq!(roles(&[user, answered, user, called]), "user assistant user assistant tool");
+    let stopped = HistoryMessage { ended_by: Some("The turn was stopped"), ..silent };
+    let messages = conversation(None, &[user, stopped, user], ALL).messages;
+    assert_eq!(messages[1]["content"], "The answer broke off: The turn was stopped");
+    assert_eq!(conversation(None, &[user, silent, user], ALL).messages[1]["content"], "The answer broke off");
 }
 
 #[test]
@@ -213,7 +237,10 @@ fn whatever_is_stored_every_result_follows_its_call() {
                 (role, (0..dice.below(10)).map(|_| random_part(&mut dice)).collect::<Vec<_>>())
             })
             .collect::<Vec<_>>();
-        let history = stored.iter().map(|(role, parts)| HistoryMessage { role: *role, parts }).collect::<Vec<_>>();
+        let history = stored
+            .iter()
+            .map(|(role, parts)| HistoryMessage { role: *role, parts, ended_by: None })
+            .collect::<Vec<_>>();
         let found = conversation(Some("system"), &history, dice.pick(&[0, 50, 200, ALL]));
         check_order(&found.messages);
     }

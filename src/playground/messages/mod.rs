@@ -11,7 +11,7 @@ mod turn;
 pub use shown::MessageOut;
 pub use store::{find_answer, read_answer};
 pub use turn::{BegunTurn, TurnBeginning};
-use turn::{TurnEnd, TurnEnding, texts_of};
+use turn::{EndedTurn, TurnEnding, texts_of};
 
 use super::part::{FinishReason, Part, Role, Usage};
 use super::start::CheckedOutMessage;
@@ -41,6 +41,13 @@ pub struct Message {
     pub usage: Option<Usage>,
     pub metadata: Option<Value>,
     pub created_at: Timestamp,
+}
+
+impl Message {
+    /// Why the turn of the message ended early, if it did.
+    pub fn ended_by(&self) -> Option<&str> {
+        self.metadata.as_ref()?.get("ended_by")?.as_str()
+    }
 }
 
 /// A message with the messages beside it.
@@ -105,6 +112,28 @@ impl std::fmt::Display for Position {
     }
 }
 
+/// Where a message is, as the conversation sees it.
+#[derive(Debug, PartialEq)]
+pub enum Whereabouts {
+    /// On the path to the active message, or not stored yet.
+    Present { generation: u32 },
+    /// On another branch.
+    Elsewhere { generation: u32 },
+    /// Its session was deleted.
+    Gone,
+}
+
+/// Where the message of a call is that was asked for at this time.
+pub async fn whereabouts(
+    scope: &Scope,
+    session: &SessionId,
+    message: &MessageId,
+    asked_at: Timestamp,
+) -> Result<Whereabouts> {
+    let [rows] = scope.read([store::find_whereabouts(scope.workspace(), session, message)]).await?;
+    store::read_whereabouts(&rows, asked_at)
+}
+
 /// Makes another message of the session its active one, and the files after that message its present.
 pub async fn check_out(scope: &Scope, session: &SessionId, message: &CheckedOutMessage) -> Result<Session> {
     let workspace = scope.workspace();
@@ -142,11 +171,11 @@ pub async fn store_answer(scope: &Scope, session: &SessionId, generation: u32, m
     let written = scope.write_all(ending.statements()?).await?;
     let rows = files::unless_refused(scope, session, "Cannot store the message", written).await?;
     match ending.read(&rows)? {
-        TurnEnd::Stored { manifest_id } => {
+        EndedTurn::Stored { manifest_id } => {
             message.manifest_id = manifest_id;
             Ok(())
         }
-        TurnEnd::SessionGone => Err(files::session_not_found(session)),
+        EndedTurn::SessionGone => Err(files::session_not_found(session)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! SQL for the tables `messages` and `message_chunks`, and for the active message of a session.
 //! 0040_messages.sql explains lines.
 
-use super::{ListedMessage, Message};
+use super::{ListedMessage, Message, Whereabouts};
 use crate::db::{Param, Rows, Statement, first_bytes, sql};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, FileManifestId, MessageId, SessionId, WorkspaceId};
@@ -115,8 +115,9 @@ pub fn insert_user_message(
     insert_user_message_if("1", workspace, session, message, place)
 }
 
-/// The same for a message of which only the client has told, unless it is there already ([`shown_message`]). It comes beside
-/// the message with its id if there is one, which was edited then, and else after the active message.
+/// The same for a message that only its client may know. Writes nothing if the message is stored already ([`shown_message`]).
+/// If another message has its id, the client has edited that message, and the new one stands beside it. Otherwise the new one
+/// stands after the active message.
 pub fn insert_if_unknown(workspace: &WorkspaceId, session: &SessionId, message: UserMessage<'_>) -> Vec<Statement> {
     let mut statements = Vec::new();
     if let Some(id) = message.client_id {
@@ -134,10 +135,10 @@ pub fn insert_if_unknown(workspace: &WorkspaceId, session: &SessionId, message: 
     statements
 }
 
-/// The id of the message of the user that a client shows with the id `client` and these texts (bytes, chunks and the first
-/// text): the question of the active message, or another message with this id. A message that was edited has another id here
-/// than at its client, and stands beside the old one. Null, if there is no such message. `of` has the session's `generation`
-/// and `active_message_id`.
+/// SQL for the id of a stored message of the user that has these texts: `bytes`, `chunks` and the first text. The client shows
+/// the message with the id `client`. The message is the question of the active message, or the message with the id `client`.
+/// An edited message keeps its id at the client and has another id here, and stands beside the message that it replaces. Null,
+/// if there is no such message. `of` is a row with the session's `generation` and `active_message_id`.
 fn shown_message(of: &str, client: &str, [bytes, chunks, parts]: [&str; 3]) -> String {
     let generation = format!("{of}.generation");
     let question = "iif(a.role = 'user', a.id, a.parent_id)";
@@ -367,6 +368,38 @@ fn path_to_leaf(leaf: &str, first: &str, last: &str) -> String {
         of_session("x", "s.generation"),
         of_session("x", "runs.generation")
     )
+}
+
+/// Selects where a message is, for [`read_whereabouts`].
+pub fn find_whereabouts(workspace: &WorkspaceId, session: &SessionId, message: &MessageId) -> Statement {
+    sql(format!(
+        "{} SELECT s.generation, s.created_at, g.key IS NOT NULL AS is_stored,
+           EXISTS (SELECT 1 FROM runs WHERE runs.line = g.line AND g.depth BETWEEN runs.first AND runs.last) AS is_on_path
+         FROM sessions s LEFT JOIN messages g ON {} AND g.id = ?3 WHERE {SESSION}",
+        path_to_leaf("s.active_message_id", "0", "depth"),
+        of_session("g", "s.generation")
+    ))
+    .bind(workspace.as_str())
+    .bind(session.as_str())
+    .bind(message.as_str())
+}
+
+/// `asked_at` is the time of a call that names the message.
+pub fn read_whereabouts(rows: &Rows, asked_at: Timestamp) -> Result<Whereabouts> {
+    #[derive(Deserialize)]
+    struct Row {
+        generation: u32,
+        created_at: Timestamp,
+        is_stored: u8,
+        is_on_path: u8,
+    }
+    Ok(match rows.first::<Row>()? {
+        Some(Row { generation, is_stored: 1, is_on_path: 0, .. }) => Whereabouts::Elsewhere { generation },
+        // The session was made anew after the call was asked for, and the message was in the one before.
+        Some(it) if it.is_stored == 0 && it.created_at > asked_at => Whereabouts::Gone,
+        Some(Row { generation, .. }) => Whereabouts::Present { generation },
+        None => Whereabouts::Gone,
+    })
 }
 
 /// Selects the wanted messages of [`path_to_leaf`], up to `max_bytes` in this order. A message with several texts has a

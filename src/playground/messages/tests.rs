@@ -1,6 +1,6 @@
 //! Conversations on native SQLite: branches, files that move with them, and what pages of long conversations cost.
 
-use super::turn::{BegunTurn, TurnBeginning, TurnEnd, TurnEnding};
+use super::turn::{BegunTurn, EndedTurn, TurnBeginning, TurnEnding};
 use super::*;
 use crate::callers::Level;
 use crate::db::native::{migrated, migrations};
@@ -112,7 +112,7 @@ impl House {
         }
     }
 
-    fn try_end(&self, generation: u32, message: &Message) -> std::result::Result<TurnEnd, DbFailure> {
+    fn try_end(&self, generation: u32, message: &Message) -> std::result::Result<EndedTurn, DbFailure> {
         let ending = TurnEnding {
             workspace: &self.workspace,
             session: &self.session,
@@ -133,7 +133,7 @@ impl House {
             self.write_files(manifest);
         }
         let ended = self.try_end(begun.generation, &Self::answer(answer, &begun, text(answer))).unwrap();
-        assert!(matches!(ended, TurnEnd::Stored { .. }), "{ended:?}");
+        assert!(matches!(ended, EndedTurn::Stored { .. }), "{ended:?}");
     }
 
     /// Makes a file manifest that is the session's present.
@@ -218,7 +218,7 @@ fn a_conversation_grows_turn_by_turn() {
     let agent = house.database.query_row("SELECT agent_id FROM sessions", [], |row| row.get::<_, String>(0));
     assert_eq!(agent.unwrap(), "agent_1");
     let answer = House::answer("a1", &begun, text("hello"));
-    assert_eq!(house.try_end(0, &answer).unwrap(), TurnEnd::Stored { manifest_id: None });
+    assert_eq!(house.try_end(0, &answer).unwrap(), EndedTurn::Stored { manifest_id: None });
     house.turn(&say("q2", MessagePlace::AfterActive), Some("man_2"), "a2");
     let begun = house.begin(&say("q3", MessagePlace::AfterActive));
     let ids = begun.path.iter().map(|it| it.id.as_str()).collect::<Vec<_>>();
@@ -419,7 +419,7 @@ fn an_answer_goes_on_after_an_approval() {
     let whole = Message { parts: text("I may, and here is more"), finish_reason: None, ..waiting };
     for _ in 0..2 {
         let ended = house.try_end(0, &whole).unwrap();
-        assert_eq!(ended, TurnEnd::Stored { manifest_id: FileManifestId::parse("man_1") });
+        assert_eq!(ended, EndedTurn::Stored { manifest_id: FileManifestId::parse("man_1") });
     }
     let begun = house.begin(&going_on("a1"));
     assert_eq!((begun.path.len(), begun.paused.map(|it| it.parts)), (1, Some(whole.parts)));
@@ -511,13 +511,13 @@ fn an_answer_to_a_session_that_is_gone_is_not_stored() {
     let begun = house.begin(&say("q1", MessagePlace::AfterActive));
     let answer = House::answer("a1", &begun, text("late"));
     house.database.execute("UPDATE sessions SET deleted = 1", []).unwrap();
-    assert_eq!(house.try_end(begun.generation, &answer).unwrap(), TurnEnd::SessionGone);
+    assert_eq!(house.try_end(begun.generation, &answer).unwrap(), EndedTurn::SessionGone);
     // The session is made anew, with a message of the same id.
     let again = house.begin(&say("q1", MessagePlace::AfterActive));
     assert_eq!((again.generation, again.path.len()), (1, 1));
-    assert_eq!(house.try_end(begun.generation, &answer).unwrap(), TurnEnd::SessionGone);
+    assert_eq!(house.try_end(begun.generation, &answer).unwrap(), EndedTurn::SessionGone);
     house.assert_present("q1", None);
-    assert!(matches!(house.try_end(again.generation, &answer).unwrap(), TurnEnd::Stored { .. }));
+    assert!(matches!(house.try_end(again.generation, &answer).unwrap(), EndedTurn::Stored { .. }));
 }
 
 #[test]

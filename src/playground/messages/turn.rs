@@ -158,9 +158,9 @@ pub struct TurnEnding<'a> {
     pub quota_bytes: u64,
 }
 
-/// What became of the answer.
+/// A turn that has ended: what became of its answer.
 #[derive(Debug, PartialEq)]
-pub enum TurnEnd {
+pub enum EndedTurn {
     /// The answer is the session's active message. `manifest_id` is the session's present.
     Stored { manifest_id: Option<FileManifestId> },
     /// The session was deleted meanwhile, and perhaps made anew.
@@ -186,13 +186,13 @@ impl TurnEnding<'_> {
     }
 
     /// Reads the rows of [`Self::statements`]: all of them, or at least the last one.
-    pub fn read(&self, rows: &[Rows]) -> Result<TurnEnd> {
+    pub fn read(&self, rows: &[Rows]) -> Result<EndedTurn> {
         let Some(rows) = rows.last() else {
             return Err(Error::Internal("the end of a turn has no rows".into()));
         };
         Ok(match store::read_stored(rows)? {
-            Some(manifest_id) => TurnEnd::Stored { manifest_id },
-            None => TurnEnd::SessionGone,
+            Some(manifest_id) => EndedTurn::Stored { manifest_id },
+            None => EndedTurn::SessionGone,
         })
     }
 }

@@ -63,7 +63,7 @@ fn end(writer: &mut MessageWriter, dice: &mut Dice) -> Vec<u8> {
     }
 }
 
-/// The parts as a client has them that did not itself answer approvals.
+/// The parts of the message, as they are at a client that has answered no approval itself.
 fn as_client_has_them(parts: &[Part], style: ApprovalStyle) -> (Vec<Value>, BTreeMap<String, String>) {
     let mut approvals = BTreeMap::new();
     let mut shown = Vec::new();

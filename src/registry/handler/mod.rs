@@ -114,6 +114,19 @@ impl Handler {
         }
     }
 
+    /// Whether calls of the handler read or write the files of their session.
+    pub fn works_on_files(&self) -> bool {
+        match self {
+            Self::Builtin { key } => match Builtin::parse(key) {
+                Some(Builtin::ReadFile | Builtin::WriteFile | Builtin::ListFiles) => true,
+                Some(Builtin::ExecutePython | Builtin::EmailSearch | Builtin::EmailGet) | None => false,
+            },
+            Self::Python(python) => python.files,
+            Self::Toolset { .. } => true,
+            Self::Http { .. } | Self::Rest(_) | Self::Module { .. } | Self::Mcp { .. } => false,
+        }
+    }
+
     /// The reason why calls of the handler would reach nothing, if there is one. Servers and sandbox code are assumed
     /// to exist.
     pub fn missing_target(&self) -> Option<String> {

@@ -253,11 +253,41 @@ impl ModelServer {
     }
 }
 
+/// Whether the roles of the messages have the order that strict servers ask for: the user and the assistant in turns, the
+/// results of all calls right after them, and no word of the user right after a result.
+fn is_in_order(messages: &Value) -> bool {
+    let mut messages = messages.as_array().into_iter().flatten().peekable();
+    messages.next_if(|it| it["role"] == "system");
+    let mut before = "assistant";
+    while let Some(message) = messages.next() {
+        let role = message["role"].as_str().unwrap_or_default();
+        let follows = match role {
+            "user" => before == "assistant",
+            "assistant" => before == "user" || before == "tool",
+            _ => false,
+        };
+        if !follows {
+            return false;
+        }
+        before = role;
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            if messages.next_if(|it| it["role"] == "tool" && it["tool_call_id"] == call["id"]).is_none() {
+                return false;
+            }
+            before = "tool";
+        }
+    }
+    before != "assistant"
+}
+
 fn serve(mut stream: TcpStream, request: Received, state: &Mutex<State>) -> Option<()> {
     let reply = {
         let mut state = state.lock().unwrap();
         state.asked.push(request.clone());
         match (request.method.as_str(), request.path()) {
+            ("POST", "/v1/chat/completions") if !is_in_order(&request.body["messages"]) => {
+                Ok(ModelReply::with(400, "the roles of the messages are out of order"))
+            }
             ("POST", "/v1/chat/completions") => state.script.pop_front().ok_or_else(|| state.otherwise.clone()),
             (_, path) => Ok(ModelReply::with(404, format!("nothing at {path}"))),
         }

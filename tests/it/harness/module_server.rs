@@ -111,6 +111,12 @@ fn executed(call: &Value) -> Reply {
     };
     match name.rsplit('.').next().unwrap_or_default() {
         "fail" => answer(false, Value::Null, json!("No such page")),
+        // A failure that says much, with a secret in the middle of it.
+        "verbose" => {
+            let long = "y".repeat(3_000_000);
+            answer(false, json!({"token": "s3cret-token", "text": long}), json!("The token s3cret-token is stale"))
+        }
+        "long_winded" => answer(false, Value::Null, json!("z".repeat(3_000_000))),
         "crash" => Reply::With(500, "Internal Server Error".to_owned()),
         "number" => Reply::With(200, "7".to_owned()),
         "hang_up" => Reply::HangUp,

@@ -50,6 +50,29 @@ fn every_failure_has_the_words_of_the_contract() {
 }
 
 #[test]
+fn a_failure_of_megabytes_is_recorded_and_its_secrets_are_not() {
+    let client = workspace();
+    let token = json!({"type": "object", "properties": {"token": {"type": "string", "writeOnly": true}, "text": {}}});
+    let mut tools = tools(&["verbose", "long_winded"]);
+    tools[0]["returns_schema"] = token;
+    let server = ModuleServer::start(tools);
+    register(&client, "m", &server);
+    let failed = client.execute("m.verbose", json!({})).failed(200, "TOOL_ERROR");
+    assert_eq!(failed["error"]["details"]["token"], "s3cret-token", "the caller gets what the tool says");
+    let record = client.record(&failed);
+    assert_eq!(record["status"], "error", "{record:.300}");
+    let error = &record["error"];
+    assert_eq!(error["message"], "The token [redacted] is stale");
+    let details = error["details"].as_str().unwrap();
+    assert!(details.len() < 70_000 && details.contains("[cut: 65536 of 3000"), "{}", details.len());
+    assert!(!record.to_string().contains("s3cret-token"));
+    let failed = client.execute("m.long_winded", json!({})).failed(200, "TOOL_ERROR");
+    let record = client.record(&failed);
+    let message = record["error"]["message"].as_str().unwrap();
+    assert!(message.len() < 70_000 && message.ends_with("[cut: 65536 of 3000000 bytes]"), "{}", message.len());
+}
+
+#[test]
 fn calls_of_a_slow_module_have_two_minutes_and_are_recorded() {
     let (client, server) = (workspace(), ModuleServer::start(research()));
     client.post("/api/modules", json!({"name": "research", "url": server.url(), "slow": true})).created();

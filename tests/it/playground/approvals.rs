@@ -222,6 +222,42 @@ fn the_answer_of_a_caller_who_may_not_decide_is_ignored_and_asked_for_again() {
     decide(&chat.client, &approvals[0], "approve").result(200);
     eventually("the turn goes on", || text_of(&chat.last_message()) == "Done.");
     assert_eq!(chat.file("a").as_deref(), Some("x"));
+    let operators = operators(&chat);
+    assert_eq!((operators.len(), &operators[0]), (2, &operators[1]), "the ignored answers took nothing over");
+}
+
+/// Who made each of the workspace's calls.
+fn operators(chat: &Chat) -> Vec<Value> {
+    chat.records().iter().map(|it| it["operator"].clone()).collect()
+}
+
+#[test]
+fn a_turn_stays_the_one_of_its_caller_whoever_answers() {
+    let chat = closed_chat();
+    let made = |level: &str| chat.client.post("/api/tokens", json!({"name": level, "level": level})).created();
+    let (user, admin) = (made("user"), made("admin"));
+    let own = |token: &Value| chat.as_caller(&chat.client.with_token(token["token"].as_str().unwrap()));
+    chat.model.reply(ModelReply::calls(&[write("/a")]));
+    own(&user).send(json!({"message": "Write it", "userId": "ada"}));
+    // After the first approval, the turn waits for another one.
+    chat.model.reply(ModelReply::calls(&[("list_files", json!({})), write("/b")]));
+    let mut answer = answered(&chat, true);
+    answer["userId"] = "boss".into();
+    assert_eq!(finished(&own(&admin).send(answer)), "tool-calls");
+    chat.model.reply(ModelReply::calls(&[("list_files", json!({}))]));
+    chat.model.reply(ModelReply::says("Done."));
+    assert_eq!(said(&own(&admin).send(answered(&chat, true))), "Done.");
+    let records = chat.records();
+    assert_eq!(operators(&chat), vec![user["id"].clone(); 4]);
+    assert!(records.iter().all(|it| it["user_id"] == "ada"), "{records:#?}");
+    let approvals = chat.client.pages("/api/approvals", "approvals", 100);
+    assert!(approvals.iter().all(|it| it["decided_by"] == admin["id"]), "{approvals:#?}");
+    // The caller's token is what the turn lives on, and not the token of the one who answers.
+    chat.model.reply(ModelReply::calls(&[write("/c")]));
+    own(&user).say("Once more");
+    chat.client.delete(&format!("/api/tokens/{}", user["id"].as_str().unwrap())).no_content();
+    let refused = own(&admin).post(answered(&chat, true)).refused(409, "CONFLICT");
+    assert!(refused.message.contains("who began the turn"), "{refused:?}");
 }
 
 #[test]
@@ -275,8 +311,9 @@ fn state(chat: &Chat, message: usize) -> String {
 
 #[test]
 fn a_message_that_waits_goes_on_after_the_conversation_has_come_back_to_it() {
-    let chat = open_chat();
-    let (_, approvals) = pause(&chat, &[write("/a"), write("/b")]);
+    let (chat, upstream) = (open_chat(), Upstream::start());
+    chat.attach_http("asks", &upstream.at("/text"), json!({"requires_approval": true}));
+    let (_, approvals) = pause(&chat, &[("asks", json!({})), write("/b")]);
     let [question, waiting] = chat.messages().try_into().unwrap();
     // A turn on another branch.
     let edited = json!([{"id": question["id"], "role": "user", "parts": [{"type": "text", "text": "Or rather"}]}]);
@@ -296,6 +333,59 @@ fn a_message_that_waits_goes_on_after_the_conversation_has_come_back_to_it() {
     assert_eq!((&message["id"], message["siblings"].as_array().unwrap().len()), (&waiting["id"], 1));
     assert!(calls_of(&message).iter().all(|it| it["state"] == "output-available"), "{message}");
     assert_eq!((chat.model.times_asked(), chat.records().len()), (3, 2));
+}
+
+#[test]
+fn a_call_that_works_on_files_is_not_approved_on_another_branch() {
+    let chat = open_chat();
+    let (_, approvals) = pause(&chat, &[write("/a"), write("/b")]);
+    let [question, waiting] = chat.messages().try_into().unwrap();
+    let edited = json!([{"id": question["id"], "role": "user", "parts": [{"type": "text", "text": "Or rather"}]}]);
+    chat.model.reply(ModelReply::says("As you like."));
+    chat.send(json!({"id": "c", "messages": edited, "messageId": question["id"]}));
+    let other = chat.last_message();
+    let refused = decide(&chat.client, &approvals[0], "approve").refused(409, "CONFLICT");
+    assert!(refused.message.contains("another branch") && refused.message.contains(id_of(&waiting)), "{refused:?}");
+    assert_eq!(chat.client.get(&format!("/api/approvals/{}", approvals[0])).ok()["status"], "pending");
+    assert_eq!((chat.file("a"), chat.records()[0]["status"].as_str()), (None, Some("pending_approval")));
+    // A denial touches no file.
+    decide(&chat.client, &approvals[1], "deny").ok();
+    chat.check_out(id_of(&waiting)).ok();
+    chat.model.reply(ModelReply::says("Written."));
+    decide(&chat.client, &approvals[0], "approve").success();
+    eventually("the turn goes on", || text_of(&chat.last_message()) == "Written.");
+    assert_eq!(chat.file("a").as_deref(), Some("x"));
+    chat.check_out(id_of(&other)).ok();
+    assert_eq!(chat.file("a"), None, "the other branch has its own files");
+    chat.check_out(id_of(&waiting)).ok();
+    assert_eq!(chat.file("a").as_deref(), Some("x"));
+}
+
+#[test]
+fn an_approved_call_does_not_bring_a_deleted_session_back() {
+    for makes_anew in [false, true] {
+        let chat = open_chat();
+        let (_, approvals) = pause(&chat, &[write("/a")]);
+        chat.client.delete("/api/sessions/s").no_content();
+        if makes_anew {
+            chat.client.put("/api/sessions/s/files/f", "new").created();
+        }
+        let failed = decide(&chat.client, &approvals[0], "approve").failed(200, "TOOL_ERROR");
+        assert!(failed["error"]["message"].as_str().unwrap().contains("was deleted"), "{failed}");
+        assert_eq!(chat.records()[0]["status"], "error");
+        if makes_anew {
+            assert_eq!((chat.file("f").as_deref(), chat.file("a")), (Some("new"), None));
+        } else {
+            chat.client.get("/api/sessions/s").refused(404, "NOT_FOUND");
+        }
+    }
+    // The approved call of an ordinary request may make its session.
+    let chat = open_chat();
+    let call = json!({"tool_name": "writer", "arguments": {"path": "/a", "content": "x"}, "session_id": "t"});
+    let asked = chat.client.call(call).json();
+    let approval = asked["error"]["details"]["approval_id"].as_str().unwrap();
+    decide(&chat.client, approval, "approve").success();
+    chat.client.get("/api/sessions/t").ok();
 }
 
 #[test]
@@ -434,6 +524,27 @@ fn an_approval_that_expires_goes_on_with_the_turn_by_itself() {
     assert_eq!((chat.file("a"), chat.model.times_asked()), (None, 2));
 }
 
+#[test]
+fn a_message_that_finds_no_room_when_it_goes_on_still_tells_of_its_call() {
+    let times = r#"{"look_after_seconds": 1, "approval_look_seconds": 1}"#;
+    let vars = [
+        ("AUTH", "open"),
+        ("PRIVATE_URLS", "allow"),
+        ("SECRET_KEY", "k"),
+        ("WORKSPACE_QUOTA_BYTES", "60000"),
+        ("CHAT_TIMES", times),
+    ];
+    let server = Server::start("playground-no-room", &vars);
+    let (chat, upstream) = (Chat::of(&server.client("no-room"), json!({})), Upstream::start());
+    chat.attach_http("asks", &upstream.at("/text"), json!({"requires_approval": true}));
+    let (_, approvals) = pause(&chat, &[("asks", json!({}))]);
+    chat.model.reply(ModelReply::says(&"x".repeat(70_000)));
+    decide(&chat.client, &approvals[0], "approve").success();
+    eventually("the message tells of its call", || state(&chat, 1) == "output-available");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!((chat.model.times_asked(), chat.messages().len(), upstream.received().len()), (2, 2, 1));
+}
+
 /// Denies all approvals of the workspace, as a Worker does that dies before it can tell the object.
 fn deny_unheard(server: &Server, chat: &Chat) {
     let workspace = json!(chat.client.workspace());
@@ -564,8 +675,9 @@ fn a_message_of_many_megabytes_goes_on_after_an_approval() {
     let workspace = [json!(chat.client.workspace())];
     let found = "SELECT key, parts FROM messages WHERE workspace_id = ?1 AND role = 'assistant'";
     let found = open().sql(found, &workspace).remove(0);
-    let begins = r#"[{"type":"text","text":""#;
-    let rest = format!(r#""}},{}"#, &found["parts"].as_str().unwrap()[1..]);
+    let begins = r#"[{"type":"step-start"},{"type":"text","text":""#;
+    let parts = found["parts"].as_str().unwrap().strip_prefix(r#"[{"type":"step-start"},"#).unwrap();
+    let rest = format!(r#""}},{parts}"#);
     let grow = "UPDATE messages SET chunks = 7, bytes = bytes + 4500000, parts = ?2 WHERE key = ?1";
     open().sql(grow, &[found["key"].clone(), json!(begins)]);
     for (chunk, text) in std::iter::repeat_n("x".repeat(900_000), 5).chain([rest]).enumerate() {

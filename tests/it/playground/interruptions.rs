@@ -82,6 +82,24 @@ fn a_client_that_waits_for_a_document_gets_it_after_a_stop() {
 }
 
 #[test]
+fn a_client_that_comes_back_while_a_stopped_turn_waits_for_its_call_is_told_of_the_end() {
+    let (chat, upstream) = (Chat::new(), Upstream::start());
+    chat.attach_http("slow", &upstream.at("/slow"), json!({}));
+    chat.model.reply(ModelReply::calls(&[("slow", json!({}))]));
+    let stream = chat.begin("Go");
+    eventually("the call runs", || upstream.received().len() == 1);
+    std::thread::scope(|threads| {
+        let stopping = threads.spawn(|| chat.stop().no_content());
+        assert_eq!(stream.rest().last().unwrap()["type"], "abort");
+        let events = chat.resume().expect("the turn waits for its call").rest();
+        assert_eq!(events.last().unwrap()["type"], "abort", "{events:#?}");
+        assert!(has(&events, "tool-input-available"), "{events:#?}");
+        stopping.join().unwrap();
+    });
+    assert_eq!(calls_of(&chat.last_message())[0]["output"], "too late");
+}
+
+#[test]
 fn a_client_that_leaves_loses_nothing() {
     let (chat, upstream) = (Chat::new(), Upstream::start());
     chat.attach_http("later", &upstream.at("/later"), json!({}));
@@ -192,11 +210,18 @@ fn a_workspace_whose_quota_is_used_up_is_told() {
     assert_eq!(said(&events), long);
     assert!(error(&events).contains("WORKSPACE_QUOTA_BYTES"), "{:?}", error(&events));
     assert_eq!(chat.messages().len(), 1);
+    // A document tells the same.
+    chat.model.reply(ModelReply::says(&long));
+    let whole = chat.whole(json!({"trigger": "regenerate-message"}));
+    assert_eq!((&whole["finish_reason"], &whole["message"]["finish_reason"]), (&json!("error"), &json!("error")));
+    let why = whole["message"]["metadata"]["ended_by"].as_str().unwrap();
+    assert!(why.contains("WORKSPACE_QUOTA_BYTES"), "{why}");
+    assert_eq!((chat.messages().len(), chat.model.times_asked()), (1, 2));
     // Files fill the rest: the next question is refused before the model is asked.
     chat.client.put("/api/sessions/other/files/f", "y".repeat(56_000)).created();
     let refused = chat.post(json!({"message": "z".repeat(10_000)})).refused(413, "PAYLOAD_TOO_LARGE");
     assert_eq!(refused.details["quota_bytes"], 60_000, "{refused:?}");
-    assert_eq!((chat.model.times_asked(), chat.messages().len()), (1, 1));
+    assert_eq!((chat.model.times_asked(), chat.messages().len()), (2, 1));
     let usage = chat.client.get("/api/registry/stats").ok()["usage"].clone();
     assert!(usage["used_bytes"].as_u64().unwrap() <= 60_000, "{usage}");
 }

@@ -1,7 +1,7 @@
 //! The calls of a turn: they go through the pipeline, and their results go back to the model.
 
 use super::{Chat, agree, calls_of, event, finished, has, kinds, said};
-use crate::harness::{ModelReply, Upstream};
+use crate::harness::{ModelReply, ModuleServer, Upstream};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -286,6 +286,35 @@ fn a_failed_call_is_told_to_the_model_with_its_reason() {
     assert_eq!(results(&chat), [json!(told)]);
     assert_eq!(event(&events, "data-call")["data"]["status"], "error");
     agree(&events, &chat.last_message());
+}
+
+#[test]
+fn a_failure_is_cut_and_without_secrets_as_a_result_is() {
+    let chat = Chat::with(json!({"allowed_modules": ["m"]}));
+    let tool = |name: &str| json!({"name": name, "description": "A tool"});
+    let mut tools = json!([tool("verbose"), tool("long_winded")]);
+    tools[0]["returns_schema"] =
+        json!({"type": "object", "properties": {"token": {"type": "string", "writeOnly": true}, "text": {}}});
+    let server = ModuleServer::start(tools);
+    chat.client.post("/api/modules", json!({"name": "m", "url": server.url()})).created();
+    let attachment = json!({"tool_id": "m.verbose", "config": {"max_result_bytes": 200}});
+    chat.client.post(&format!("/api/agents/{}/tools", chat.agent), attachment).created();
+    chat.model.reply(ModelReply::calls(&[("m.verbose", json!({})), ("m.long_winded", json!({}))]));
+    chat.model.reply(ModelReply::says("They failed."));
+    let events = chat.say("Go");
+    assert_eq!(said(&events), "They failed.");
+    let message = chat.last_message();
+    agree(&events, &message);
+    let errors = calls_of(&message).iter().map(|it| it["errorText"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(results(&chat), [json!(errors[0]), json!(errors[1])]);
+    assert!(
+        errors[0].starts_with("TOOL_ERROR: The token [redacted] is stale {\"token\":\"[redacted]\""),
+        "{:.300}",
+        errors[0]
+    );
+    assert!(errors[0].len() < 400 && errors[0].contains("[cut: 200 of 3000"), "{:.500}", errors[0]);
+    assert!(errors[1].len() < 67_000 && errors[1].contains("[cut: 65536 of 3000012 bytes; "), "{}", errors[1].len());
+    assert!(!json!([events, message, chat.model.last_asked(), chat.records()]).to_string().contains("s3cret-token"));
 }
 
 #[test]
