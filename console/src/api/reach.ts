@@ -15,14 +15,3 @@ export async function knock(): Promise<boolean> {
   }
   return online.value;
 }
-
-let skew = 0;
-
-/** Notes the clock of the server, which every response tells to the second. */
-export function noteClock(date: string | null): void {
-  const told = Date.parse(date ?? "");
-  if (!Number.isNaN(told)) skew = told - Date.now();
-}
-
-/** The time by the clock of the server, as the last response told it. */
-export const serverNow = (): number => Date.now() + skew;

@@ -3,7 +3,7 @@
 import { addressOf } from "./address.ts";
 import { expire, stage, token, visit, workspace } from "./caller.ts";
 import { parseExactly } from "./json.ts";
-import { noteClock, online } from "./reach.ts";
+import { online } from "./reach.ts";
 import type { Paths } from "./types.ts";
 
 type Method = "get" | "post" | "put" | "patch" | "delete";
@@ -138,7 +138,6 @@ export async function respond(asked: ApiRequest<unknown>, signal?: AbortSignal):
     throw lostRequest(asked.method);
   }
   online.value = true;
-  noteClock(response.headers.get("Date"));
   if (!response.ok) throw await refusal(asked, response, asking);
   return response;
 }

@@ -74,6 +74,8 @@ export function Tree({ label, root, branches, open, selected, onToggle, onSelect
           {...(row.kind === "waiting" ? { "aria-disabled": true } : {})}
           class={`tree-row ${row.kind}`}
           style={{ "--level": row.level }}
+          // Screen readers focus a row without its keys.
+          onFocus={() => setAt(row.id)}
           onClick={() => choose(row)}
         >
           <span class="tree-mark" aria-hidden="true">

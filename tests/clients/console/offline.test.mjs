@@ -104,8 +104,9 @@ test("files and directories that could not be read are read, and a file stays on
 
 test("a fault of one view is gone in the next view of the same page", async () => {
   const page = await house.open("agents");
-  await page.route(`**/api/agents/${agent}`, (route) => route.fulfill({ json: { id: agent, name: "Clerk" } }));
-  await page.getByRole("link", { name: "Clerk" }).click();
+  await page.route(`**/api/agents/${agent}`, (route) => route.fulfill({ json: { id: agent, name: "Clerk", capabilities: 3 } }));
+  await page.getByRole("link", { name: "Clerk" }).waitFor();
+  await page.evaluate((it) => (location.hash = `#/agents/${it}?tab=settings`), agent);
   await page.getByRole("alert").getByText("The page could not be shown").waitFor();
   await page.goBack();
   await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();

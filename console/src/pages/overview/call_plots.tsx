@@ -1,8 +1,7 @@
 // Calls by status, their error rate and their durations, over time.
 
-import { useMemo, useRef } from "preact/hooks";
-import { type Loaded, useLoad } from "../../api/load.ts";
-import { serverNow } from "../../api/reach.ts";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLoad } from "../../api/load.ts";
 import { request } from "../../api/request.ts";
 import type { Schemas } from "../../api/types.ts";
 import { query, setQuery } from "../../location.ts";
@@ -26,28 +25,38 @@ const CHOICES: [Bucket, string][] = [
 
 export function CallPlots() {
   const bucket = bucketOf(query.value.get("bucket"));
-  // Of minutes the API gives the last hour by itself. A beginning that the API takes for the future is refused, so the clock
-  // of the browser decides nothing.
-  const since = bucket === "minute" ? {} : { since: new Date(sinceOf(bucket, serverNow())).toISOString() };
-  const asked = request("get", "/api/tool-calls/series", { query: { bucket, ...since } });
+  // The clock of the browser may be wrong, and the API refuses a beginning in the future. So the end of an answer tells what time
+  // it is. Of minutes the API gives the last hour by itself.
+  const [kept, setKept] = useState<Kept | null>(null);
+  const known = kept?.bucket === bucket ? kept : null;
+  const since = bucket === "minute" || known === null ? undefined : new Date(sinceOf(bucket, known.last)).toISOString();
+  const asked = request("get", "/api/tool-calls/series", { query: { bucket, ...(since === undefined ? {} : { since }) } });
   const read = useLoad(asked, 10_000);
-  const data = useKept(read, bucket);
+  useEffect(() => {
+    const last = read.data?.buckets.at(-1);
+    if (read.data === undefined || last === undefined) return;
+    const isWhole = bucket === "minute" || since !== undefined;
+    setKept({ bucket, last: Date.parse(last.at), data: isWhole ? read.data : known?.data });
+  }, [read.data]);
+  const data = known?.data;
   return (
     <Panel title="Calls" actions={<CopyCurl of={asked} />}>
       <div class="plot-span">
         <SelectField label="Show" value={bucket} onChange={(it) => setQuery({ bucket: it === "minute" ? undefined : it })} options={CHOICES} />
       </div>
       {read.error === undefined ? null : <Failure error={read.error} retry={read.reload} />}
-      {data === undefined ? read.loading ? <Loading /> : null : <Plots data={data} bucket={bucket} />}
+      {data === undefined ? read.error === undefined ? <Loading /> : null : <Plots data={data} bucket={bucket} />}
     </Panel>
   );
 }
 
-/** The request changes with each bucket that begins. The last data stay on the screen until the next ones are there. */
-function useKept(read: Loaded<CallSeries>, bucket: Bucket): CallSeries | undefined {
-  const kept = useRef<{ bucket: Bucket; data: CallSeries } | null>(null);
-  if (read.data !== undefined) kept.current = { bucket, data: read.data };
-  return kept.current?.bucket === bucket ? kept.current.data : undefined;
+/** The last answer. It stays on the screen until the next one is there: the request changes with each bucket that begins. */
+interface Kept {
+  bucket: Bucket;
+  /** The beginning of the present bucket. */
+  last: number;
+  /** Undefined as long as only a part of the span is known. */
+  data: CallSeries | undefined;
 }
 
 function Plots({ data, bucket }: { data: CallSeries; bucket: Bucket }) {

@@ -42,8 +42,10 @@ export function ToolPicker({ tool }: { tool: string | undefined }) {
       else setActive((chosen + (event.key === "ArrowDown" ? 1 : tools.length - 1)) % Math.max(1, tools.length));
     } else if (event.key === "Enter") {
       event.preventDefault();
-      // Until the search has caught up with the typing, the list is about other words.
-      if (isOpen && searchWords(words) === searched) choose(tools[chosen]);
+      // Until the search has caught up with the typing, the list is about other words. The field has letters that this view of
+      // the page does not know yet.
+      const typed = (event.currentTarget as HTMLInputElement).value;
+      if (isOpen && searchWords(typed) === searched) choose(tools[chosen]);
     } else if (event.key === "Escape" && isOpen) {
       event.preventDefault();
       setOpen(false);
