@@ -50,14 +50,13 @@ impl KeptTurn {
         }
     }
 
-    /// The same turn, as it waits after this end from `now` on for the approvals of these parts. None, if none of the parts
-    /// waits.
+    /// The turn as it waits for the approvals of these parts after this end, from `now` on. None, if no part waits.
     pub fn waiting_after(&self, end: &KeptEnd, parts: &[Part], now: u64) -> Option<Self> {
         self.waiting_for(parts, now).map(|it| Self { was_stopped: !end.may_go_on, ..it })
     }
 
-    /// The same turn, as it waits from `now` on for the approvals of these parts. None, if none of the parts waits. A turn
-    /// that still waits for all it waited for has made no progress, and is looked at ever more rarely.
+    /// The turn as it waits for the approvals of these parts from `now` on. None, if no part waits. A turn that waits for the
+    /// same approvals as before keeps the time since when it waits, so that the object looks at it ever more rarely.
     pub fn waiting_for(&self, parts: &[Part], now: u64) -> Option<Self> {
         let approvals = approvals_of(parts);
         let since = self.waits_since.filter(|_| approvals == self.approvals).unwrap_or(now);
