@@ -164,8 +164,8 @@ impl Settings {
             chat_times: vars.secret("CHAT_TIMES"),
             d1_faults: vars.secret("D1_FAULTS"),
             loans: loans(&vars.text("CREDENTIAL_WORKSPACES")),
-            // The last field, when every setting has been read.
-            own_names: vars.names.into_inner(),
+            // The last field, when every setting has been read. `workspace.js` reads one more.
+            own_names: vars.names_and("OBJECT_UPKEEP_SECONDS"),
         }
     }
 
@@ -210,6 +210,13 @@ struct Vars<V> {
 }
 
 impl<V: Fn(&str) -> Option<String>> Vars<V> {
+    /// The names of all settings that were read, and one more.
+    fn names_and(self, other: &'static str) -> BTreeSet<&'static str> {
+        let mut names = self.names.into_inner();
+        names.insert(other);
+        names
+    }
+
     fn get(&self, name: &'static str) -> Option<String> {
         self.names.borrow_mut().insert(name);
         (self.var)(name)
