@@ -73,8 +73,8 @@ fn a_call_is_recorded_whole() {
         json!({
             "id": written["call_id"], "tool_name": "write_file", "version": "1.0.0", "agent_id": agent, "user_id": "ada",
             "session_id": "s1", "message_id": "m1", "arguments": {"path": "/a", "content": "x"},
-            "result": "Wrote 1 bytes to /a", "error": null, "details": null, "status": "success", "duration_ms": null,
-            "started_at": null, "finished_at": null, "pre_manifest_id": null,
+            "result": "Wrote 1 bytes to /a", "shortened": [], "error": null, "details": null, "status": "success",
+            "duration_ms": null, "started_at": null, "finished_at": null, "pre_manifest_id": null,
             "render_plan": {"renderer": "code", "config": {"file": "/a"}},
             "post_manifest_id": written["post_manifest_id"], "operator": "anonymous",
         })
