@@ -112,7 +112,7 @@ export interface Pages<T> {
   error: ApiError | undefined;
   /** No answer has come yet. */
   loading: boolean;
-  /** A page is on its way. */
+  /** A further page is on its way. */
   busy: boolean;
   /** Whether there are items after these. */
   hasMore: boolean;
@@ -151,7 +151,8 @@ export function usePages<T, R extends { next_cursor?: string | null }>(
     drop();
     const abort = new AbortController();
     underWay.current = abort;
-    setBusy(true);
+    // The first page is also read by the clock, and whoever wants more need not wait for it.
+    setBusy(cursor !== undefined);
     const end = (change: () => void) => {
       if (underWay.current !== abort) return;
       underWay.current = null;

@@ -160,7 +160,7 @@ test("one tool: facts, limits, and its schema as a table", async () => {
   assert.equal(await toRun.count(), 0, "the button of the form is the only one");
   await page.getByRole("textbox", { name: "text", exact: true }).fill("one two");
   await page.getByLabel("Session", { exact: true }).fill("desk");
-  assert.match(page.url(), /#\/tools\/word_count\?tab=run&session=desk$/);
+  await until(() => page.url().endsWith("#/tools/word_count?tab=run&session=desk"), "the session to be in the URL");
   await page.getByRole("button", { name: "Check", exact: true }).click();
   await page.getByText("The arguments fit. Nothing was run.").waitFor();
   await accessible(page);
