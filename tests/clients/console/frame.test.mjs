@@ -149,6 +149,7 @@ test("the list of keys is whole, each page has a letter, and keys of one charact
   const titles = await navigation(page).getByRole("link").allInnerTexts();
   await page.keyboard.press("?");
   const help = page.getByRole("dialog", { name: "Keys" });
+  await help.waitFor();
   const listed = await help.locator("dd").allInnerTexts();
   for (const title of titles) assert.ok(listed.includes(title), `${title} has no key`);
   const keys = await help.locator("dt").allInnerTexts();
