@@ -20,15 +20,15 @@ const button = (page, name) => page.getByRole("button", { name, exact: true });
 const field = (page, name) => page.getByRole("textbox", { name, exact: true });
 const run = (tool_name, given) => api("POST", "/api/execute", { tool_name, arguments: given, session_id: "desk" });
 
-/** Cuts the page off, and waits until the page has noticed. What Chromium writes about lost requests is no fault of the page. */
+/** Cuts the page off, and waits until the page has noticed. */
 async function cutOff(page) {
-  allow(page, /net::ERR_INTERNET_DISCONNECTED/);
   await page.context().setOffline(true);
   await page.getByText("Pegboard does not answer. The page shows what was read before").waitFor();
 }
 
-/** Brings the network back. */
+/** Brings the network back. What Chromium writes about lost requests is no fault of the page. */
 async function bringBack(page) {
+  allow(page, /net::ERR_INTERNET_DISCONNECTED/);
   await page.context().setOffline(false);
   await page.getByText("Pegboard does not answer. The page shows what was read before").waitFor({ state: "detached" });
 }
