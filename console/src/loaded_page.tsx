@@ -12,17 +12,22 @@ export function loadedPage<Props extends object>(load: () => Promise<{ default: 
   let page: ComponentType<Props> | undefined;
   return function LoadedPage(props: Props) {
     const [state, setState] = useState<"loading" | "here" | "lost" | "missing">(page === undefined ? "loading" : "here");
-    const fetchPage = useCallback(() => {
-      load().then(
-        (it) => {
-          page = it.default;
-          setState("here");
-        },
-        async () => setState((await knock()) ? "missing" : "lost"),
-      );
+    const fetchPage = useCallback(async () => {
+      try {
+        page = (await load()).default;
+      } catch {
+        if (!(await knock())) return setState("lost");
+        // The network may have come back in between, so the file is asked for once more.
+        try {
+          page = (await load()).default;
+        } catch {
+          return setState("missing");
+        }
+      }
+      setState("here");
     }, []);
     useEffect(() => {
-      if (page === undefined) fetchPage();
+      if (page === undefined) void fetchPage();
     }, []);
     useReturn(state === "lost", fetchPage);
     if (page !== undefined) {

@@ -97,7 +97,7 @@ test("approve one, deny another, and both stay in sight", async () => {
 
   await page.getByRole("link", { name: "Denied", exact: true }).click();
   await cardOf(page, second).waitFor();
-  assert.equal(await page.locator("article.approval").count(), 1);
+  await until(async () => (await page.locator("article.approval").count()) === 1, "the denied one alone");
   assert.match(page.url(), /#\/approvals\?status=denied$/);
   await page.getByRole("link", { name: "All", exact: true }).click();
   await until(async () => (await page.locator("article.approval").count()) === 2, "both in the list of all");
