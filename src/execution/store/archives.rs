@@ -179,4 +179,21 @@ mod tests {
         let other = WorkspaceId::parse("w1").unwrap();
         assert!(list(&other, time, None).rows_of(&database).unwrap().is_empty());
     }
+
+    #[test]
+    fn a_list_names_the_newest_files_and_has_a_bound() {
+        let database = migrated(&migrations("db"));
+        database
+            .execute_batch(
+                "INSERT INTO archives (workspace_id, day, key, calls, first_at, last_at, bytes)
+                 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 149)
+                 SELECT 'ws', day, 'ws/' || day || '.gz', 1, day || 'T01:00:00.000Z', day || 'T01:00:00.000Z', 1
+                 FROM (SELECT date('2026-01-01', '+' || i || ' days') AS day FROM n)",
+            )
+            .unwrap();
+        let since = Timestamp::parse("2026-01-01T00:00:00Z").unwrap();
+        let listed = list(&WorkspaceId::parse("ws").unwrap(), since, None).rows_of(&database).unwrap();
+        assert_eq!(listed.len(), 100);
+        assert_eq!((&listed[0]["day"], &listed[99]["day"]), (&json!("2026-05-30"), &json!("2026-02-20")));
+    }
 }

@@ -60,6 +60,18 @@ test("a page that was never opened before arrives as soon as the network is back
   await page.context().close();
 });
 
+test("a page whose file got lost arrives although Pegboard answers", async () => {
+  const page = await house.open("calls");
+  await page.locator("table.calls tbody tr").first().waitFor();
+  allow(page, /net::ERR_FAILED/);
+  let asked = 0;
+  await page.route(/\/assets\/[^/]*\.js$/, (route) => ((asked += 1) === 1 ? route.abort() : route.continue()));
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Agents" }).click();
+  await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  assert.ok(asked > 1, "no file got lost");
+  await page.context().close();
+});
+
 test("a page without a clock of its own is read again", async () => {
   const page = await house.open("calls");
   await page.locator("table.calls tbody tr").first().waitFor();
