@@ -22,10 +22,12 @@ fn written(files: &Files, path: &str, text: &str) -> String {
 #[test]
 fn sessions_are_listed_oldest_first_to_the_end() {
     let client = workspace();
-    let names = (0..7).map(|_| unique("session")).collect::<Vec<_>>();
+    let mut names = (0..7).map(|_| unique("session")).collect::<Vec<_>>();
     for session in &names {
         written(&Files { client: client.clone(), session: session.clone() }, "x", "x");
     }
+    // As texts: `session_100` is before `session_99`.
+    names.sort_unstable();
     let whole = client.get("/api/sessions").ok();
     insta::assert_json_snapshot!(whole["sessions"][0], {
         ".id" => "[id]", ".session_id" => "[id]", ".active_manifest_id" => "[id]", ".created_at" => "[time]",
